@@ -1,0 +1,67 @@
+# Everything that a person does here by hand, and CI the same way.
+# Only Python (3.11 or newer) and make are needed; `make run` and `make test` set up the rest.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help venv run test check format lint types layers bench browser pins env-example clean
+
+help: ## what can be made
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+
+# One virtual environment; a stamp a requirements file, so that `make run` installs no test tools.
+define install
+	@test -x $(BIN)/python || (echo "Making $(VENV) ..."; $(if $(UV),uv venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV)))
+	@echo "Installing $(1) ..."
+	@$(if $(UV),uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1))
+	@$(if $(UV),uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .)
+	@touch $@
+endef
+
+$(VENV)/.run: requirements.txt pyproject.toml
+	$(call install,requirements.txt)
+
+$(VENV)/.dev: requirements-dev.txt pyproject.toml
+	$(call install,requirements-dev.txt)
+
+venv: $(VENV)/.dev ## the virtual environment with every tool
+
+run: $(VENV)/.run ## the gateway, on http://127.0.0.1:8787/ unless you say otherwise
+	@exec $(BIN)/tapeway gateway
+
+test: $(VENV)/.dev ## the tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev lint types layers ## what CI runs: format, lint, types, layers, tests
+	$(MAKE) test
+
+format: $(VENV)/.dev ## put the sources into their format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev ## the tape's benchmark, on a small tape (see docs/benchmarks.md)
+	$(BIN)/python -m bench.tape --entries 100000
+
+pins: ## pin the requirements anew (needs uv)
+	uv pip compile $(PINS) pyproject.toml build-requirements.in -o requirements.txt
+	uv pip compile $(PINS) --extra dev pyproject.toml build-requirements.in -o requirements-dev.txt
+PINS := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links
+
+env-example: $(VENV)/.run ## write .env.example from the settings
+	$(BIN)/python -m gateway.env_example > .env.example
+
+clean: ## remove the virtual environment and the caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache build dist

@@ -1,0 +1,35 @@
+"""The tape: append-only entries of a chat, stores that hold them, and views for a model.
+
+entry query unit     the data
+store                the contract; memory and sqlite keep it, testing checks it
+handle fork service  what callers hold
+context tokens       views
+"""
+
+from tape.context import LATEST, TapeContext, default_tape_context
+from tape.entry import Entry, NewEntry
+from tape.errors import NotFound, TapeError
+from tape.fork import ForkTape
+from tape.handle import Tape
+from tape.query import Query
+from tape.service import TapeService, tape_name
+from tape.store import TapeStore, UnitStore
+from tape.unit import Unit
+
+__all__ = [
+    "LATEST",
+    "Entry",
+    "ForkTape",
+    "NewEntry",
+    "NotFound",
+    "Query",
+    "Tape",
+    "TapeContext",
+    "TapeError",
+    "TapeService",
+    "TapeStore",
+    "Unit",
+    "UnitStore",
+    "default_tape_context",
+    "tape_name",
+]

@@ -1,0 +1,197 @@
+"""From entries to the messages of a model: the exact mapping, and where a message stands.
+
+A view shows a person's message where a turn took it, not where it arrived: the event `turn.start`
+(and, after an overflow, `turn.retake`) names the ids it takes. So a view is only ever appended to.
+A tape without such events reads in plain order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
+from tape.handle import Tape
+
+Message = dict[str, Any]
+
+TURN_START: Final = "turn.start"
+TURN_RETAKE: Final = "turn.retake"
+SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)
+
+
+class Latest(Enum):
+    """The latest anchor, whatever its name."""
+
+    LATEST = "latest"
+
+
+LATEST: Final = Latest.LATEST
+
+
+@dataclass(frozen=True, slots=True)
+class TapeContext:
+    """How a view is made: from which anchor on, and what makes messages of its entries.
+
+    `anchor` is LATEST, a name (the latest of it), or None for the whole tape. `select` gets the
+    entries from the anchor on, the anchor first, and returns chat messages.
+    """
+
+    anchor: str | Latest | None
+    select: Callable[[Sequence[Entry]], list[Message]]
+
+
+def default_tape_context() -> TapeContext:
+    """Return the literal context: the latest anchor as its own message, then all after it."""
+    return TapeContext(anchor=LATEST, select=to_messages)
+
+
+async def view(tape: Tape, context: TapeContext, lane: str | None = None) -> list[Message]:
+    """Build the messages of a tape (or of one lane of it) for a model."""
+    return context.select(await view_entries(tape, context.anchor, lane))
+
+
+async def view_entries(
+    tape: Tape, anchor: str | Latest | None = LATEST, lane: str | None = None
+) -> list[Entry]:
+    """Return the entries of a view in the order in which they are shown.
+
+    With a lane: from the later of its own anchor and the latest tape-wide one, the lane's entries.
+    """
+    start: Entry | None = None
+    if anchor is LATEST:
+        start = await tape.last_anchor(lane=lane)
+    elif anchor is not None:
+        start = await tape.anchor(anchor)
+    after = start.id if start else 0
+    entries = await tape.find(after=after, kinds=SHOWN_KINDS, lane=lane)
+    listed = [start, *entries] if start else entries
+    known = {entry.id: entry for entry in listed}
+    elsewhere = [number for number in _taken(listed) if number not in known]
+    known.update(await tape.entries(elsewhere))
+    return arrange(listed, known)
+
+
+def arrange(entries: Sequence[Entry], known: Mapping[int, Entry]) -> list[Entry]:
+    """Put people's messages where a turn took them; `known` holds what was taken from elsewhere."""
+    if not any(is_take(entry) for entry in entries):
+        return list(entries)
+    prompts = {entry.meta["prompt_of"]: entry for entry in entries if "prompt_of" in entry.meta}
+    shown: list[Entry] = []
+    for entry in entries:
+        if is_take(entry):
+            for number in entry.payload["data"].get("takes", ()):
+                taken = prompts.get(number) or known.get(number)
+                if taken is not None:
+                    shown.append(taken)
+        elif not (waits(entry) or "prompt_of" in entry.meta):
+            shown.append(entry)
+    return shown
+
+
+def is_take(entry: Entry) -> bool:
+    """Tell whether an entry is an event that takes messages into views."""
+    return entry.kind == EVENT and entry.name in (TURN_START, TURN_RETAKE)
+
+
+def waits(entry: Entry) -> bool:
+    """Tell whether an entry is a person's message, which is shown only where a turn takes it."""
+    return entry.kind == MESSAGE and "inbox" in entry.meta
+
+
+def _taken(entries: Iterable[Entry]) -> list[int]:
+    return [
+        number
+        for entry in entries
+        if is_take(entry)
+        for number in entry.payload["data"].get("takes", ())
+    ]
+
+
+def to_messages(entries: Iterable[Entry]) -> list[Message]:
+    """Map entries to chat messages; kinds that are not context are left out."""
+    messages: list[Message] = []
+    pending: Sequence[Mapping[str, Any]] = ()
+    for entry in entries:
+        if entry.kind == ANCHOR:
+            messages.append(_anchor_message(entry))
+        elif entry.kind == MESSAGE:
+            messages.append(dict(entry.payload))
+        elif entry.kind == TOOL_CALL:
+            pending = entry.payload["calls"]
+            messages.append({"role": "assistant", "content": "", "tool_calls": list(pending)})
+        elif entry.kind == TOOL_RESULT:
+            messages.extend(_result_messages(entry.payload["results"], pending))
+            pending = ()
+    return messages
+
+
+def _anchor_message(entry: Entry) -> Message:
+    state = json.dumps(entry.payload.get("state"), ensure_ascii=False)
+    return {"role": "assistant", "content": f"[Anchor created: {entry.name}]: {state}"}
+
+
+def _result_messages(
+    results: Sequence[object], pending: Sequence[Mapping[str, Any]]
+) -> Iterable[Message]:
+    for position, result in enumerate(results):
+        content = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+        message: Message = {"role": "tool", "content": content}
+        if position < len(pending):
+            call = pending[position]
+            message["tool_call_id"] = call.get("id")
+            message["name"] = (call.get("function") or {}).get("name")
+        yield message
+
+
+def pair_up(messages: Sequence[Message]) -> list[Message]:
+    """Drop calls without a result and results without a call: providers refuse both."""
+    kept: list[Message] = []
+    for position, message in enumerate(messages):
+        if message.get("role") == "tool":
+            continue
+        if not message.get("tool_calls"):
+            kept.append(message)
+            continue
+        answers = _answers(messages, position)
+        calls = [call for call in message["tool_calls"] if call.get("id") in answers]
+        if calls:
+            kept.append({**message, "tool_calls": calls})
+            kept.extend(answers[call["id"]] for call in calls)
+        elif message.get("content"):
+            kept.append({key: value for key, value in message.items() if key != "tool_calls"})
+    return kept
+
+
+def _answers(messages: Sequence[Message], position: int) -> dict[str, Message]:
+    answers: dict[str, Message] = {}
+    for message in messages[position + 1 :]:
+        if message.get("role") != "tool":
+            break
+        call_id = message.get("tool_call_id")
+        if call_id is not None:
+            answers.setdefault(call_id, message)
+    return answers
+
+
+def merge_neighbours(messages: Sequence[Message]) -> list[Message]:
+    """Join neighbouring plain texts of one role, for servers with strict chat templates."""
+    merged: list[Message] = []
+    for message in messages:
+        last = merged[-1] if merged else None
+        if last is not None and _plain(last) and _plain(message) and _alike(last, message):
+            merged[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
+        else:
+            merged.append(message)
+    return merged
+
+
+def _plain(message: Message) -> bool:
+    return set(message) == {"role", "content"} and isinstance(message["content"], str)
+
+
+def _alike(first: Message, second: Message) -> bool:
+    return bool(first["role"] == second["role"] and first["role"] in ("user", "assistant"))

@@ -1,0 +1,215 @@
+"""One immutable record of a tape, its kinds, and its form as a line of JSON.
+
+The JSONL form of an entry is its five keys: `id`, `kind`, `payload`, `meta`, `date`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import orjson
+
+from tape.errors import AppendRefused
+
+JSON = Mapping[str, Any]
+
+MESSAGE: Final = "message"
+TOOL_CALL: Final = "tool_call"
+TOOL_RESULT: Final = "tool_result"
+ANCHOR: Final = "anchor"
+EVENT: Final = "event"
+SYSTEM: Final = "system"
+ERROR: Final = "error"
+KINDS: Final = frozenset({MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT, SYSTEM, ERROR})
+
+SESSION_START: Final = "session/start"
+FORK_OPEN: Final = "fork.open"
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntry:
+    """An entry before it is on a tape.
+
+    `date` is ISO 8601 in UTC; empty means the moment of the append.
+    """
+
+    kind: str
+    payload: JSON
+    meta: JSON = field(default_factory=dict)
+    date: str = ""
+
+    @property
+    def name(self) -> str | None:
+        """The name of an anchor or an event; None for every other kind."""
+        return entry_name(self.kind, self.payload)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One record of a tape: `id` is contiguous from 1 in append order, `date` is UTC, ISO 8601."""
+
+    id: int
+    kind: str
+    payload: JSON
+    meta: JSON
+    date: str
+
+    @property
+    def name(self) -> str | None:
+        """The name of an anchor or an event; None for every other kind."""
+        return entry_name(self.kind, self.payload)
+
+    @property
+    def text(self) -> str:
+        """What the entry says in plain text, for search and for people; may be empty."""
+        return entry_text(self.kind, self.payload)
+
+
+def entry_name(kind: str, payload: JSON) -> str | None:
+    """Return the name that an anchor or event payload carries."""
+    if kind not in (ANCHOR, EVENT):
+        return None
+    name = payload.get("name")
+    return name if isinstance(name, str) else None
+
+
+def entry_text(kind: str, payload: JSON) -> str:
+    """Return the searchable text of a payload: what was said, never the plumbing around it."""
+    if kind == MESSAGE:
+        return content_text(payload.get("content"))
+    if kind == ANCHOR:
+        state = payload.get("state")
+        return f"{payload.get('name', '')} {dump(state) if state else ''}".strip()
+    if kind in (SYSTEM, ERROR):
+        return content_text(payload.get("content") or payload.get("message"))
+    return ""
+
+
+def content_text(content: object) -> str:
+    """Return the text of an OpenAI message content: a string, or a list of parts."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence):
+        parts = (part.get("text") for part in content if isinstance(part, Mapping))
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return ""
+
+
+def message(role: str, content: object, **meta: Any) -> NewEntry:
+    """Make a message entry: an OpenAI chat message."""
+    return NewEntry(MESSAGE, {"role": role, "content": content}, meta)
+
+
+def tool_call(calls: Sequence[JSON], **meta: Any) -> NewEntry:
+    """Make the entry of one step's calls: OpenAI tool_calls, as the model made them."""
+    return NewEntry(TOOL_CALL, {"calls": list(calls)}, meta)
+
+
+def tool_result(results: Sequence[object], **meta: Any) -> NewEntry:
+    """Make the entry of one step's results, in the order of the calls."""
+    return NewEntry(TOOL_RESULT, {"results": list(results)}, meta)
+
+
+def anchor(name: str, state: JSON | None = None, **meta: Any) -> NewEntry:
+    """Make an anchor: a checkpoint with a state payload."""
+    return NewEntry(ANCHOR, {"name": name, "state": dict(state or {})}, meta)
+
+
+def event(name: str, data: JSON | None = None, **meta: Any) -> NewEntry:
+    """Make an event: a fact about the tape that is not context."""
+    return NewEntry(EVENT, {"name": name, "data": dict(data or {})}, meta)
+
+
+def error(text: str, **meta: Any) -> NewEntry:
+    """Make an error entry."""
+    return NewEntry(ERROR, {"message": text}, meta)
+
+
+def handoff(name: str, state: JSON | None = None, **meta: Any) -> tuple[NewEntry, NewEntry]:
+    """Make the two entries of a handoff: the anchor and the event that tells of it."""
+    return (anchor(name, state, **meta), event("handoff", {"name": name}, **meta))
+
+
+def bootstrap() -> tuple[NewEntry, NewEntry]:
+    """Make the handoff with which every tape begins."""
+    return handoff(SESSION_START, {"owner": "human"})
+
+
+def with_bootstrap(batch: Sequence[NewEntry], *, empty: bool) -> list[NewEntry]:
+    """Return the batch as it goes on the tape: the first one of a tape brings its bootstrap.
+
+    A batch that begins with the bootstrap itself (an import) or opens a fork stays as it is.
+    """
+    if not empty or (batch and _begins_a_tape(batch[0])):
+        return list(batch)
+    return [*bootstrap(), *batch]
+
+
+def _begins_a_tape(entry: NewEntry) -> bool:
+    return (entry.kind, entry.name) in {(ANCHOR, SESSION_START), (EVENT, FORK_OPEN)}
+
+
+def utc_iso(moment: datetime) -> str:
+    """Return a moment as tapes write it: UTC with microseconds, so text order is time order."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def parse_date(text: str) -> datetime:
+    """Read an ISO 8601 date; without an offset it is UTC."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def dump(value: object) -> str:
+    """Write a value as compact JSON with its key order kept.
+
+    Raises AppendRefused for what JSON or UTF-8 cannot hold.
+    """
+    try:
+        return orjson.dumps(value).decode()
+    except (TypeError, ValueError) as cause:
+        raise AppendRefused(
+            f"an entry holds what JSON cannot ({cause}): clean it before the append"
+        ) from cause
+
+
+def load(text: str | bytes) -> Any:
+    """Read a JSON text that a store has written."""
+    return orjson.loads(text)
+
+
+def check(batch: Iterable[NewEntry]) -> None:
+    """Refuse entries of an unknown kind, and anchors and events without a name."""
+    for new in batch:
+        if new.kind not in KINDS:
+            raise AppendRefused(
+                f"{new.kind!r} is not a kind of entry; known are {', '.join(sorted(KINDS))}"
+            )
+        if new.kind in (ANCHOR, EVENT) and not new.name:
+            raise AppendRefused(f"an entry of kind {new.kind} needs a name in its payload")
+
+
+def to_line(entry: Entry) -> str:
+    """Write an entry as one line of JSONL, without the line's end."""
+    return dump(
+        {
+            "id": entry.id,
+            "kind": entry.kind,
+            "payload": entry.payload,
+            "meta": entry.meta,
+            "date": entry.date,
+        }
+    )
+
+
+def from_line(line: str | bytes) -> Entry:
+    """Read an entry from one line of JSONL; raises ValueError for anything else."""
+    raw = load(line)
+    if not isinstance(raw, dict) or not {"id", "kind", "payload", "date"} <= raw.keys():
+        raise ValueError("a tape line needs the keys id, kind, payload, meta and date")
+    return Entry(
+        int(raw["id"]), str(raw["kind"]), raw["payload"], raw.get("meta") or {}, raw["date"]
+    )

@@ -1,0 +1,70 @@
+"""What can go wrong with a tape.
+
+TapeError
++-- AppendRefused     an entry or a batch that the tape does not take
++-- UnitFailed        a statement of a unit of work did not change what it had to
++-- NotFound          no such anchor; names the nearest ones
++-- StoreUnavailable  the store is closed, or its disk or database is away
++-- StoreTooNew       written by a newer version; left untouched
++-- StoreUnfit        not a tape database, or an SQLite that could damage it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class TapeError(Exception):
+    """The root of every error of this package."""
+
+
+class AppendRefused(TapeError):
+    """An entry or a batch that the tape does not take; nothing of the batch was written."""
+
+
+class UnitFailed(TapeError):
+    """A statement of a unit of work changed another number of rows than it had to.
+
+    Nothing of the unit was written.
+    """
+
+    def __init__(self, statement: str, expected: int, changed: int) -> None:
+        self.statement = statement
+        self.expected = expected
+        self.changed = changed
+        super().__init__(
+            f"{statement} changed {changed} rows where {expected} were expected;"
+            " nothing was written"
+        )
+
+
+class NotFound(TapeError):
+    """No anchor of that name on the tape."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.nearest = tuple(get_close_matches(name, list(known), n=3, cutoff=0.3))
+        hint = f"; the nearest are {', '.join(self.nearest)}" if self.nearest else ""
+        super().__init__(f"no anchor named {name!r} on this tape{hint}")
+
+
+class StoreUnavailable(TapeError):
+    """The store is closed, or its disk or database is away; the caller may try again."""
+
+
+class StoreTooNew(TapeError):
+    """A database that a newer version has written; it was opened for reading only."""
+
+    def __init__(self, path: Path, schema: str, found: int, known: int) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} was written by a newer Tapeway ({schema} schema {found}, this one knows"
+            f" {known}): install that version again, or name another file in TAPEWAY_TAPE__URL;"
+            " nothing was changed"
+        )
+
+
+class StoreUnfit(TapeError):
+    """Not a tape database, or an SQLite library that could damage one."""

@@ -1,0 +1,73 @@
+"""A question to a store, as data: every store answers the same query alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tape.entry import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which entries of one tape.
+
+    All conditions must hold; None asks for nothing. The answer is in tape order.
+
+    after, before   ids, both exclusive
+    ids             exactly these (unknown ones are absent from the answer)
+    kinds, name     the kind; the name of an anchor or event
+    since, until    dates as tapes write them; `since` inclusive, `until` exclusive
+    author, lane    `meta.author` and `meta.lane`
+    unlaned         with `lane`: also entries that carry no lane
+    turn            `meta.turn`
+    text            a piece of the entry's text, whatever its case
+    limit           how many at most; the newest ones where `newest`, else the oldest
+    """
+
+    tape: str
+    after: int = 0
+    before: int | None = None
+    ids: tuple[int, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    name: str | None = None
+    since: str | None = None
+    until: str | None = None
+    author: str | None = None
+    lane: str | None = None
+    unlaned: bool = False
+    turn: str | None = None
+    text: str | None = None
+    limit: int | None = None
+    newest: bool = False
+
+    def matches(self, entry: Entry) -> bool:
+        """Tell whether an entry answers this query, its limit apart."""
+        lane = entry.meta.get("lane")
+        return (
+            entry.id > self.after
+            and (self.before is None or entry.id < self.before)
+            and (self.ids is None or entry.id in self.ids)
+            and (self.kinds is None or entry.kind in self.kinds)
+            and (self.name is None or entry.name == self.name)
+            and (self.since is None or entry.date >= self.since)
+            and (self.until is None or entry.date < self.until)
+            and (self.author is None or entry.meta.get("author") == self.author)
+            and (self.lane is None or lane == self.lane or (self.unlaned and lane is None))
+            and (self.turn is None or entry.meta.get("turn") == self.turn)
+            and (self.text is None or fold(self.text) in fold(entry.text))
+        )
+
+    def pick(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Answer the query from a list in tape order: the reference for every store."""
+        hits = [entry for entry in entries if self.matches(entry)]
+        if self.limit is None:
+            return hits
+        if not self.newest:
+            return hits[: self.limit]
+        return hits[-self.limit :] if self.limit else []
+
+
+def fold(text: str) -> str:
+    """Return a text as plain matching compares it."""
+    return text.casefold()

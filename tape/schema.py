@@ -1,0 +1,48 @@
+"""SQL in files: numbered migrations and named statements.
+
+A folder `sql/` of a package holds `DIALECT/0001_name.sql`, 0002 ... (a migration each) and
+`DIALECT/statements.sql`, where each statement follows a line `-- name: NAME` and its comment.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+
+_NAME = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_MIGRATION = re.compile(r"^(\d{4})_\w+\.sql$")
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The tables of one package: its name, its migrations in order, and its statements."""
+
+    name: str
+    migrations: tuple[str, ...]
+    statements: dict[str, str]
+
+    @property
+    def version(self) -> int:
+        """The number of the newest migration that this program knows."""
+        return len(self.migrations)
+
+
+def read_schema(name: str, package: str, dialect: str) -> Schema:
+    """Read the schema that a package's `sql/DIALECT` folder holds."""
+    folder = files(package) / "sql" / dialect
+    migrations = sorted(
+        (item for item in folder.iterdir() if _MIGRATION.match(item.name)), key=lambda i: i.name
+    )
+    return Schema(
+        name,
+        tuple(item.read_text("utf-8") for item in migrations),
+        parse_statements((folder / "statements.sql").read_text("utf-8"), prefix=f"{name}."),
+    )
+
+
+def parse_statements(text: str, prefix: str = "") -> dict[str, str]:
+    """Split a file of statements at its `-- name:` lines."""
+    parts = _NAME.split(text)
+    names, bodies = parts[1::2], parts[2::2]
+    return {prefix + name: body.strip() for name, body in zip(names, bodies, strict=True)}

@@ -1,0 +1,128 @@
+"""The SQLite store: one writer thread, group commit without a timer, triggers against rewriting.
+
+One read-write connection lives in one thread, which drains its queue into each transaction: under
+load many units share one fsync, at rest a unit waits for nobody. Readers are connections of their
+own, one for small reads on the event loop's thread and one in a reader thread for long ones: an
+SQLite connection is used by one thread only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from tape.database import Database, Reader
+from tape.entry import Entry, NewEntry
+from tape.errors import StoreUnavailable
+from tape.query import Query
+from tape.schema import Schema, read_schema
+from tape.store import Now, TapeInfo, utc_now
+from tape.unit import Append, Outcome, Row, Unit
+from tape.writer import WriterThread
+
+T = TypeVar("T")
+
+SMALL_READ: Final = 1000
+"""A query for at most so many entries runs on the event loop's own reader."""
+
+
+class SqliteStore:
+    """A tape store in one SQLite database; make it with `SqliteStore.open`."""
+
+    durable = True
+
+    def __init__(self, database: Database, writer: WriterThread, now: Now) -> None:
+        self._database = database
+        self._writer = writer
+        self._now = now
+        self._inline: Reader | None = None
+        self._reading = ThreadPoolExecutor(1, thread_name_prefix="tape-reader")
+        self._threaded: Reader | None = None
+        self._closed = False
+
+    @classmethod
+    def open(cls, path: Path, schemas: Sequence[Schema] = (), now: Now = utc_now) -> SqliteStore:
+        """Open or create the database, with the tables of `schemas` beside the tapes.
+
+        Raises StoreTooNew or StoreUnfit with the file untouched, StoreUnavailable where the disk
+        refuses.
+        """
+        database = Database.open(path, (tape_schema(), *schemas))
+        return cls(database, WriterThread(database, now), now)
+
+    async def append(
+        self, tape: str, entries: Sequence[NewEntry], key: str | None = None
+    ) -> list[Entry]:
+        """Put a batch on a tape; see the contract in `tape.store`."""
+        unit = Unit([Append(tape, tuple(entries), key)])
+        return list((await self.commit(unit))[0].entries)
+
+    async def commit(self, unit: Unit) -> list[Outcome]:
+        """Run a unit in the writer's next transaction."""
+        if self._closed:
+            raise StoreUnavailable("the tape store is closed")
+        return await self._writer.submit(unit)
+
+    async def query(self, query: Query) -> list[Entry]:
+        """Answer a query: small ones at once, long ones in the reader thread."""
+        small = query.text is None and query.limit is not None and query.limit <= SMALL_READ
+        if small or query.ids is not None:
+            return self._here().query(query)
+        return await self._in_thread(lambda reader: reader.query(query))
+
+    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        """Run a named reading statement."""
+        return self._here().select(statement, values)
+
+    async def tapes(self, prefix: str = "") -> list[TapeInfo]:
+        """List the tapes whose names begin with a prefix."""
+        return await self._in_thread(lambda reader: reader.tapes(prefix))
+
+    async def size(self, tape: str) -> int:
+        """Return the id of a tape's newest entry."""
+        return self._here().size(tape)
+
+    async def close(self) -> None:
+        """Commit what was submitted, then close every connection."""
+        if self._closed:
+            return
+        self._closed = True
+        await self._writer.close()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._reading, self._close_threaded)
+        self._reading.shutdown()
+        if self._inline is not None:
+            self._inline.close()
+
+    def _here(self) -> Reader:
+        if self._closed:
+            raise StoreUnavailable("the tape store is closed")
+        if self._inline is None:
+            self._inline = self._database.reader()
+        return self._inline
+
+    async def _in_thread(self, read: Callable[[Reader], T]) -> T:
+        if self._closed:
+            raise StoreUnavailable("the tape store is closed")
+        return await asyncio.get_running_loop().run_in_executor(
+            self._reading, lambda: read(self._of_thread())
+        )
+
+    def _of_thread(self) -> Reader:
+        if self._threaded is None:
+            self._threaded = self._database.reader()
+        return self._threaded
+
+    def _close_threaded(self) -> None:
+        if self._threaded is not None:
+            self._threaded.close()
+
+
+@functools.cache
+def tape_schema() -> Schema:
+    """Return the tapes' own tables and statements for SQLite."""
+    return read_schema("tape", "tape", "sqlite")

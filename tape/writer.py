@@ -1,0 +1,236 @@
+"""The writer thread: everything that waits goes into one transaction.
+
+Units keep the order in which they were submitted. Each runs in a savepoint of its own, so that one
+that fails takes no other with it; what was written is told only after the commit that holds it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import apsw
+
+from tape.database import Database, read_entry, rows_of
+from tape.entry import Entry, NewEntry, check, dump, utc_iso, with_bootstrap
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, UnitFailed
+from tape.store import Now
+from tape.unit import Append, Outcome, Run, Unit, resolve
+
+MOST_UNITS: Final = 256
+"""How many units share one transaction at most, so that the first of them does not wait long."""
+
+
+@dataclass(slots=True)
+class Job:
+    """A submitted unit, and where its outcome is awaited."""
+
+    unit: Unit
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[list[Outcome]]
+
+
+class WriterThread:
+    """Owns the one read-write connection of a database."""
+
+    def __init__(self, database: Database, now: Now) -> None:
+        self._database = database
+        self._now = now
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="tape-writer", daemon=True)
+        self._thread.start()
+
+    async def submit(self, unit: Unit) -> list[Outcome]:
+        """Hand a unit over and wait until the transaction that holds it is on the disk.
+
+        A caller that is cancelled stops waiting; the unit is written all the same.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[list[Outcome]] = loop.create_future()
+        self._jobs.put(Job(unit, loop, future))
+        return await future
+
+    async def close(self) -> None:
+        """Write everything that was submitted, then end the thread."""
+        self._jobs.put(None)
+        await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
+
+    def _run(self) -> None:
+        connection = self._database.writer()
+        transaction = Transaction(connection, self._database.statements, self._now)
+        try:
+            open_for_more = True
+            while open_for_more:
+                batch, open_for_more = self._drain()
+                if batch:
+                    _settle(transaction.run(batch))
+        finally:
+            connection.close()
+
+    def _drain(self) -> tuple[list[Job], bool]:
+        batch: list[Job] = []
+        job = self._jobs.get()
+        while job is not None:
+            batch.append(job)
+            if len(batch) == MOST_UNITS:
+                return batch, True
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                return batch, True
+        return batch, False
+
+
+Result = tuple[Job, list[Outcome] | TapeError]
+
+
+class Transaction:
+    """Runs units on a connection."""
+
+    def __init__(
+        self, connection: apsw.Connection, statements: Mapping[str, str], now: Now
+    ) -> None:
+        self._connection = connection
+        self._sql = statements
+        self._now = now
+
+    def run(self, batch: list[Job]) -> list[Result]:
+        """Run a batch in one transaction; a failed commit fails all of it."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            results = [self._one(job) for job in batch]
+            self._connection.execute("COMMIT")
+        except apsw.Error as cause:
+            self._roll_back()
+            failure = StoreUnavailable(f"the database took nothing ({cause}); it is tried again")
+            failure.__cause__ = cause
+            return [(job, failure) for job in batch]
+        return results
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _one(self, job: Job) -> Result:
+        self._connection.execute("SAVEPOINT unit")
+        try:
+            outcomes = self.steps(job.unit)
+        except (TapeError, apsw.ConstraintError, apsw.SQLError, KeyError) as cause:
+            self._connection.execute("ROLLBACK TO unit")
+            self._connection.execute("RELEASE unit")
+            return job, _as_tape_error(cause)
+        self._connection.execute("RELEASE unit")
+        return job, outcomes
+
+    def steps(self, unit: Unit) -> list[Outcome]:
+        """Run the steps of one unit; whoever calls holds the transaction."""
+        outcomes: list[Outcome] = []
+        for step in unit.steps:
+            done = self._append(step) if isinstance(step, Append) else self._run(step, outcomes)
+            outcomes.append(done)
+        return outcomes
+
+    def _run(self, step: Run, outcomes: list[Outcome]) -> Outcome:
+        before = self._connection.total_changes()
+        cursor = self._connection.execute(self._sql[step.statement], resolve(step.values, outcomes))
+        rows = tuple(rows_of(cursor))
+        changed = self._connection.total_changes() - before
+        if step.expect is not None and changed != step.expect:
+            raise UnitFailed(step.statement, step.expect, changed)
+        return Outcome(rows=rows, changed=changed)
+
+    def _append(self, step: Append) -> Outcome:
+        check(step.entries)
+        tape = self._tape(step.tape)
+        if step.key is not None:
+            earlier = self._sequence("find_key", {"tape": tape, "key": step.key})
+            if earlier:
+                return Outcome(self._block(tape, *earlier[0]))
+        newest = int(self._sequence("newest_id", {"tape": tape})[0][0])
+        batch = with_bootstrap(step.entries, empty=newest == 0)
+        entries = self._write(tape, newest, batch)
+        asked = tuple(entries[len(batch) - len(step.entries) :])
+        if step.key is not None:
+            self._connection.execute(
+                self._sql["tape.add_key"],
+                {
+                    "tape": tape,
+                    "key": step.key,
+                    "first": asked[0].id if asked else 0,
+                    "count": len(asked),
+                },
+            )
+        return Outcome(asked)
+
+    def _write(self, tape: int, newest: int, batch: list[NewEntry]) -> list[Entry]:
+        date = utc_iso(self._now())
+        entries = [
+            Entry(number, new.kind, new.payload, new.meta, new.date or date)
+            for number, new in enumerate(batch, start=newest + 1)
+        ]
+        rows = [
+            (
+                tape,
+                entry.id,
+                entry.kind,
+                entry.name,
+                _text(entry.meta.get("author")),
+                _text(entry.meta.get("lane")),
+                _text(entry.meta.get("turn")),
+                dump(entry.payload),
+                dump(entry.meta),
+                entry.date,
+            )
+            for entry in entries
+        ]
+        self._connection.executemany(self._sql["tape.add_entry"], rows)
+        return entries
+
+    def _block(self, tape: int, first: int, count: int) -> tuple[Entry, ...]:
+        values = {"tape": tape, "first": first, "last": first + count - 1}
+        return tuple(read_entry(row) for row in self._sequence("block", values))
+
+    def _tape(self, name: str) -> int:
+        found = self._sequence("find_tape", {"name": name})
+        if not found:
+            found = self._sequence("make_tape", {"name": name})
+        return int(found[0][0])
+
+    def _sequence(self, statement: str, values: Mapping[str, object]) -> list[tuple[int, ...]]:
+        return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _as_tape_error(cause: Exception) -> TapeError:
+    if isinstance(cause, TapeError):
+        return cause
+    refused = AppendRefused(f"the database refused a statement: {cause}")
+    refused.__cause__ = cause
+    return refused
+
+
+def _settle(results: list[Result]) -> None:
+    """Tell every caller, with one wake-up a loop."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Result]] = {}
+    for job, outcome in results:
+        by_loop.setdefault(job.loop, []).append((job, outcome))
+    for loop, own in by_loop.items():
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_tell, own)
+
+
+def _tell(results: list[Result]) -> None:
+    for job, outcome in results:
+        if job.future.done():
+            continue
+        if isinstance(outcome, TapeError):
+            job.future.set_exception(outcome)
+        else:
+            job.future.set_result(outcome)

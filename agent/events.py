@@ -1,0 +1,30 @@
+"""What happens in a turn, as it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+EventKind = Literal[
+    "accepted", "text", "reasoning", "tool_call", "tool_result", "usage", "reset", "error", "final"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEvent:
+    """One event of a turn's stream.
+
+    accepted     the message was heard and will be answered
+    text         `delta`: a piece of the answer
+    reasoning    `delta`: a piece of the model's reasoning; never shown in a chat
+    tool_call    `id`, `name`, `arguments` (a JSON text)
+    tool_result  `id`, `name`, `elapsed_ms`
+    usage        `prompt_tokens`, `completion_tokens`, `cached_tokens`; any may be absent
+    reset        `why`: the text so far does not count
+    error        `message`
+    final        `text`: what the last step said
+    """
+
+    kind: EventKind
+    data: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,38 @@
+"""Several models as one: the next is asked when one fails."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from agent.errors import ContextOverflow, ModelError
+from agent.model import ChatModel, ModelRequest, Piece, ResetPiece
+
+
+class FallbackModel:
+    """Asks the first model, and on an error the next; a prompt that is too long ends it at once."""
+
+    def __init__(self, models: Sequence[ChatModel]) -> None:
+        self._models = tuple(models)
+        self.name = self._models[0].name
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        """Answer with the first model that can; a ResetPiece takes back what a failed one said."""
+        for position, model in enumerate(self._models):
+            try:
+                async with aclosing(model.stream(request)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+            except ContextOverflow:
+                raise
+            except ModelError as cause:
+                if position + 1 == len(self._models):
+                    raise
+                yield ResetPiece(f"{model.name}: {cause}")
+            else:
+                return
+
+    async def aclose(self) -> None:
+        """Close every model."""
+        for model in self._models:
+            await model.aclose()

@@ -1,0 +1,248 @@
+"""The loop of one turn: ask the model, run its tools, until it has answered.
+
+Everything is on the tape as it happens: what was asked (the view can be built again from the
+entries, the system prompt is recorded by its digest), each call, each result, and an event
+`loop.step {step, status, elapsed_ms, ...}` a model call. The last step's event goes with the
+turn's commit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final, Protocol
+
+from agent.calls import ToolRunner, finish_open_calls
+from agent.errors import AgentError, ContextOverflow, StepLimit
+from agent.events import AgentEvent
+from agent.log import TurnLog
+from agent.model import (
+    ChatModel,
+    ModelReply,
+    ModelRequest,
+    ReasoningPiece,
+    ResetPiece,
+    TextPiece,
+)
+from agent.toolbox import Toolbox, to_wire
+from tape.context import Message, merge_neighbours, pair_up
+from tape.entry import NewEntry, dump, event, message, tool_call, tool_result
+from tape.tokens import estimate
+
+OVERFLOW_NOTICED: Final = "context:overflow"
+OVERFLOW_TOLD: Final = "auto_handoff/context_overflow"
+
+
+class LoopHooks(Protocol):
+    """What others may do around a model call and a tool call."""
+
+    async def before_llm_call(self, request: ModelRequest) -> None:
+        """See the request; an exception ends the turn."""
+        ...
+
+    async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None:
+        """See the reply."""
+        ...
+
+    async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """See a call before it is made; an exception denies it."""
+        ...
+
+    async def after_tool_call(self, name: str, result: str) -> None:
+        """See a call's result."""
+        ...
+
+
+@dataclass(slots=True)
+class Task:
+    """One turn as the loop needs it.
+
+    view         builds the messages of the turn, without the system message
+    retake       takes the turn's messages again, after an anchor, as far as `budget` tokens hold
+    before_step  called before each model call but the first: new messages may be taken there
+    budget       how many tokens a prompt may have
+    """
+
+    log: TurnLog
+    toolbox: Toolbox
+    runner: ToolRunner
+    hooks: LoopHooks
+    system: str
+    view: Callable[[], Awaitable[list[Message]]]
+    retake: Callable[[int], Awaitable[None]]
+    before_step: Callable[[], Awaitable[None]]
+    budget: int
+    steps: int
+    strict_roles: bool = False
+    _noticed: bool = field(default=False, init=False)
+    _told: bool = field(default=False, init=False)
+    _spoke: bool = field(default=False, init=False)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """One model call: what it gave, and since when it runs."""
+
+    step: int
+    started: float
+    request: ModelRequest
+    reply: ModelReply | None = None
+
+
+async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, None]:
+    """Run a turn and give its events; raises AgentError."""
+    await finish_open_calls(task.log, task.runner)
+    await _record_system(task)
+    step = 0
+    while step < task.steps:
+        step += 1
+        if step > 1:
+            await task.before_step()
+        last = step == task.steps
+        asked = _Asked(step, time.monotonic(), await _request(task, offer=not last))
+        await task.hooks.before_llm_call(asked.request)
+        try:
+            async with aclosing(_listen(task, model, asked)) as events:
+                async for told in events:
+                    yield told
+        except ContextOverflow as cause:
+            if task._told:
+                await _record_step(task, asked, "error", error=str(cause))
+                raise
+            await _hand_off_after(task, asked, cause)
+            yield AgentEvent("reset", {"why": "the context was too long"})
+            step -= 1
+            continue
+        except BaseException as cause:
+            status = "error" if isinstance(cause, AgentError) else "cancelled"
+            task.log.defer(_step(asked, status, error=f"{type(cause).__name__}: {cause}"))
+            raise
+        reply = asked.reply
+        if reply is None:
+            raise AgentError(f"the model {model.name} gave no reply")
+        await task.hooks.after_llm_call(asked.request, reply)
+        if reply.usage:
+            yield AgentEvent("usage", reply.usage)
+        if not reply.calls:
+            task.log.defer(_step(asked, "ok"))
+            yield AgentEvent("final", {"text": reply.text})
+            return
+        if last:
+            break
+        async with aclosing(_make_calls(task, asked, reply)) as made:
+            async for told in made:
+                yield told
+    await _record_step(task, asked, "step_limit")
+    raise StepLimit(f"the model still called tools in step {task.steps}")
+
+
+async def _request(task: Task, *, offer: bool) -> ModelRequest:
+    messages = await _messages(task)
+    if not task._noticed and estimate(messages) > task.budget:
+        task._noticed = True
+        await task.log.tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, **_meta(task.log))
+        await task.retake(task.budget)
+        messages = await _messages(task)
+    return ModelRequest(messages, task.toolbox.schemas() if offer else ())
+
+
+async def _messages(task: Task) -> list[Message]:
+    shown = to_wire(pair_up(await task.view()))
+    if task.strict_roles:
+        shown = merge_neighbours(shown)
+    return [{"role": "system", "content": task.system}, *shown] if task.system else shown
+
+
+async def _listen(task: Task, model: ChatModel, asked: _Asked) -> AsyncGenerator[AgentEvent, None]:
+    """Pass the pieces of one model call on as events."""
+    spoke = False
+    async with aclosing(model.stream(asked.request)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, TextPiece):
+                # What an earlier step said stands before it: the two are paragraphs, not one word.
+                gap = "\n\n" if task._spoke and not spoke else ""
+                spoke = True
+                yield AgentEvent("text", {"delta": gap + piece.delta})
+            elif isinstance(piece, ReasoningPiece):
+                yield AgentEvent("reasoning", {"delta": piece.delta})
+            elif isinstance(piece, ResetPiece):
+                spoke = False
+                yield AgentEvent("reset", {"why": piece.why})
+            else:
+                asked.reply = piece
+    task._spoke = task._spoke or spoke
+
+
+async def _make_calls(
+    task: Task, asked: _Asked, reply: ModelReply
+) -> AsyncGenerator[AgentEvent, None]:
+    calls = [task.runner.prepare(call) for call in reply.calls]
+    entries: list[NewEntry] = []
+    if reply.text.strip():
+        entries.append(message("assistant", reply.text))
+    entries.append(tool_call([call.as_openai() for call in calls]))
+    await task.log.record(*entries)
+    for call in calls:
+        yield AgentEvent(
+            "tool_call", {"id": call.id, "name": call.name, "arguments": call.arguments}
+        )
+    results = await task.runner.run_all(calls)
+    await task.log.record(tool_result([result.text for result in results]), _step(asked, "tools"))
+    for result in results:
+        data = {"id": result.call_id, "name": result.name, "elapsed_ms": result.elapsed_ms}
+        yield AgentEvent("tool_result", data)
+
+
+async def _hand_off_after(task: Task, asked: _Asked, cause: ContextOverflow) -> None:
+    """Begin again after an anchor, because the provider says that the prompt is too long.
+
+    The budget of the second try is half of what was too long: how far over it was, nobody told.
+    """
+    task._told = True
+    state = {"reason": "context_length_exceeded", "error": str(cause)}
+    await task.log.tape.handoff(OVERFLOW_TOLD, state, **_meta(task.log))
+    await _record_step(task, asked, "auto_handoff", error=str(cause))
+    await task.retake(min(task.budget, estimate(asked.request.messages) // 2))
+
+
+async def _record_step(task: Task, asked: _Asked, status: str, **more: Any) -> None:
+    await task.log.record(_step(asked, status, **more))
+
+
+def _step(asked: _Asked, status: str, **more: Any) -> NewEntry:
+    reply = asked.reply
+    data: dict[str, Any] = {
+        "step": asked.step,
+        "status": status,
+        "elapsed_ms": round((time.monotonic() - asked.started) * 1000),
+        "messages": len(asked.request.messages),
+        "prompt": digest(dump(list(asked.request.messages))),
+        "tools": [tool["function"]["name"] for tool in asked.request.tools],
+    }
+    if reply is not None:
+        data["model"] = reply.model
+        data["usage"] = dict(reply.usage)
+        data["finish_reason"] = reply.finish_reason
+    return event("loop.step", {**data, **more})
+
+
+async def _record_system(task: Task) -> None:
+    """Put the system prompt on the tape once, and again only when it is another one."""
+    if task.system:
+        mark = digest(task.system)
+        told = event("prompt.system", {"sha256": mark, "text": task.system})
+        await task.log.tape.append(told, key=f"prompt.system:{mark}")
+
+
+def digest(text: str) -> str:
+    """Return the short mark by which the tape names a text."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _meta(log: TurnLog) -> dict[str, str]:
+    return {
+        name: value for name, value in (("lane", log.lane), ("turn", log.turn)) if value is not None
+    }

@@ -1,0 +1,30 @@
+"""From the settings to a model; an SDK is imported when its model is named, not before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Final
+
+from agent.fallback import FallbackModel
+from agent.model import ChatModel
+from agent.offline_model import OFFLINE, OfflineModel
+from agent.settings import AgentSettings
+
+MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.openai_model:OpenAIModel"})
+
+
+def make_model(settings: AgentSettings) -> ChatModel:
+    """Make the model that the settings name, with its fallbacks behind it."""
+    names = (settings.model, *settings.fallback_models)
+    models = [_one(name, settings) for name in names]
+    return models[0] if len(models) == 1 else FallbackModel(models)
+
+
+def _one(name: str, settings: AgentSettings) -> ChatModel:
+    if name == OFFLINE:
+        return OfflineModel()
+    module, _, attribute = MODELS["openai"].partition(":")
+    model: ChatModel = getattr(import_module(module), attribute)(name, settings)
+    return model

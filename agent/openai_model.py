@@ -1,0 +1,110 @@
+"""Any server that speaks OpenAI's chat completions.
+
+The SDK does the connection, its retries (before a stream starts) and its errors. Messages and
+tools go as `extra_body`: as arguments the SDK walks each of them in Python, on the event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+import httpx2
+import openai
+from openai import AsyncOpenAI
+
+from agent.errors import (
+    AnswerBroken,
+    ContextOverflow,
+    KeyRefused,
+    ModelBusy,
+    ModelDown,
+    ModelError,
+    ModelUnreachable,
+    RequestRejected,
+    UnknownModel,
+)
+from agent.model import ModelRequest, Piece
+from agent.settings import AgentSettings
+from agent.stream import StreamReader, is_overflow
+
+
+class OpenAIModel:
+    """One model of one server."""
+
+    def __init__(self, name: str, settings: AgentSettings) -> None:
+        self.name = name
+        self._client = AsyncOpenAI(
+            # A server on one's own machine often needs no key, but the SDK insists on one.
+            api_key=settings.key() or ("none" if settings.base_url else None),
+            base_url=settings.base_url or None,
+            max_retries=settings.retries,
+            timeout=httpx2.Timeout(settings.read_timeout, connect=settings.connect_timeout),
+        )
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        """Answer a request; see `ChatModel`."""
+        body: dict[str, Any] = {
+            "messages": request.messages,
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            body["tools"] = request.tools
+        reader = StreamReader(self.name)
+        try:
+            async with self._client.chat.completions.with_streaming_response.create(
+                model=self.name, messages=[], stream=True, extra_body=body
+            ) as response:
+                if "json" in response.headers.get("content-type", ""):
+                    for piece in reader.chunk(_mapping(await response.json())):
+                        yield piece
+                else:
+                    async for line in response.iter_lines():
+                        for piece in reader.line(line):
+                            yield piece
+        except (openai.OpenAIError, httpx2.HTTPError) as cause:
+            raise as_model_error(cause) from cause
+        yield reader.reply()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+def as_model_error(cause: Exception) -> ModelError:
+    """Translate an error of the SDK or its transport."""
+    if isinstance(cause, openai.RateLimitError):
+        return ModelBusy(str(cause), _retry_after(cause))
+    if isinstance(cause, openai.APIStatusError):
+        return _status_error(cause)
+    if isinstance(cause, (openai.APITimeoutError, openai.APIConnectionError)):
+        return ModelUnreachable(f"{cause} ({cause.__cause__})")
+    if isinstance(cause, httpx2.HTTPError):
+        return AnswerBroken(f"{type(cause).__name__}: {cause}")
+    return ModelError(str(cause))
+
+
+def _mapping(body: object) -> Mapping[str, Any]:
+    if not isinstance(body, Mapping):
+        raise AnswerBroken(f"the server answered with what is no completion: {body!r}"[:300])
+    return body
+
+
+def _status_error(cause: openai.APIStatusError) -> ModelError:
+    message = str(cause)
+    if isinstance(cause, (openai.AuthenticationError, openai.PermissionDeniedError)):
+        return KeyRefused(message)
+    if is_overflow(cause.code, message):
+        return ContextOverflow(message)
+    if isinstance(cause, openai.NotFoundError):
+        return UnknownModel(message)
+    if cause.status_code >= 500:
+        return ModelDown(message)
+    return RequestRejected(message)
+
+
+def _retry_after(cause: openai.RateLimitError) -> float | None:
+    try:
+        return float(cause.response.headers["retry-after"])
+    except (KeyError, ValueError):
+        return None

@@ -1,0 +1,69 @@
+"""The agent's own slice of the settings."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+
+class AgentSettings(BaseModel):
+    """Which model answers, and within which limits."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = Field(
+        "offline",
+        description="The model that answers, as its server names it; `offline` needs no network.",
+        examples=["gpt-5-mini"],
+    )
+    base_url: str = Field(
+        "",
+        description="The address of an OpenAI-compatible server; empty means OPENAI_BASE_URL, or"
+        " OpenAI itself.",
+        examples=["http://127.0.0.1:11434/v1"],
+    )
+    api_key: SecretStr = Field(
+        SecretStr(""),
+        description="The key for that server; empty means OPENAI_API_KEY.",
+        examples=["sk-..."],
+    )
+    fallback_models: tuple[str, ...] = Field(
+        (),
+        description="Models of the same server that are asked, in turn, when the first one fails.",
+        examples=['["gpt-5-nano"]'],
+    )
+    steps: int = Field(
+        20,
+        ge=1,
+        le=200,
+        description="How often the model may be called in one turn.",
+        examples=["20"],
+    )
+    tool_timeout: float = Field(
+        60, gt=0, description="How long one tool may run, in seconds.", examples=["60"]
+    )
+    connect_timeout: float = Field(
+        10, gt=0, description="How long to wait for a connection, in seconds.", examples=["10"]
+    )
+    read_timeout: float = Field(
+        120,
+        gt=0,
+        description="How long the model may be silent, before or inside an answer, in seconds.",
+        examples=["120"],
+    )
+    retries: int = Field(
+        2,
+        ge=0,
+        le=10,
+        description="How often a call is tried again before its answer has begun.",
+        examples=["2"],
+    )
+    strict_roles: bool = Field(
+        False,
+        description="Join neighbouring messages of one role, for servers whose chat template"
+        " demands that user and assistant alternate.",
+        examples=["true"],
+    )
+
+    def key(self) -> str:
+        """Return the key in the clear; for the one call that needs it."""
+        return self.api_key.get_secret_value()

@@ -1,0 +1,128 @@
+"""Reading a chat completion's stream of lines.
+
+Building the SDK's objects costs about 100 microseconds a chunk; reading the lines ourselves, seven
+to nineteen. Every field of a chunk is optional here: compatible servers differ in all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from agent.errors import AnswerBroken, ContextOverflow, ModelError
+from agent.model import ModelReply, Piece, ReasoningPiece, TextPiece, ToolCall
+
+_OVERFLOW: Final = re.compile(
+    r"context[ _](length|window)|maximum context|token limit|prompt (is )?too long", re.IGNORECASE
+)
+
+
+def is_overflow(code: object, message: str) -> bool:
+    """Tell whether an error says that the prompt was too long; a 429 must not be asked about."""
+    return code == "context_length_exceeded" or _OVERFLOW.search(message) is not None
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class StreamReader:
+    """Collects one answer from its lines."""
+
+    model: str
+    _texts: list[str] = field(default_factory=list)
+    _calls: dict[int, _Call] = field(default_factory=dict)
+    _usage: dict[str, int] = field(default_factory=dict)
+    _finish: str | None = None
+    _done: bool = False
+
+    def line(self, line: str) -> Iterator[Piece]:
+        """Take one line of the stream and give what it says."""
+        if not line.startswith("data:"):
+            return
+        data = line[5:].strip()
+        if data == "[DONE]":
+            self._done = True
+        elif data:
+            yield from self.chunk(_parse(data))
+
+    def chunk(self, chunk: Mapping[str, Any]) -> Iterator[Piece]:
+        """Take one chunk (or a whole completion) and give what it says."""
+        if chunk.get("error"):
+            raise stream_error(chunk["error"])
+        if isinstance(chunk.get("usage"), Mapping):
+            self._usage = read_usage(chunk["usage"])
+        self.model = chunk.get("model") or self.model
+        for choice in chunk.get("choices") or ():
+            self._finish = choice.get("finish_reason") or self._finish
+            delta = choice.get("delta") or choice.get("message") or {}
+            reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+            if isinstance(reasoning, str) and reasoning:
+                yield ReasoningPiece(reasoning)
+            text = delta.get("content")
+            if isinstance(text, str) and text:
+                self._texts.append(text)
+                yield TextPiece(text)
+            for fragment in delta.get("tool_calls") or ():
+                self._fragment(fragment)
+
+    def reply(self) -> ModelReply:
+        """Return the whole answer; raises AnswerBroken for one that was cut or says nothing."""
+        text = "".join(self._texts)
+        calls = tuple(
+            ToolCall(call.id or f"call_{index}", call.name, "".join(call.arguments) or "{}")
+            for index, call in sorted(self._calls.items())
+            if call.name
+        )
+        if self._finish is None and not self._done:
+            raise AnswerBroken("the stream ended before the answer did")
+        if not text.strip() and not calls:
+            raise AnswerBroken(f"the model said nothing (finish_reason {self._finish})")
+        return ModelReply(self.model, text, calls, self._usage, self._finish)
+
+    def _fragment(self, fragment: Mapping[str, Any]) -> None:
+        index = fragment.get("index")
+        call = self._calls.setdefault(index if index is not None else len(self._calls), _Call())
+        call.id = fragment.get("id") or call.id
+        function = fragment.get("function") or {}
+        call.name = function.get("name") or call.name
+        if function.get("arguments"):
+            call.arguments.append(function["arguments"])
+
+
+def stream_error(error: object) -> ModelError:
+    """Return the error that a stream or a body carries after its 200."""
+    details = error if isinstance(error, Mapping) else {"message": str(error)}
+    message = str(details.get("message") or details)
+    if is_overflow(details.get("code"), message):
+        return ContextOverflow(message)
+    return AnswerBroken(message)
+
+
+def read_usage(usage: Mapping[str, Any]) -> dict[str, int]:
+    """Return the token counts that a provider told."""
+    details = usage.get("prompt_tokens_details") or {}
+    found = {
+        "prompt_tokens": usage.get("prompt_tokens"),
+        "completion_tokens": usage.get("completion_tokens"),
+        "cached_tokens": details.get("cached_tokens"),
+    }
+    return {name: value for name, value in found.items() if isinstance(value, int)}
+
+
+def _parse(data: str) -> Mapping[str, Any]:
+    try:
+        chunk = orjson.loads(data)
+    except orjson.JSONDecodeError as cause:
+        raise AnswerBroken(f"the stream holds what is not JSON: {data[:200]}") from cause
+    if not isinstance(chunk, dict):
+        raise AnswerBroken(f"the stream holds what is no chunk: {data[:200]}")
+    return chunk

@@ -1,0 +1,136 @@
+"""A tool: what the model may call, with arguments that are checked before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import IntEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agent.errors import ToolRefused
+from tape.handle import Tape
+
+
+class Role(IntEnum):
+    """Who asks; a tool may be used by its own role and every higher one."""
+
+    STRANGER = 0
+    MEMBER = 1
+    ADMIN = 2
+    OWNER = 3
+
+
+class Arguments(BaseModel):
+    """The base of a tool's arguments: what it does not know is an error, not ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NoArguments(Arguments):
+    """For tools that take none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool knows of the turn that calls it.
+
+    tape    the tape of the chat
+    lane    the lane of the turn; None where the chat has one conversation
+    turn    the turn's id; empty for a command
+    role    the role of the person who asks
+    offer   adds tools by name to what this turn offers the model; returns the names added
+    known   every tool that this turn may use, by dotted name
+    """
+
+    tape: Tape
+    role: Role
+    lane: str | None = None
+    turn: str = ""
+    offer: Callable[[list[str]], list[str]] = lambda names: names
+    known: Mapping[str, Tool] | None = None
+
+    def meta(self) -> dict[str, str]:
+        """Return the meta of an entry that the tool writes."""
+        found = {"lane": self.lane, "turn": self.turn}
+        return {name: value for name, value in found.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool by its dotted name.
+
+    run         gets the checked arguments and the context; returns a string or what JSON can hold
+    role        the least role of the asking person
+    repeatable  running it a second time does no harm: a resumed turn may do so
+    timeout     seconds; None takes the setting
+    first       offered to the model from the start, not only once `help` has named it
+    """
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    run: Callable[[Any, ToolContext], Awaitable[object]]
+    role: Role = Role.STRANGER
+    repeatable: bool = False
+    timeout: float | None = None
+    first: bool = False
+
+    @property
+    def wire_name(self) -> str:
+        """The name as providers allow it."""
+        return wire_name(self.name)
+
+    def schema(self) -> dict[str, Any]:
+        """Return the tool as OpenAI's function tools describe one."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.wire_name,
+                "description": self.description,
+                "parameters": _plain_schema(self.arguments.model_json_schema()),
+            },
+        }
+
+    def check(self, arguments: str | Mapping[str, Any]) -> BaseModel:
+        """Check arguments; raises ToolRefused with a sentence that a model can act on."""
+        try:
+            if isinstance(arguments, str):
+                return self.arguments.model_validate_json(arguments or "{}")
+            return self.arguments.model_validate(arguments)
+        except ValidationError as cause:
+            raise ToolRefused(self._wrong(cause)) from cause
+
+    def _wrong(self, cause: ValidationError) -> str:
+        known = list(self.arguments.model_fields)
+        problems = []
+        for error in cause.errors(include_url=False, include_context=False):
+            name = ".".join(str(part) for part in error["loc"]) or "the arguments"
+            nearest = get_close_matches(name, known, n=1)
+            hint = f" (did you mean {nearest[0]}?)" if nearest and name not in known else ""
+            problems.append(f"{name}: {error['msg']}{hint}")
+        takes = ", ".join(known) or "no arguments"
+        return f"{self.name} was not run. {'; '.join(problems)}. It takes: {takes}."
+
+
+def wire_name(name: str) -> str:
+    """Return a dotted name as providers allow it."""
+    return name.replace(".", "_")
+
+
+def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Drop what costs tokens and tells the model nothing."""
+    plain: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            name: {key: value for key, value in spec.items() if key != "title"}
+            for name, spec in schema.get("properties", {}).items()
+        },
+        "additionalProperties": False,
+    }
+    for key in ("required", "$defs"):
+        if schema.get(key):
+            plain[key] = schema[key]
+    return plain

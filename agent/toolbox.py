@@ -1,0 +1,80 @@
+"""The tools of one turn: which the person may use, and which the model is shown.
+
+At most four schemas are offered at first, so that a short question stays cheap; `help` names the
+rest and adds what is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+from agent.errors import ToolboxError, ToolRefused
+from agent.tool import Role, Tool, wire_name
+
+OFFERED_AT_FIRST: Final = 4
+
+
+class Toolbox:
+    """The tools that a role may use; made anew for each turn."""
+
+    def __init__(self, tools: Iterable[Tool], role: Role) -> None:
+        self.known: dict[str, Tool] = {}
+        self._by_wire: dict[str, Tool] = {}
+        for tool in sorted(tools, key=lambda tool: tool.name):
+            if tool.role <= role:
+                self._add(tool)
+        first = [tool.name for tool in self.known.values() if tool.first]
+        self._offered = set(first[:OFFERED_AT_FIRST])
+
+    def _add(self, tool: Tool) -> None:
+        rival = self._by_wire.get(tool.wire_name)
+        if rival is not None:
+            raise ToolboxError(
+                f"the tools {rival.name} and {tool.name} are both {tool.wire_name} to a provider:"
+                " rename one"
+            )
+        self.known[tool.name] = tool
+        self._by_wire[tool.wire_name] = tool
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return what is offered now, sorted: the prompt's bytes are the same each time."""
+        return [tool.schema() for name, tool in self.known.items() if name in self._offered]
+
+    def offered(self) -> list[str]:
+        """Return the names of what is offered now."""
+        return [name for name in self.known if name in self._offered]
+
+    def offer(self, names: list[str]) -> list[str]:
+        """Add tools to what is offered; unknown names are left out of the answer."""
+        added = [name for name in names if name in self.known]
+        self._offered.update(added)
+        return added
+
+    def find(self, name: str) -> Tool:
+        """Return a tool by its dotted or wire name; raises ToolRefused with the nearest names."""
+        tool = self.known.get(name) or self._by_wire.get(wire_name(name))
+        if tool is None:
+            nearest = get_close_matches(wire_name(name), self._by_wire, n=3, cutoff=0.4)
+            names = ", ".join(nearest or self._by_wire)
+            raise ToolRefused(f"there is no tool named {name}. Known here: {names}.")
+        return tool
+
+
+def to_wire(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Write the dotted names of calls and results as providers allow them."""
+    return [_message_to_wire(message) for message in messages]
+
+
+def _message_to_wire(message: Mapping[str, Any]) -> dict[str, Any]:
+    if message.get("tool_calls"):
+        return {**message, "tool_calls": [_call_to_wire(call) for call in message["tool_calls"]]}
+    if message.get("role") == "tool" and message.get("name"):
+        return {**message, "name": wire_name(message["name"])}
+    return dict(message)
+
+
+def _call_to_wire(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = call.get("function") or {}
+    return {**call, "function": {**function, "name": wire_name(function.get("name", ""))}}

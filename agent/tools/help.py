@@ -1,0 +1,36 @@
+"""The tool `help`: what else there is."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from agent.tool import Arguments, Tool, ToolContext
+
+
+class HelpArguments(Arguments):
+    """Which tools to add."""
+
+    tools: list[str] = Field(
+        default_factory=list, description="names of tools to make callable in this turn"
+    )
+
+
+async def run_help(arguments: HelpArguments, context: ToolContext) -> object:
+    """Name every tool, and add those that are asked for to this turn."""
+    known = context.known or {}
+    listed = {name: tool.description for name, tool in known.items()}
+    if not arguments.tools:
+        return {"tools": listed}
+    added = context.offer(arguments.tools)
+    unknown = [name for name in arguments.tools if name not in added]
+    return {"added": added, "unknown": unknown, "tools": listed if unknown else {}}
+
+
+HELP = Tool(
+    name="help",
+    description="List all tools; name some to make them callable.",
+    arguments=HelpArguments,
+    run=run_help,
+    repeatable=True,
+    first=True,
+)

@@ -17,8 +17,7 @@ MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.openai_mod
 
 def make_model(settings: AgentSettings) -> ChatModel:
     """Make the model that the settings name, with its fallbacks behind it."""
-    names = (settings.model, *settings.fallback_models)
-    models = [_one(name, settings) for name in names]
+    models = [_one(name, settings) for name in settings.models()]
     return models[0] if len(models) == 1 else FallbackModel(models)
 
 

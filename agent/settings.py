@@ -26,10 +26,18 @@ class AgentSettings(BaseModel):
         description="The key for that server; empty means OPENAI_API_KEY.",
         examples=["sk-..."],
     )
-    fallback_models: tuple[str, ...] = Field(
-        (),
-        description="Models of the same server that are asked, in turn, when the first one fails.",
-        examples=['["gpt-5-nano"]'],
+    fallback_models: str = Field(
+        "",
+        description="Models of the same server that are asked, in turn, when the first one fails;"
+        " separated by commas.",
+        examples=["gpt-5-nano,gpt-4.1-mini"],
+    )
+    name: str = Field(
+        "Tapeway",
+        min_length=1,
+        max_length=60,
+        description="What the agent is called in the chats.",
+        examples=["Robin"],
     )
     steps: int = Field(
         20,
@@ -63,6 +71,11 @@ class AgentSettings(BaseModel):
         " demands that user and assistant alternate.",
         examples=["true"],
     )
+
+    def models(self) -> tuple[str, ...]:
+        """Return the model's name and those of its fallbacks."""
+        others = (name.strip() for name in self.fallback_models.split(","))
+        return (self.model, *(name for name in others if name))
 
     def key(self) -> str:
         """Return the key in the clear; for the one call that needs it."""

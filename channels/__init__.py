@@ -1,0 +1,23 @@
+"""Channels: how messages come in from a platform and go out to it.
+
+(The import package `channels` is also Django Channels': the two cannot be installed together.)
+
+message errors        what passes, and what goes wrong
+base                  the contract and its capabilities
+draft pacing          partial text, at the pace that a platform allows
+rooms rooms_http hub  channels of our own
+web cli               the adapters, each with adapter inbound outbound format settings
+"""
+
+from channels.base import Channel, ChannelHost, Traits
+from channels.message import InboundMessage, OutboundMessage, Receipt, Sender
+
+__all__ = [
+    "Channel",
+    "ChannelHost",
+    "InboundMessage",
+    "OutboundMessage",
+    "Receipt",
+    "Sender",
+    "Traits",
+]

@@ -1,0 +1,5 @@
+"""The command line.
+
+main more start  typer, plugins' commands, and what surrounds every command
+serve chat hooks the commands
+"""

@@ -1,0 +1,175 @@
+"""The contract of a channel.
+
+A channel must `start`, `stop` and `send`. What it can do beyond that it declares in
+`capabilities`; the core does without what is not declared:
+
+    edit             a draft becomes the answer by an edit; else only the answer is sent
+    typing           typing is shown from the moment a message is accepted; else nothing is
+    native_stream    partial text costs nothing and needs no edits
+    idempotent_send  a second send under the same `idem` gives the first receipt; else an ambiguous
+                     send follows the setting
+    routes           brings HTTP routes of its own
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
+
+from channels.draft import DraftEditor, DraftJournal, Place
+from channels.message import InboundMessage, OutboundMessage, Receipt, Shown
+from channels.pacing import Clock, Pacing
+
+Capability = Literal["edit", "typing", "native_stream", "idempotent_send", "routes"]
+
+
+class Event(Protocol):
+    """What a channel needs of an agent's event."""
+
+    @property
+    def kind(self) -> str:
+        """What happened: accepted, text, reset, final, error, ..."""
+        ...
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What belongs to it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a platform is like.
+
+    edit_interval  the least time between two writes to a chat, seconds
+    debounce       how long to wait for a person's next message, seconds; None takes the setting
+    """
+
+    edit_interval: float = 1.0
+    debounce: float | None = None
+
+
+class ChannelHost(DraftJournal, Protocol):
+    """What the gateway gives a channel."""
+
+    clock: Clock
+    agent_name: str
+    hint: str | None
+
+    async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
+        """Take messages and return the `ext_id` of those that were new.
+
+        When this returns they are on the disk, and the platform may be told.
+        """
+        ...
+
+    def ready(self) -> None:
+        """Say that the channel is connected."""
+        ...
+
+    async def history(self, channel: str, chat_id: str, limit: int) -> list[Shown]:
+        """Return what was said in a chat, oldest first."""
+        ...
+
+    def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Run work beside the channel; an error in it is logged and takes nothing down."""
+        ...
+
+
+class Channel(ABC):
+    """The base of every channel: turns events into typing and a draft."""
+
+    name: ClassVar[str]
+    capabilities: ClassVar[frozenset[Capability]] = frozenset()
+    traits: ClassVar[Traits] = Traits()
+
+    def __init__(self) -> None:
+        self._host: ChannelHost | None = None
+        self._pacing: Pacing | None = None
+        self._editors: dict[str, DraftEditor] = {}
+
+    @property
+    def host(self) -> ChannelHost:
+        """The gateway; there once the channel was started."""
+        if self._host is None:
+            raise RuntimeError(f"the channel {self.name} was not started")
+        return self._host
+
+    @property
+    def pacing(self) -> Pacing:
+        """The budget of this channel's chats."""
+        if self._pacing is None:
+            raise RuntimeError(f"the channel {self.name} was not started")
+        return self._pacing
+
+    async def start(self, host: ChannelHost) -> None:
+        """Run until `stop`; raises when the connection is lost for good, and is started again.
+
+        ChannelUnfit means that a restart is no use.
+        """
+        self._host = host
+        self._pacing = Pacing(self.traits.edit_interval, host.clock)
+        await self.run()
+
+    @abstractmethod
+    async def run(self) -> None:
+        """Connect, say `host.ready()`, and work until `stop`."""
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """End `run`; may be called before it has begun, and twice."""
+
+    async def send(self, message: OutboundMessage) -> list[Receipt]:
+        """Send a message (a draft in its place becomes it); raises ChannelError."""
+        if message.answers is not None:
+            await self._settle(message.answers)
+        return await self.deliver(message)
+
+    @abstractmethod
+    async def deliver(self, message: OutboundMessage) -> list[Receipt]:
+        """Hand a message to the platform; `edits` names the draft that it replaces."""
+
+    async def show(self, message: InboundMessage, place: Place, text: str) -> str:
+        """Post or edit partial text and return the platform's id of it; needs `edit`."""
+        raise NotImplementedError
+
+    async def show_typing(self, message: InboundMessage, on: bool) -> None:
+        """Show, or stop showing, that an answer is on its way; needs `typing`."""
+        raise NotImplementedError
+
+    async def on_event(self, event: Event, message: InboundMessage) -> None:
+        """Take an event of the turn that answers a message; never waits for the network."""
+        if event.kind in ("final", "error"):
+            self._type(message, on=False)
+        elif event.kind == "text":
+            self._editor(message, event.data["delta"])
+        elif event.kind == "reset":
+            if message.ext_id in self._editors:
+                self._editors[message.ext_id].reset()
+        elif event.kind in ("accepted", "tool_call", "reasoning"):
+            self._type(message, on=True)
+
+    async def drop_draft(self, message: InboundMessage) -> None:
+        """Show no more of a draft whose turn ended without an answer."""
+        await self._settle(message.ext_id)
+
+    def _type(self, message: InboundMessage, *, on: bool) -> None:
+        if "typing" in self.capabilities:
+            self.host.start_soon("typing", lambda: self.show_typing(message, on))
+
+    def _editor(self, message: InboundMessage, delta: str) -> None:
+        if not self.capabilities & {"edit", "native_stream"}:
+            return
+        editor = self._editors.get(message.ext_id)
+        if editor is None:
+            editor = DraftEditor(message, self.show, self.host, self.pacing)
+            self._editors[message.ext_id] = editor
+            self.host.start_soon("draft", editor.run)
+        editor.push(delta)
+
+    async def _settle(self, ext_id: str) -> None:
+        editor = self._editors.pop(ext_id, None)
+        if editor is not None:
+            await editor.close()

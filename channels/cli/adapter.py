@@ -1,0 +1,39 @@
+"""The terminal's channel: one person, one private chat; also for a terminal beside a gateway."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from starlette.routing import Route
+
+from channels.base import Traits
+from channels.cli.inbound import parse
+from channels.cli.settings import CliSettings
+from channels.rooms import RoomChannel
+from channels.rooms_http import Post, room_routes
+
+
+class CliChannel(RoomChannel):
+    """Chats of terminals."""
+
+    name: ClassVar[str] = "cli"
+    # A line of a terminal is sent on purpose: there is no burst to wait for.
+    traits: ClassVar[Traits] = Traits(edit_interval=0.03, debounce=0.0)
+
+    def __init__(self, settings: CliSettings) -> None:
+        super().__init__()
+        self.settings = settings
+
+    def to_html(self, _text: str) -> str:
+        """A terminal needs no HTML."""
+        return ""
+
+    def routes(self) -> list[Route]:
+        """Return what the gateway's HTTP server serves for terminals."""
+        return room_routes(self, "/api/terminal", self.post)
+
+    async def post(self, chat: str, post: Post) -> None:
+        """Take a line of a terminal."""
+        date = datetime.now(UTC).isoformat(timespec="microseconds")
+        await self.submit(parse(self.name, chat, post, date))

@@ -1,0 +1,32 @@
+"""Printing an answer while it is written: a terminal cannot take back what it shows."""
+
+from __future__ import annotations
+
+from channels.cli.format import to_terminal
+
+
+class Printer:
+    """Turns an answer's growing text into what to print next."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str, str] = {}
+
+    def next(self, message_id: str, text: str) -> str:
+        """Return what to print of a text that has grown (or, after a reset, changed)."""
+        clean = to_terminal(text)
+        shown = self._shown.get(message_id, "")
+        self._shown[message_id] = clean
+        if clean.startswith(shown):
+            return clean[len(shown) :]
+        return f"\n[begins again]\n{clean}"
+
+    def finish(self, message_id: str, text: str) -> str:
+        """Return the rest of a finished text, with the line's end."""
+        rest = self.next(message_id, text)
+        del self._shown[message_id]
+        return f"{rest}\n"
+
+    @property
+    def writing(self) -> bool:
+        """Whether an answer has been begun and not finished."""
+        return bool(self._shown)

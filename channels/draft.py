@@ -1,0 +1,140 @@
+"""Partial text: a pure renderer, and an editor that shows it at the chat's pace.
+
+The next edit starts after the last one returned; unchanged text is skipped; the final text is not
+the editor's: it goes out as the answer's own send, into the place that the draft has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import anyio
+
+from channels.errors import SendDelayed, SendRefused
+from channels.message import InboundMessage
+from channels.pacing import Pacing, Priority
+
+
+@dataclass(slots=True)
+class Draft:
+    """The text of an answer in progress."""
+
+    _pieces: list[str] = field(default_factory=list)
+    _finished: bool = False
+
+    def push(self, delta: str) -> None:
+        """Add a piece."""
+        if not self._finished:
+            self._pieces.append(delta)
+
+    def reset(self) -> None:
+        """Forget the text: the answer begins anew."""
+        self._pieces.clear()
+
+    def finish(self) -> str:
+        """Take no more pieces, and return the text."""
+        self._finished = True
+        return self.render()
+
+    def render(self) -> str:
+        """Return the text so far."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a draft stands: the key of the answer, and the platform's id once there is one."""
+
+    idem: str
+    platform_id: str | None = None
+
+
+class DraftJournal(Protocol):
+    """Who writes down where drafts stand, before they do: a crash then ends in an edit."""
+
+    async def open_draft(self, message: InboundMessage) -> Place | None:
+        """Write down that a first text is about to be shown; None: it must not be."""
+        ...
+
+    async def place_draft(self, place: Place) -> None:
+        """Write down the platform's id of a draft."""
+        ...
+
+
+Show = Callable[[InboundMessage, Place, str], Awaitable[str]]
+"""Post (no platform id yet) or edit partial text; returns the platform's id of the message."""
+
+
+class DraftEditor:
+    """Shows one answer's partial text; `run` is its task."""
+
+    def __init__(
+        self, message: InboundMessage, show: Show, journal: DraftJournal, pacing: Pacing
+    ) -> None:
+        self._message = message
+        self._show = show
+        self._journal = journal
+        self._pacing = pacing
+        self._draft = Draft()
+        self._changed = anyio.Event()
+        self._closed = False
+        self._idle = anyio.Event()
+        self._place: Place | None = None
+        self._shown = ""
+
+    def push(self, delta: str) -> None:
+        """Add a piece of text; shown when the chat's pace allows."""
+        self._draft.push(delta)
+        self._changed.set()
+
+    def reset(self) -> None:
+        """Begin anew; what is shown stays until there is other text."""
+        self._draft.reset()
+
+    async def close(self) -> None:
+        """Show no more, and wait for the edit that is under way."""
+        self._closed = True
+        self._draft.finish()
+        self._changed.set()
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        """Show text until closed; a platform that refuses partial text ends it early."""
+        try:
+            while await self._something_new():
+                priority = Priority.EDIT if self._place else Priority.FIRST_TEXT
+                await self._pacing.slot(self._message.chat_id, priority)
+                text = self._draft.render()
+                if self._closed or not text.strip() or text == self._shown:
+                    continue
+                await self._show_text(text)
+        except SendRefused:
+            self._closed = True
+        finally:
+            self._idle.set()
+
+    async def _something_new(self) -> bool:
+        await self._changed.wait()
+        self._changed = anyio.Event()
+        return not self._closed
+
+    async def _show_text(self, text: str) -> None:
+        if self._place is None:
+            self._place = await self._journal.open_draft(self._message)
+            if self._place is None:
+                self._closed = True
+                return
+        try:
+            platform_id = await self._show(self._message, self._place, text)
+        except SendDelayed as delayed:
+            self._pacing.close(self._message.chat_id, delayed.retry_after)
+            self._changed.set()
+            return
+        self._shown = text
+        if platform_id != self._place.platform_id:
+            self._place = Place(self._place.idem, platform_id)
+            await self._journal.place_draft(self._place)

@@ -1,0 +1,39 @@
+"""What can go wrong between us and a platform.
+
+ChannelError
++-- ChannelUnfit     the channel cannot run as it is set up; says the remedy; not restarted
++-- SendRefused      the platform will never take this message: not tried again
++-- SendDelayed      not now; `retry_after` in seconds
++-- SendAmbiguous    the request was written and its answer never read
++-- InboundRefused   what came in cannot be taken; the sentence is for who sent it
+"""
+
+from __future__ import annotations
+
+
+class ChannelError(Exception):
+    """The root of every error of this package."""
+
+
+class ChannelUnfit(ChannelError):
+    """The channel cannot run as it is set up: the message names the remedy; a restart is no use."""
+
+
+class SendRefused(ChannelError):
+    """The platform will never take this message."""
+
+
+class SendDelayed(ChannelError):
+    """The platform takes nothing for this chat now."""
+
+    def __init__(self, retry_after: float) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"the platform asks to wait for {retry_after:g} s")
+
+
+class SendAmbiguous(ChannelError):
+    """The request went out and no answer came back: it may have arrived."""
+
+
+class InboundRefused(ChannelError):
+    """What came in cannot be taken; the message is for the person who sent it."""

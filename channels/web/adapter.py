@@ -1,0 +1,39 @@
+"""The room page's channel: several named people and the agent in one room."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from starlette.routing import Route
+
+from channels.rooms import RoomChannel
+from channels.rooms_http import Post, room_routes
+from channels.web.format import to_html
+from channels.web.inbound import parse
+from channels.web.outbound import page_routes
+from channels.web.settings import WebSettings
+
+
+class WebChannel(RoomChannel):
+    """Rooms on the gateway's own page."""
+
+    name: ClassVar[str] = "web"
+
+    def __init__(self, settings: WebSettings) -> None:
+        super().__init__()
+        self.settings = settings
+
+    def to_html(self, text: str) -> str:
+        """Return a message as safe HTML."""
+        return to_html(text)
+
+    def routes(self) -> list[Route]:
+        """Return what the gateway's HTTP server serves for this channel."""
+        return [*page_routes(), *room_routes(self, "/api/rooms", self.post)]
+
+    async def post(self, room: str, post: Post) -> None:
+        """Take a post of the page."""
+        others = [str(person["name"]) for person in self.hub.people(room)]
+        date = datetime.now(UTC).isoformat(timespec="microseconds")
+        await self.submit(parse(self.name, room, post, date, self.host.agent_name, others))

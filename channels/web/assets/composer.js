@@ -1,0 +1,252 @@
+// The composer: a growing text field, the switch that addresses the agent, the
+// reply chip, the list of commands, and the buttons.
+
+import { store } from './link.js';
+import { excerpt, make } from './parts.js';
+
+const COMMANDS = [
+  [',help', 'What the agent can be told directly'],
+  [',tape.info', 'How long this tape is and what is on it'],
+  [',stop', 'Stop the answer that is running'],
+  [',reset', 'Begin a fresh tape in this room'],
+];
+
+const $ = (id) => document.getElementById(id);
+
+export function setUpComposer({ room, announce, onSend, onStop }) {
+  const form = $('composer');
+  const field = $('composer-input');
+  const ask = $('ask-agent');
+  const list = $('commands');
+  const error = $('composer-error');
+  const stop = $('stop-button');
+  const textKey = `tapeway.text.${room}`;
+  let agent = 'Tapeway';
+  let reply = null;
+  let running = false;
+  let stopping = 0;
+  let shown = []; // commands in the list
+  let active = -1;
+  let closedFor = null; // text for which the list was closed by Escape
+
+  // -- text
+
+  const growsItself = CSS.supports('field-sizing', 'content');
+
+  function grow() {
+    if (growsItself) return;
+    field.style.height = 'auto';
+    field.style.height = `${field.scrollHeight}px`;
+  }
+
+  function setText(text) {
+    field.value = text;
+    changed();
+  }
+
+  function changed() {
+    grow();
+    store.set('sessionStorage', textKey, field.value || null);
+    form.classList.toggle('has-text', field.value.trim() !== '');
+    listCommands();
+  }
+
+  function fill(text) {
+    setText(text);
+    field.focus();
+    field.setSelectionRange(text.length, text.length);
+  }
+
+  function showError(sentence) {
+    error.hidden = !sentence;
+    error.textContent = sentence;
+  }
+
+  // -- whom it is for
+
+  function showAudience() {
+    form.classList.toggle('quiet', !ask.checked);
+    field.placeholder = ask.checked ? `Message ${agent} and the room` : `Only to the people here, not to ${agent}`;
+  }
+
+  function setAsk(on) {
+    ask.checked = on;
+    store.set('sessionStorage', 'tapeway.ask', on);
+    showAudience();
+  }
+
+  ask.addEventListener('change', () => {
+    setAsk(ask.checked);
+    announce(ask.checked ? `${agent} will answer` : `Only the people in the room are addressed`);
+  });
+
+  // -- reply
+
+  function replyTo(message) {
+    reply = message ? message.id : null;
+    $('reply-chip').hidden = !message;
+    if (message) {
+      $('reply-author').textContent = message.author.name;
+      $('reply-excerpt').textContent = excerpt(message.text, 100);
+      announce(`Replying to ${message.author.name}`);
+      field.focus();
+    }
+  }
+
+  $('reply-remove').addEventListener('click', () => {
+    replyTo(null);
+    field.focus();
+  });
+
+  // -- commands
+
+  function listCommands() {
+    const text = field.value;
+    if (text !== closedFor) closedFor = null;
+    const wanted = text.startsWith(',') && closedFor === null
+      ? COMMANDS.filter(([name]) => name.startsWith(text.toLowerCase()) && name !== text)
+      : [];
+    if (wanted.length === shown.length && wanted.every((command, i) => command === shown[i])) return;
+    const opened = !shown.length && wanted.length;
+    shown = wanted;
+    list.hidden = !shown.length;
+    list.replaceChildren(...shown.map(([name, about], i) => {
+      const option = make('div', 'command');
+      option.id = `command-${i}`;
+      option.setAttribute('role', 'option');
+      option.append(make('code', '', name), make('span', '', about));
+      option.addEventListener('pointerdown', (event) => event.preventDefault());
+      option.addEventListener('click', () => pick(i));
+      option.addEventListener('pointermove', () => { if (active !== i) activate(i); });
+      return option;
+    }));
+    activate(shown.length ? 0 : -1);
+    if (opened) announce(`${shown.length} commands, choose with up and down`);
+  }
+
+  function activate(index) {
+    active = index;
+    [...list.children].forEach((option, i) => option.setAttribute('aria-selected', String(i === index)));
+    if (index >= 0) field.setAttribute('aria-activedescendant', `command-${index}`);
+    else field.removeAttribute('aria-activedescendant');
+  }
+
+  function closeCommands() {
+    closedFor = field.value;
+    listCommands();
+  }
+
+  function pick(index) {
+    const [name] = shown[index];
+    if (!ask.checked) {
+      setAsk(true); // a command is a word to the agent
+      announce(`Ask ${agent} is on`);
+    }
+    fill(name);
+  }
+
+  // -- keys
+
+  field.addEventListener('keydown', (event) => {
+    if (event.isComposing || event.keyCode === 229) return;
+    if (shown.length) {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step) {
+        event.preventDefault();
+        activate((active + step + shown.length) % shown.length);
+        return;
+      }
+      if ((event.key === 'Enter' || event.key === 'Tab') && !event.shiftKey) {
+        event.preventDefault();
+        pick(active);
+        return;
+      }
+    }
+    if (event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.altKey && !event.metaKey) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+
+  field.addEventListener('input', () => {
+    showError('');
+    changed();
+  });
+
+  field.addEventListener('blur', () => { if (shown.length) closeCommands(); });
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const text = field.value.trim();
+    field.focus();
+    if (!text) return;
+    showError('');
+    const message = { text, toAgent: ask.checked, replyTo: reply };
+    setText('');
+    replyTo(null);
+    onSend(message);
+  });
+
+  // -- stop
+
+  function setRunning(on) {
+    if (on === running) return;
+    running = on;
+    stopping = 0;
+    if (!on && document.activeElement === stop) field.focus();
+    stop.hidden = !on;
+    stop.setAttribute('aria-disabled', 'false');
+    $('stop-text').textContent = 'Stop';
+  }
+
+  async function stopAnswer() {
+    if (!running || stopping) return;
+    const mine = Date.now();
+    stopping = mine;
+    stop.setAttribute('aria-disabled', 'true');
+    $('stop-text').textContent = 'Stopping…';
+    await onStop();
+    // If it still runs after a while, it may be asked again.
+    setTimeout(() => {
+      if (stopping !== mine) return;
+      stopping = 0;
+      stop.setAttribute('aria-disabled', 'false');
+      $('stop-text').textContent = 'Stop';
+    }, 3000);
+  }
+
+  stop.addEventListener('click', stopAnswer);
+
+  setAsk(store.get('sessionStorage', 'tapeway.ask') ?? true);
+  setText(store.get('sessionStorage', textKey) ?? '');
+
+  return {
+    fill,
+    showError,
+    replyTo,
+    setRunning,
+    focus: () => field.focus(),
+    setAgent(name) {
+      agent = name;
+      showAudience();
+    },
+    // A refused message returns to the field, before what was written since.
+    giveBack({ text, to_agent: toAgent }, replied, sentence) {
+      const since = field.value;
+      if (!since.trim()) setAsk(toAgent);
+      setText(since.trim() ? `${text}\n${since}` : text);
+      if (replied && !reply) replyTo(replied);
+      showError(sentence);
+    },
+    // True when Escape had something to do.
+    escape() {
+      if (shown.length) closeCommands();
+      else if (running) stopAnswer();
+      else if (reply) {
+        replyTo(null);
+        field.focus();
+      } else return false;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,243 @@
+// What connects the page to the gateway: who speaks, the event stream, and the
+// outbox that keeps a message until the gateway has it.
+
+const PERSON_KEY = 'tapeway.person';
+const RETURN_KEY = 'tapeway.return';
+const MAX_NAME = 40;
+
+// Storage may be switched off in a browser; the page then simply forgets.
+export const store = {
+  get(area, key) {
+    try { return JSON.parse(window[area].getItem(key)); } catch { return null; }
+  },
+  set(area, key, value) {
+    try {
+      if (value === null) window[area].removeItem(key);
+      else window[area].setItem(key, JSON.stringify(value));
+    } catch { /* full or forbidden */ }
+  },
+};
+
+const hex = (count) => Array.from(
+  crypto.getRandomValues(new Uint8Array(count)), (byte) => byte.toString(16).padStart(2, '0'),
+).join('');
+
+const newPersonId = () => `w-${hex(6)}`;
+
+// crypto.randomUUID is missing on plain http in a local network.
+export function newMessageId() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const h = hex(16);
+  const variant = '89ab'[parseInt(h[16], 16) & 3];
+  return `${h.slice(0, 8)}-${h.slice(8, 12)}-4${h.slice(13, 16)}-${variant}${h.slice(17, 20)}-${h.slice(20)}`;
+}
+
+export const cleanName = (name) => (name ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME).trim();
+
+const isPerson = (value) => Boolean(value && typeof value.id === 'string' && cleanName(value.name));
+
+// The person of this tab, or null when a name has to be asked for.
+export function recallPerson(presetName) {
+  const preset = cleanName(presetName);
+  if (preset) {
+    const key = `tapeway.as.${preset}`;
+    const id = store.get('sessionStorage', key) ?? newPersonId();
+    store.set('sessionStorage', key, id);
+    return { id, name: preset };
+  }
+  const known = [store.get('sessionStorage', PERSON_KEY), store.get('localStorage', PERSON_KEY)].find(isPerson);
+  if (!known) return null;
+  store.set('sessionStorage', PERSON_KEY, known);
+  return known;
+}
+
+// A new name is a new person in this tab, and the default for tabs to come.
+export function becomePerson(name) {
+  const person = { id: newPersonId(), name: cleanName(name) };
+  store.set('sessionStorage', PERSON_KEY, person);
+  store.set('localStorage', PERSON_KEY, person);
+  return person;
+}
+
+// The way to the sign-in page and, after it, back to the same room.
+export function goToLogin() {
+  store.set('sessionStorage', RETURN_KEY, location.search);
+  location.assign('/login');
+}
+
+export function returnFromLogin() {
+  const search = store.get('sessionStorage', RETURN_KEY);
+  if (!search) return;
+  store.set('sessionStorage', RETURN_KEY, null);
+  if (!location.search) history.replaceState(null, '', location.pathname + search);
+}
+
+const roomUrl = (room, what) => `/api/rooms/${encodeURIComponent(room)}/${what}`;
+
+export const post = (room, what, body) => fetch(roomUrl(room, what), {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(body),
+  signal: AbortSignal.timeout?.(20_000),
+});
+
+// One sentence out of a refusal.
+export async function refusal(response) {
+  try {
+    const { error } = await response.json();
+    if (typeof error === 'string' && error.trim()) return error.trim();
+  } catch { /* not JSON */ }
+  return `The gateway refused this (${response.status}).`;
+}
+
+// The event stream. EventSource reconnects by itself after a dropped line, but
+// gives up on an HTTP error; then this looks for the reason and begins anew.
+export class Stream {
+  #source = null;
+  #url = '';
+  #timer = 0;
+  #tries = 0;
+
+  constructor({ onEvent, onStatus }) {
+    this.onEvent = onEvent;
+    this.onStatus = onStatus;
+    window.addEventListener('online', () => {
+      if (this.#url && this.#source?.readyState !== EventSource.OPEN) this.#connect();
+    });
+  }
+
+  open(room, person) {
+    const query = new URLSearchParams({ person: person.id, name: person.name });
+    this.#url = `${roomUrl(room, 'events')}?${query}`;
+    this.#tries = 0;
+    this.#connect();
+  }
+
+  #connect() {
+    clearTimeout(this.#timer);
+    this.#source?.close();
+    const source = new EventSource(this.#url);
+    this.#source = source;
+    source.onopen = () => {
+      this.#tries = 0;
+      this.onStatus('connected');
+    };
+    source.onmessage = ({ data }) => {
+      let event;
+      try { event = JSON.parse(data); } catch { return; }
+      if (event && source === this.#source) this.onEvent(event);
+    };
+    source.onerror = () => {
+      if (source !== this.#source) return;
+      this.onStatus('reconnecting');
+      if (source.readyState === EventSource.CLOSED) this.#later();
+    };
+  }
+
+  #later() {
+    const wait = Math.min(15_000, 1000 * 2 ** this.#tries) * (0.8 + Math.random() * 0.4);
+    this.#tries += 1;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(async () => {
+      const url = this.#url;
+      const probe = new AbortController();
+      try {
+        const { status } = await fetch(url, { headers: { Accept: 'text/event-stream' }, signal: probe.signal });
+        if (status === 401) { goToLogin(); return; }
+      } catch { /* unreachable; the next attempt tells */ } finally { probe.abort(); }
+      if (url === this.#url) this.#connect();
+    }, wait);
+  }
+}
+
+// Messages on their way. They are posted one after another, in order, and kept
+// in the tab's storage until the gateway has accepted them; since the id stays
+// the same, posting one twice is harmless.
+export class Outbox {
+  #entries = [];
+  #running = false;
+  #wake = null;
+
+  constructor(room, { onState, onRefused }) {
+    this.room = room;
+    this.key = `tapeway.outbox.${room}`;
+    this.onState = onState;     // (message, 'sending' | 'retrying' | 'accepted')
+    this.onRefused = onRefused; // (message, sentence)
+    window.addEventListener('online', () => this.kick());
+  }
+
+  restore() {
+    for (const message of store.get('sessionStorage', this.key) ?? []) this.add(message);
+  }
+
+  add(message) {
+    this.#entries.push({ message, state: 'sending', acceptedAt: 0 });
+    this.#keep();
+    this.onState(message, 'sending');
+    this.#run();
+  }
+
+  // The message is on the tape.
+  settle(id) {
+    this.#entries = this.#entries.filter((entry) => entry.message.id !== id);
+    this.#keep();
+  }
+
+  // Accepted long ago and still not on the tape: it was wiped meanwhile.
+  lost() {
+    const limit = Date.now() - 10_000;
+    return this.#entries.filter((e) => e.state === 'accepted' && e.acceptedAt < limit).map((e) => e.message.id);
+  }
+
+  kick() {
+    this.#wake?.();
+    this.#run();
+  }
+
+  #keep() {
+    const open = this.#entries.filter((entry) => entry.state !== 'accepted').map((entry) => entry.message);
+    store.set('sessionStorage', this.key, open.length ? open : null);
+  }
+
+  #mark(entry, state) {
+    entry.state = state;
+    if (this.#entries.includes(entry)) this.onState(entry.message, state);
+  }
+
+  async #run() {
+    if (this.#running) return;
+    this.#running = true;
+    let tries = 0;
+    for (;;) {
+      const entry = this.#entries.find((e) => e.state !== 'accepted');
+      if (!entry) break;
+      let response = null;
+      try { response = await post(this.room, 'messages', entry.message); } catch { /* no line */ }
+      if (response?.ok) {
+        tries = 0;
+        entry.acceptedAt = Date.now();
+        this.#mark(entry, 'accepted');
+        this.#keep();
+      } else if (response?.status === 401) {
+        goToLogin(); // the outbox is stored, and goes out after signing in
+        break;
+      } else if (response && response.status < 500) {
+        tries = 0;
+        this.settle(entry.message.id);
+        this.onRefused(entry.message, await refusal(response));
+      } else {
+        for (const e of this.#entries) if (e.state !== 'accepted') this.#mark(e, 'retrying');
+        await this.#pause(Math.min(15_000, 1000 * 2 ** tries));
+        tries += 1;
+      }
+    }
+    this.#running = false;
+  }
+
+  #pause(ms) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => { clearTimeout(timer); resolve(); };
+    }).finally(() => { this.#wake = null; });
+  }
+}

@@ -1,0 +1,125 @@
+// Small parts of the page: elements, colours, dates, and the bodies of messages.
+
+const HUES = 10;
+const SVG = 'http://www.w3.org/2000/svg';
+
+export function make(tag, className = '', text = null) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== null) element.textContent = text;
+  return element;
+}
+
+export function icon(name, className = 'icon') {
+  const svg = document.createElementNS(SVG, 'svg');
+  svg.setAttribute('class', className);
+  svg.setAttribute('aria-hidden', 'true');
+  const use = document.createElementNS(SVG, 'use');
+  use.setAttribute('href', `#${name}`);
+  svg.append(use);
+  return svg;
+}
+
+// The same author has the same colour everywhere, without asking anyone.
+export function hueOf(id) {
+  let hash = 2166136261;
+  for (const char of String(id)) hash = Math.imul(hash ^ char.codePointAt(0), 16777619);
+  hash ^= hash >>> 15;
+  return `hue-${(hash >>> 0) % HUES}`;
+}
+
+export const initial = (name) => (Array.from(name.trim())[0] ?? '?').toLocaleUpperCase();
+
+export function excerpt(text, length = 140) {
+  const chars = Array.from((text ?? '').replace(/[`*_#>]+/g, '').replace(/\s+/g, ' ').trim());
+  return chars.length > length ? `${chars.slice(0, length - 1).join('')}…` : chars.join('');
+}
+
+export const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+export const fullDate = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' });
+
+export const dayKey = (date) => (Number.isNaN(+date) ? '' : `${date.getFullYear()}-${date.getMonth()}-${date.getDate()}`);
+
+export function dayName(date) {
+  const today = new Date();
+  const yesterday = new Date(today.getFullYear(), today.getMonth(), today.getDate() - 1);
+  if (dayKey(date) === dayKey(today)) return 'Today';
+  if (dayKey(date) === dayKey(yesterday)) return 'Yesterday';
+  return new Intl.DateTimeFormat(undefined, {
+    weekday: 'long', day: 'numeric', month: 'long',
+    year: date.getFullYear() === today.getFullYear() ? undefined : 'numeric',
+  }).format(date);
+}
+
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch { /* not allowed, or not a secure context */ }
+  const helper = make('textarea', 'sr-only');
+  helper.value = text;
+  const before = document.activeElement;
+  document.body.append(helper);
+  helper.select();
+  let done = false;
+  try { done = document.execCommand('copy'); } catch { /* nothing left to try */ }
+  helper.remove();
+  before?.focus({ preventScroll: true });
+  return done;
+}
+
+// Code gets a head with its language and a Copy button; wide things scroll.
+export function decorate(body, announce) {
+  for (const pre of body.querySelectorAll('pre')) {
+    const code = pre.querySelector('code') ?? pre;
+    const language = /\blanguage-([\w+#.-]+)/.exec(code.className)?.[1] ?? '';
+    const frame = make('div', 'code');
+    const head = make('div', 'code-head');
+    const copy = make('button', 'copy', 'Copy');
+    copy.type = 'button';
+    copy.setAttribute('aria-label', language ? `Copy ${language} code` : 'Copy code');
+    copy.addEventListener('click', async () => {
+      const done = await copyText(code.textContent.replace(/\n$/, ''));
+      copy.textContent = done ? 'Copied' : 'Not copied';
+      announce(done ? 'Copied' : 'Could not copy');
+      setTimeout(() => { copy.textContent = 'Copy'; }, 1600);
+    });
+    head.append(make('span', 'code-language', language), copy);
+    pre.replaceWith(frame);
+    pre.tabIndex = 0;
+    pre.setAttribute('role', 'region');
+    pre.setAttribute('aria-label', language ? `${language} code` : 'Code');
+    frame.append(head, pre);
+  }
+  for (const table of body.querySelectorAll('table')) {
+    const frame = make('div', 'table-frame');
+    frame.tabIndex = 0;
+    frame.setAttribute('role', 'region');
+    frame.setAttribute('aria-label', 'Table');
+    table.replaceWith(frame);
+    frame.append(table);
+  }
+}
+
+// Only what differs is put in anew, so a growing draft neither flickers nor
+// loses a selection in what is already there.
+export function growBody(body, html) {
+  const template = make('template');
+  template.innerHTML = html;
+  const next = [...template.content.childNodes];
+  let same = 0;
+  while (same < next.length && body.childNodes[same]?.isEqualNode(next[same])) same += 1;
+  while (body.childNodes.length > same) body.lastChild.remove();
+  body.append(...next.slice(same));
+}
+
+// Puts exactly the wanted nodes into a container, moving as few as possible.
+export function arrange(container, wanted) {
+  const keep = new Set(wanted);
+  for (const child of [...container.children]) if (!keep.has(child)) child.remove();
+  let at = container.firstElementChild;
+  for (const node of wanted) {
+    if (node === at) at = at.nextElementSibling;
+    else container.insertBefore(node, at);
+  }
+}

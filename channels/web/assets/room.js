@@ -1,0 +1,335 @@
+// The room: joins the transcript, the composer and the line to the gateway.
+
+import {
+  Outbox, Stream, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
+  returnFromLogin, store,
+} from './link.js';
+import { hueOf, initial, make } from './parts.js';
+import { setUpComposer } from './composer.js';
+import { setUpScrolling } from './scrolling.js';
+import { Transcript } from './transcript.js';
+
+const $ = (id) => document.getElementById(id);
+
+returnFromLogin();
+const query = new URLSearchParams(location.search);
+const room = query.get('room')?.trim() || 'lobby';
+let person = recallPerson(query.get('as'));
+let agent = 'Tapeway';
+let here = [];
+let unread = 0;
+const thinking = new Set();
+
+function announce(text) {
+  const announcer = $('announcer');
+  announcer.textContent = '';
+  setTimeout(() => { announcer.textContent = text; }, 60);
+}
+
+// ---- transcript -----------------------------------------------------------
+
+const scrolling = setUpScrolling({
+  scroller: $('scroller'), track: $('track'), jump: $('jump'), jumpText: $('jump-text'), spool: $('spool'),
+});
+
+const transcript = new Transcript({
+  log: $('messages'),
+  pending: $('pending'),
+  drafts: $('drafts'),
+  isOwn: (id) => id === person?.id,
+  onReply: (id) => composer.replyTo(transcript.get(id)),
+  onRetry: () => outbox.kick(),
+  announce,
+  showMessage: scrolling.show,
+  onChange: refresh,
+});
+
+const outbox = new Outbox(room, {
+  onState: (message, state) => {
+    transcript.putPending({ ...message, role: 'person', author: message.person, date: message.date ?? new Date().toISOString() }, state);
+    refresh();
+  },
+  onRefused: (message, sentence) => {
+    transcript.removePending(message.id);
+    composer.giveBack(message, transcript.get(message.reply_to), sentence);
+    refresh();
+  },
+});
+
+let historySeen = false;
+let wasRunning = false;
+
+// Whatever depends on the state as a whole.
+function refresh() {
+  const running = thinking.size > 0 || transcript.hasDraft;
+  $('typing').hidden = thinking.size === 0 || transcript.hasDraft;
+  composer.setRunning(running);
+  $('app').classList.toggle('running', running);
+  if (running && !wasRunning) announce(`${agent} is thinking`);
+  wasRunning = running;
+  $('empty').hidden = !historySeen || !transcript.isEmpty || running;
+  $('counter').textContent = String(transcript.size % 10000).padStart(4, '0');
+  $('counter').setAttribute('aria-label', `${transcript.size} ${transcript.size === 1 ? 'message' : 'messages'} shown`);
+}
+
+function showTitle() {
+  document.title = `${unread ? `(${unread}) ` : ''}${room} · ${agent}`;
+}
+
+function countUnread(messages) {
+  const others = messages.filter((message) => message.author.id !== person.id);
+  if (!others.length) return;
+  scrolling.noteNew(others.length);
+  if (document.hidden) {
+    unread += others.length;
+    showTitle();
+  }
+}
+
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden || !unread) return;
+  unread = 0;
+  showTitle();
+});
+
+// ---- events ---------------------------------------------------------------
+
+const handlers = {
+  hello(event) {
+    agent = event.agent || agent;
+    for (const element of document.querySelectorAll('[data-agent]')) element.textContent = agent;
+    $('offline-tag').hidden = !event.offline;
+    thinking.clear();
+    composer.setAgent(agent);
+    showHint(event.hint);
+    showTitle();
+  },
+  history({ messages }) {
+    const fresh = transcript.setHistory(messages ?? []);
+    for (const message of messages ?? []) outbox.settle(message.id);
+    for (const id of outbox.lost()) {
+      outbox.settle(id);
+      transcript.removePending(id);
+    }
+    if (historySeen) countUnread(fresh);
+    else scrolling.toEnd();
+    historySeen = true;
+  },
+  message({ message }) {
+    outbox.settle(message.id);
+    if (transcript.put(message)) countUnread([message]);
+  },
+  draft({ message }) { transcript.putDraft(message); },
+  'draft.removed': ({ id }) => transcript.removeDraft(id),
+  typing({ on, key }) {
+    if (on) thinking.add(key);
+    else thinking.delete(key);
+  },
+  people({ people }) {
+    here = people ?? [];
+    showPeople();
+  },
+};
+
+let statusTimer = 0;
+
+function showStatus(state) {
+  const apply = () => {
+    const line = $('connection');
+    if (line.dataset.state === state) return;
+    line.dataset.state = state;
+    line.textContent = state === 'connected' ? 'connected' : 'reconnecting…';
+  };
+  clearTimeout(statusTimer);
+  // A line that is back within a moment is not worth a word.
+  if (state === 'connected') apply();
+  else statusTimer = setTimeout(apply, 700);
+}
+
+const stream = new Stream({
+  onStatus: (state) => {
+    showStatus(state);
+    if (state === 'connected') outbox.kick();
+  },
+  onEvent: (event) => {
+    if (!Object.hasOwn(handlers, event.type)) return;
+    handlers[event.type](event);
+    refresh();
+  },
+});
+
+// ---- notice under the header ----------------------------------------------
+
+function showHint(hint) {
+  const dismissed = store.get('sessionStorage', 'tapeway.hint');
+  $('hint').hidden = !hint || hint === dismissed;
+  $('hint-text').textContent = hint ?? '';
+}
+
+$('hint-close').addEventListener('click', () => {
+  store.set('sessionStorage', 'tapeway.hint', $('hint-text').textContent);
+  $('hint').hidden = true;
+  composer.focus();
+});
+
+// ---- people and names -----------------------------------------------------
+
+function disc(someone, className = '') {
+  return make('span', `disc ${hueOf(someone.id)} ${className}`.trim(), initial(someone.name));
+}
+
+function showPeople() {
+  const count = here.length;
+  const many = `${count} ${count === 1 ? 'person' : 'people'} here`;
+  $('people-count').textContent = String(count);
+  $('people-summary').setAttribute('aria-label', many);
+  $('people-discs').replaceChildren(...here.slice(0, 3).map((someone) => disc(someone)));
+  $('people-list').replaceChildren(...here.map((someone) => {
+    const item = make('li');
+    const face = disc(someone);
+    face.setAttribute('aria-hidden', 'true');
+    item.append(face, make('span', 'people-name', someone.name));
+    if (someone.id === person?.id) item.append(make('span', 'tag-own', 'you'));
+    return item;
+  }));
+}
+
+const people = $('people');
+document.addEventListener('pointerdown', (event) => {
+  if (people.open && !people.contains(event.target)) people.open = false;
+});
+people.addEventListener('focusout', ({ relatedTarget }) => {
+  if (relatedTarget && !people.contains(relatedTarget)) people.open = false;
+});
+
+function showName() {
+  const face = $('name-disc');
+  face.className = `disc ${hueOf(person.id)}`;
+  face.textContent = initial(person.name);
+  $('name-text').textContent = person.name;
+  $('name-button').hidden = false;
+  $('name-button').setAttribute('aria-label', `You are ${person.name}. Change name`);
+  $('name-button').title = 'Change name';
+}
+
+const nameDialog = $('name-dialog');
+const nameInput = $('name-input');
+
+function askName() {
+  nameInput.value = person?.name ?? '';
+  nameInput.setCustomValidity('');
+  $('name-cancel').hidden = !person;
+  $('name-title').textContent = person ? 'Change your name' : 'Who is speaking?';
+  $('name-about').textContent = person
+    ? 'From here on you speak as someone new. What you said before keeps its name.'
+    : 'The others in the room, and the tape, will know you by this name.';
+  $('name-confirm').textContent = person ? 'Use this name' : 'Enter the room';
+  nameDialog.returnValue = '';
+  nameDialog.showModal();
+  nameInput.focus();
+  nameInput.select();
+}
+
+$('name-button').addEventListener('click', askName);
+$('name-cancel').addEventListener('click', () => nameDialog.close());
+nameInput.addEventListener('input', () => nameInput.setCustomValidity(''));
+nameDialog.addEventListener('cancel', (event) => { if (!person) event.preventDefault(); });
+$('name-form').addEventListener('submit', (event) => {
+  const name = cleanName(nameInput.value);
+  if (!name) {
+    event.preventDefault();
+    nameInput.setCustomValidity('Please write a name.');
+    nameInput.reportValidity();
+    return;
+  }
+  if (name === person?.name) return;
+  person = becomePerson(name);
+  if (query.has('as')) {
+    query.delete('as');
+    history.replaceState(null, '', `${location.pathname}${`${query}` ? `?${query}` : ''}`);
+  }
+  enter();
+});
+nameDialog.addEventListener('close', () => {
+  if (person) composer.focus();
+  else askName();
+});
+
+// ---- composer -------------------------------------------------------------
+
+const composer = setUpComposer({
+  room,
+  announce,
+  onSend: ({ text, toAgent, replyTo }) => {
+    if (!person) return;
+    scrolling.toEnd();
+    outbox.add({
+      id: newMessageId(), person, text, to_agent: toAgent, reply_to: replyTo,
+    });
+  },
+  onStop: async () => {
+    try {
+      const response = await post(room, 'stop', { person });
+      if (response.status === 401) goToLogin();
+      else if (!response.ok) composer.showError(await refusal(response));
+    } catch {
+      composer.showError('The gateway cannot be reached, so the answer goes on for now.');
+    }
+  },
+});
+
+for (const prompt of document.querySelectorAll('.prompt')) {
+  prompt.addEventListener('click', () => composer.fill(prompt.textContent));
+}
+
+$('skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  composer.focus();
+});
+
+// Escape closes what is open, then stops the answer, then drops the reply.
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented || nameDialog.open) return;
+  if (people.open) {
+    people.open = false;
+    $('people-summary').focus();
+  } else if (!composer.escape()) {
+    return;
+  }
+  event.preventDefault();
+});
+
+// ---- the visible part of the window, also above a phone's keyboard ----------
+
+const view = window.visualViewport;
+if (view) {
+  const fit = () => {
+    if (view.scale > 1.01) return; // zoomed in by hand
+    const root = document.documentElement.style;
+    root.setProperty('--view-height', `${view.height}px`);
+    root.setProperty('--view-top', `${view.offsetTop}px`);
+  };
+  view.addEventListener('resize', fit);
+  view.addEventListener('scroll', fit);
+  fit();
+}
+
+// ---- begin ------------------------------------------------------------------
+
+function enter() {
+  showName();
+  showPeople();
+  transcript.refreshOwn();
+  stream.open(room, person);
+}
+
+$('room-name').textContent = room;
+showTitle();
+if (person) {
+  enter();
+  if (window.matchMedia('(hover: hover)').matches) composer.focus();
+} else {
+  askName();
+}
+outbox.restore();
+refresh();

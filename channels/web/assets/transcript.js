@@ -1,0 +1,323 @@
+// The transcript: finished messages in the log (a live region), and after it the
+// tail with what is not on the tape yet, own pending messages and drafts of
+// answers, which no screen reader is told about until they are finished.
+
+import {
+  arrange, clock, dayKey, dayName, decorate, excerpt, fullDate, growBody, hueOf, icon, make,
+} from './parts.js';
+
+const JOIN_WITHIN = 5 * 60_000;
+
+const joins = (before, message) => Boolean(before
+  && message.role === 'person' && before.role === 'person'
+  && before.author.id === message.author.id
+  && before.to_agent === message.to_agent
+  && !message.reply_to
+  && Math.abs(new Date(message.date) - new Date(before.date)) < JOIN_WITHIN);
+
+let serial = 0;
+
+export class Transcript {
+  #known = new Map();    // id -> { message, element, html, stage: 'log' | 'pending' | 'draft' }
+  #order = [];           // ids of the log
+  #pending = [];         // ids of own messages on their way
+  #days = new Map();     // day -> separator element
+  #queued = new Map();   // draft id -> newest message, drawn with the next frame
+  #primed = false;
+  #stale = new Set();    // drafts shown before a reconnect, not confirmed since
+
+  constructor({ log, pending, drafts, isOwn, onReply, onRetry, announce, showMessage, onChange }) {
+    Object.assign(this, {
+      log, pending, drafts, isOwn, onReply, onRetry, announce, showMessage, onChange,
+    });
+  }
+
+  get size() { return this.#order.length; }
+  get isEmpty() { return this.#known.size === 0; }
+  get hasDraft() { return this.drafts.childElementCount > 0; }
+  get(id) { return this.#known.get(id)?.message ?? null; }
+  has(id) { return this.#known.get(id)?.stage === 'log'; }
+
+  // Everything the room remembers; returns the messages not seen before. What is
+  // shown already stays untouched, so a reconnect changes nothing one can notice.
+  setHistory(messages) {
+    const fresh = [];
+    const order = new Set();
+    for (const message of messages) {
+      if (order.has(message.id)) continue;
+      if (!this.has(message.id)) fresh.push(message);
+      this.#settle(message);
+      order.add(message.id);
+    }
+    for (const id of this.#order) if (!order.has(id)) this.#known.delete(id);
+    this.#order = [...order];
+    this.#layout();
+    // An answer that ended while the line was down will not be drawn again.
+    this.#stale = new Set([...this.drafts.children].map((element) => element.dataset.id));
+    if (this.#stale.size) setTimeout(() => this.#dropStale(), 1500);
+    if (!this.#primed) {
+      this.#primed = true;
+      setTimeout(() => this.log.setAttribute('aria-live', 'polite'), 400);
+    }
+    return fresh;
+  }
+
+  // A finished message; true when it had not been shown as finished before.
+  put(message) {
+    const isNew = !this.has(message.id);
+    const focused = document.activeElement;
+    const entry = this.#settle(message);
+    if (isNew) this.#order.push(message.id);
+    this.#layout();
+    if (focused && focused !== document.activeElement && entry.element.contains(focused)) {
+      focused.focus({ preventScroll: true });
+    }
+    return isNew;
+  }
+
+  putPending(message, state) {
+    if (this.has(message.id)) return;
+    let entry = this.#known.get(message.id);
+    if (!entry) {
+      entry = this.#create(message, 'pending');
+      const body = entry.element.querySelector('.body');
+      body.classList.add('plain');
+      body.textContent = message.text;
+      this.#pending.push(message.id);
+      this.#layout();
+    }
+    const line = entry.element.querySelector('.state');
+    if (entry.element.dataset.state === state) return;
+    entry.element.dataset.state = state;
+    line.replaceChildren();
+    if (state === 'retrying') {
+      const retry = make('button', 'retry', 'Try now');
+      retry.type = 'button';
+      retry.addEventListener('click', () => this.onRetry());
+      line.append(make('span', '', 'Not sent yet, retrying…'), retry);
+    } else if (state === 'sending') {
+      line.append(make('span', '', 'Sending…'));
+    }
+  }
+
+  removePending(id) {
+    if (this.#known.get(id)?.stage !== 'pending') return;
+    this.#known.delete(id);
+    this.#pending = this.#pending.filter((other) => other !== id);
+    this.#layout();
+  }
+
+  putDraft(message) {
+    const entry = this.#known.get(message.id);
+    this.#stale.delete(message.id);
+    if (entry && entry.stage !== 'draft') return;
+    if (entry) {
+      if (!this.#queued.size) requestAnimationFrame(() => this.#drawDrafts());
+      this.#queued.set(message.id, message);
+      return;
+    }
+    const created = this.#create(message, 'draft');
+    growBody(created.element.querySelector('.body'), message.html ?? '');
+    this.drafts.append(created.element);
+  }
+
+  removeDraft(id) {
+    const entry = this.#known.get(id);
+    if (entry?.stage !== 'draft') return;
+    this.#queued.delete(id);
+    this.#known.delete(id);
+    entry.element.remove();
+  }
+
+  // A change of name changes which messages are one's own.
+  refreshOwn() {
+    for (const { message, element } of this.#known.values()) this.#markOwn(element, message);
+  }
+
+  reveal(id) {
+    const entry = this.#known.get(id);
+    if (!entry) return;
+    this.showMessage(entry.element);
+    entry.element.focus({ preventScroll: true });
+    entry.element.classList.remove('found');
+    void entry.element.offsetWidth;
+    entry.element.classList.add('found');
+  }
+
+  #dropStale() {
+    for (const id of this.#stale) this.removeDraft(id);
+    this.#stale.clear();
+    this.onChange();
+  }
+
+  #drawDrafts() {
+    for (const [id, message] of this.#queued) {
+      const entry = this.#known.get(id);
+      if (entry?.stage !== 'draft') continue;
+      entry.message = message;
+      growBody(entry.element.querySelector('.body'), message.html ?? '');
+    }
+    this.#queued.clear();
+  }
+
+  // Brings a message into its finished form, in the element it already has.
+  #settle(message) {
+    let entry = this.#known.get(message.id);
+    if (entry && entry.message.role !== message.role) {
+      this.#known.delete(message.id);
+      entry.element.remove();
+      entry = null;
+    }
+    entry ??= this.#create(message, 'log');
+    if (entry.stage === 'pending') this.#pending = this.#pending.filter((id) => id !== message.id);
+    this.#queued.delete(message.id);
+    if (entry.html === message.html && entry.stage === 'log' && entry.html !== null) {
+      entry.message = message;
+      return entry;
+    }
+    const { element } = entry;
+    const body = element.querySelector('.body');
+    body.classList.remove('plain');
+    if (entry.stage === 'draft') growBody(body, message.html ?? '');
+    else body.innerHTML = message.html ?? '';
+    decorate(body, this.announce);
+    Object.assign(entry, { message, html: message.html ?? '', stage: 'log' });
+    element.classList.remove('draft');
+    element.removeAttribute('aria-busy');
+    delete element.dataset.state;
+    element.querySelector('.state').replaceChildren();
+    this.#dress(element, message);
+    return entry;
+  }
+
+  #create(message, stage) {
+    const element = make('article', `msg ${message.role === 'agent' ? 'hue-agent' : hueOf(message.author.id)}`);
+    serial += 1;
+    element.dataset.id = message.id;
+    element.dataset.role = message.role;
+    element.tabIndex = -1;
+    element.setAttribute('aria-labelledby', `who-${serial} when-${serial}`);
+
+    const node = make('span', 'node');
+    node.setAttribute('aria-hidden', 'true');
+    if (message.role === 'agent') node.append(icon('reel', 'reel'));
+
+    const head = make('header', 'head');
+    const who = make('span', 'who');
+    who.id = `who-${serial}`;
+    const when = make('time', 'when');
+    when.id = `when-${serial}`;
+    head.append(who, make('span', 'tags'), when);
+
+    const paper = make('div', 'paper');
+    paper.append(make('div', 'body'));
+    element.append(node, head, paper, make('p', 'state'));
+
+    if (message.role !== 'notice') {
+      const reply = make('button', 'reply');
+      reply.type = 'button';
+      reply.setAttribute('aria-label', `Reply to ${message.author.name}`);
+      reply.title = 'Reply';
+      reply.append(icon('i-reply'));
+      reply.addEventListener('click', () => this.onReply(message.id));
+      element.append(reply);
+    }
+    if (stage === 'draft') {
+      element.classList.add('draft');
+      element.setAttribute('aria-busy', 'true');
+    }
+    if (this.#primed) {
+      element.classList.add('arriving');
+      element.addEventListener('animationend', () => element.classList.remove('arriving'), { once: true });
+    }
+    this.#dress(element, message);
+    const entry = { message, element, html: null, stage };
+    this.#known.set(message.id, entry);
+    return entry;
+  }
+
+  // Name, time, labels and quote.
+  #dress(element, message) {
+    element.querySelector('.who').textContent = message.author.name;
+    const when = element.querySelector('.when');
+    const date = new Date(message.date);
+    if (!Number.isNaN(+date)) {
+      when.dateTime = date.toISOString();
+      when.textContent = clock.format(date);
+      when.title = fullDate.format(date);
+    }
+    this.#markOwn(element, message);
+    const paper = element.querySelector('.paper');
+    paper.querySelector('.quote')?.remove();
+    if (message.reply_to) paper.prepend(this.#quote(message.reply_to));
+  }
+
+  #markOwn(element, message) {
+    const own = message.role === 'person' && this.isOwn(message.author.id);
+    element.toggleAttribute('data-own', own);
+    const tags = element.querySelector('.tags');
+    tags.replaceChildren();
+    if (own) tags.append(make('span', 'tag-own', 'you'));
+    if (element.classList.contains('draft')) tags.append(make('span', 'tag-writing', 'writing'));
+    const quiet = message.role === 'person' && message.to_agent === false;
+    element.toggleAttribute('data-quiet', quiet);
+    if (quiet) tags.append(make('span', 'tag-quiet', 'people only'));
+  }
+
+  #quote(id) {
+    const target = this.get(id);
+    if (!target) return make('p', 'quote', 'In reply to an earlier message');
+    const quote = make('button', `quote ${target.role === 'agent' ? 'hue-agent' : hueOf(target.author.id)}`);
+    quote.type = 'button';
+    quote.append(
+      make('span', 'sr-only', 'In reply to '),
+      make('b', 'quote-who', target.author.name), ' ',
+      make('span', 'quote-text', excerpt(target.text)),
+    );
+    quote.addEventListener('click', () => this.reveal(id));
+    return quote;
+  }
+
+  #layout() {
+    let day = '';
+    let before = null;
+    const used = new Set();
+    const lay = (ids) => {
+      const wanted = [];
+      for (const id of ids) {
+        const { message, element } = this.#known.get(id);
+        const date = new Date(message.date);
+        const key = dayKey(date);
+        if (key && key !== day) {
+          day = key;
+          before = null;
+          if (!used.has(key)) wanted.push(this.#separator(key, date));
+          used.add(key);
+        }
+        element.classList.toggle('joined', joins(before, message));
+        wanted.push(element);
+        before = message;
+      }
+      return wanted;
+    };
+    const log = lay(this.#order);
+    const pending = lay(this.#pending);
+    for (const key of this.#days.keys()) if (!used.has(key)) this.#days.delete(key);
+    arrange(this.log, log);
+    arrange(this.pending, pending);
+    const drafts = [...this.drafts.children].filter((el) => this.#known.get(el.dataset.id)?.stage === 'draft');
+    arrange(this.drafts, drafts);
+  }
+
+  #separator(key, date) {
+    let element = this.#days.get(key);
+    if (!element) {
+      element = make('p', 'day');
+      element.append(make('span'));
+      this.#days.set(key, element);
+    }
+    const name = dayName(date);
+    if (element.firstChild.textContent !== name) element.firstChild.textContent = name;
+    return element;
+  }
+}

@@ -1,0 +1,56 @@
+"""From Markdown to the page's HTML: no raw HTML, no images, links that open elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping, Sequence
+from functools import cache
+from html import escape
+from typing import Any, Final
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+
+HEADINGS_BELOW: Final = 2
+"""The page has its own h1 and h2: a message's headings begin below them."""
+
+
+def to_html(text: str) -> str:
+    """Render a message; every byte of HTML in it is shown as the text that it is."""
+    return str(_markdown().render(text))
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
+    markdown.enable(["table", "strikethrough"])
+    markdown.add_render_rule("image", _image)
+    markdown.add_render_rule("link_open", _link_open)
+    markdown.core.ruler.push("headings_below", _lower_headings)
+    return markdown
+
+
+def _image(_renderer: RendererHTML, tokens: Sequence[Token], index: int, *_rest: Any) -> str:
+    """Show an image as a link: the page loads nothing from elsewhere."""
+    token = tokens[index]
+    source = escape(str(token.attrGet("src") or ""))
+    label = escape(token.content or source)
+    return f'<a href="{source}" target="_blank" rel="noopener noreferrer">{label}</a>'
+
+
+def _link_open(
+    renderer: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    options: Any,
+    env: MutableMapping[str, Any],
+) -> str:
+    tokens[index].attrSet("target", "_blank")
+    tokens[index].attrSet("rel", "noopener noreferrer")
+    return renderer.renderToken(tokens, index, options, env)
+
+
+def _lower_headings(state: Any) -> None:
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + HEADINGS_BELOW)}"

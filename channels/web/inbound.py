@@ -1,0 +1,65 @@
+"""From a post of the page to a message: who is asked is decided here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from channels.message import InboundMessage, Sender
+from channels.rooms_http import Post
+
+_CODE_OR_LINK: Final = re.compile(r"```.*?(```|\Z)|`[^`\n]*`|\bhttps?://\S+", re.DOTALL)
+
+
+def addressed(
+    text: str, agent: str, others: Sequence[str], *, to_agent: bool, to_ours: bool
+) -> tuple[bool, str]:
+    """Tell whether the agent is asked, and by which rule.
+
+    `to_agent` is the page's switch, `to_ours` whether the message replies to one of the agent's.
+    A name inside code or a link names nobody.
+    """
+    plain = _CODE_OR_LINK.sub(" ", text)
+    if text.startswith(","):
+        return True, "command"
+    if _mentions(plain, agent):
+        return True, "mention"
+    if to_ours:
+        return True, "reply"
+    opening = plain.lstrip()
+    if any(opening.casefold().startswith(f"@{name.casefold()}") for name in others):
+        return False, "a mention of somebody else"
+    return (True, "asked on the page") if to_agent else (False, "said to the room")
+
+
+def _mentions(text: str, name: str) -> bool:
+    return re.search(rf"(?<!\w)@{re.escape(name)}\b", text, re.IGNORECASE) is not None
+
+
+def parse(
+    channel: str, room: str, post: Post, date: str, agent: str, others: Sequence[str]
+) -> InboundMessage:
+    """Make a message of a post."""
+    asked, why = addressed(
+        post.text,
+        agent,
+        [name for name in others if name not in (agent, post.person.name)],
+        to_agent=post.to_agent,
+        to_ours=post.reply_to is not None and ":" in post.reply_to,
+    )
+    return InboundMessage(
+        channel=channel,
+        chat_id=room,
+        chat_kind="group",
+        chat_title=room,
+        ext_id=f"{room}/{post.id}",
+        message_id=str(post.id),
+        sender=Sender(post.person.id, post.person.name),
+        text=post.text,
+        date=date,
+        reply_to=post.reply_to,
+        addressed=asked,
+        why=why,
+        owner=True,
+    )

@@ -1,0 +1,38 @@
+"""What the page shows of the gateway: its files, with headers that let nothing else in."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+_TYPES: Final = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+def page_routes() -> list[Route]:
+    """Return the routes of the page and of its files."""
+
+    async def page(_request: Request) -> Response:
+        return asset("index.html")
+
+    async def static(request: Request) -> Response:
+        return asset(request.path_params["name"])
+
+    return [Route("/", page), Route("/static/{name}", static)]
+
+
+def asset(name: str) -> Response:
+    """Return a file of the page; 404 for what is none."""
+    kind = _TYPES.get(name.rpartition(".")[2])
+    file = files("channels.web") / "assets" / name
+    if kind is None or "/" in name or not file.is_file():
+        return Response("There is no such file.", status_code=404, media_type="text/plain")
+    return Response(file.read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})

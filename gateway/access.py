@@ -1,0 +1,51 @@
+"""Who may talk to the agent, and as what; decided before anything is sent or spent.
+
+Closed by default. Ids are the platforms' own, never names; the role is that of the person who
+asks, computed from ids and settings, never from text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.tool import Role
+from channels.message import InboundMessage
+from gateway.settings import AccessSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a message is let in, the role of its author, and the rule that decided."""
+
+    allowed: bool
+    role: Role
+    rule: str
+
+
+class Access:
+    """Decides by the settings; pairing comes with an issue of its own."""
+
+    def __init__(self, settings: AccessSettings) -> None:
+        self._mode = settings.mode
+        self._allowed = settings.allowed()
+
+    def decide(self, message: InboundMessage) -> Decision:
+        """Decide about one message."""
+        if message.owner:
+            return Decision(True, Role.OWNER, "the owner's own page or terminal")
+        if f"{message.channel}:{message.sender.id}" in self._allowed:
+            return Decision(True, Role.MEMBER, "the person is on the allowlist")
+        if f"{message.channel}:{message.chat_id}" in self._allowed:
+            return Decision(True, Role.MEMBER, "the chat is on the allowlist")
+        if self._mode == "open":
+            return Decision(True, Role.STRANGER, "open to everybody")
+        return Decision(False, Role.STRANGER, "neither the chat nor the person is on the allowlist")
+
+
+def refusal(message: InboundMessage) -> str:
+    """Return what a chat that is not open is told, once a day."""
+    return (
+        "I am not open to this chat yet. Whoever runs me can let it in: add"
+        f" {message.channel}:{message.chat_id} (this chat) or {message.channel}:{message.sender.id}"
+        " (you) to TAPEWAY_ACCESS__ALLOW and start me again."
+    )

@@ -1,0 +1,68 @@
+"""Reading a message that may be one of our types or a mapping (scripts and plugins give those)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from channels.message import InboundMessage, OutboundMessage
+
+
+def field_of(message: Any, name: str, default: Any = None) -> Any:
+    """Return a field of a message; the default where it has none."""
+    if isinstance(message, Mapping):
+        return message.get(name, default)
+    return getattr(message, name, default)
+
+
+def content_of(message: Any) -> str:
+    """Return the text of a message: `text`, or `content` as other tools name it."""
+    return str(field_of(message, "text") or field_of(message, "content") or "")
+
+
+def session_of(message: Any) -> str:
+    """Return the session of a message that no plugin names: `channel[:account]/chat`."""
+    channel = field_of(message, "channel", "unknown")
+    chat = field_of(message, "chat_id", "default")
+    account = field_of(message, "account", "")
+    return f"{channel}:{account}/{chat}" if account else f"{channel}:{chat}"
+
+
+def as_outbound(rendered: Any, inbound: Any) -> OutboundMessage:
+    """Make an outbound message of what a plugin rendered; the rest comes from the inbound.
+
+    The reply address travels with the message: there is no "last route".
+    """
+    if isinstance(rendered, OutboundMessage):
+        return rendered
+    given = {
+        field.name: rendered[field.name]
+        for field in fields(OutboundMessage)
+        if isinstance(rendered, Mapping) and field.name in rendered
+    }
+    text = given.pop("text", None)
+    if text is None:
+        text = content_of(rendered) if isinstance(rendered, Mapping) else str(rendered)
+    elsewhere = {"channel", "chat_id"} & given.keys()
+    origin = address_of(inbound)
+    if elsewhere:
+        origin = {name: origin[name] for name in ("channel", "chat_id", "account")}
+    return OutboundMessage(**{**origin, **given, "text": text})
+
+
+def address_of(inbound: Any) -> dict[str, Any]:
+    """Return where an answer to a message goes."""
+    return {
+        "channel": field_of(inbound, "output_channel") or field_of(inbound, "channel", ""),
+        "account": field_of(inbound, "account", ""),
+        "chat_id": str(field_of(inbound, "chat_id", "")),
+        "thread_id": field_of(inbound, "thread_id"),
+        "reply_to": field_of(inbound, "message_id"),
+        "answers": field_of(inbound, "ext_id"),
+    }
+
+
+def is_inbound(message: Any) -> bool:
+    """Tell whether a message is one of our own type."""
+    return isinstance(message, InboundMessage)

@@ -1,0 +1,212 @@
+"""The running gateway: everything put together, started, and ended.
+
+Start: lock the home, open the store, load plugins, take up what the last process left, start the
+channels and the HTTP server. End (SIGTERM): take nothing new, let turns and sends finish for a
+while, hand the rest over to the next start. Ctrl-C hands over at once.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from os import getpid
+from typing import Final
+
+import anyio
+
+from agent.models import make_model
+from agent.offline_model import OFFLINE
+from channels.base import Channel
+from channels.registry import CHANNELS, make_channel
+from gateway.access import Access
+from gateway.clock import Clock, SystemClock
+from gateway.conversation import Conversation
+from gateway.core import Core
+from gateway.framework import Framework
+from gateway.home import Running, announce, locked, withdraw
+from gateway.hook_runtime import HookRuntime
+from gateway.http.app import make_app
+from gateway.http.server import QuietServer, listen, make_server
+from gateway.ledger.beside import BesideStore
+from gateway.ledger.ledger import Ledger, ledger_schema
+from gateway.logs import get_log
+from gateway.manager import Background, ChannelManager
+from gateway.plugins import Failure, load_plugins
+from gateway.router import OutboundChannelRouter
+from gateway.settings import Settings, describe
+from gateway.turn import Turn
+from tape.registry import open_store
+from tape.service import TapeService
+from tape.sqlite import tape_schema
+from tape.store import TapeStore, UnitStore
+
+FINISH_SECONDS: Final = 8.0
+"""So long a stop waits for turns and sends; what is not done by then, the next start does."""
+
+OFFLINE_HINT: Final = (
+    "No model is named yet, so the offline model answers. Name one with TAPEWAY_AGENT__MODEL"
+    " (and TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY) and start again."
+)
+
+
+@dataclass(slots=True)
+class Gateway:
+    """A gateway that runs."""
+
+    core: Core
+    channels: dict[str, Channel]
+    conversation: Conversation
+    manager: ChannelManager
+    url: str
+    failures: list[Failure]
+
+    async def finish(self, seconds: float = FINISH_SECONDS) -> None:
+        """Start no more turns, and wait a while for those that run and for what is being sent."""
+        self.conversation.sessions.close()
+        with anyio.move_on_after(seconds):
+            await self.conversation.sessions.idle()
+            await self.conversation.delivery.idle()
+
+
+PluginSource = Callable[[HookRuntime], list[Failure]]
+
+
+@asynccontextmanager
+async def running_gateway(
+    settings: Settings,
+    *,
+    only: Sequence[str] | None = None,
+    http: bool = True,
+    clock: Clock | None = None,
+    plugins: PluginSource = load_plugins,
+) -> AsyncIterator[Gateway]:
+    """Start a gateway and end it with the block.
+
+    `only` names the channels to start (None: every enabled one); `plugins` registers plugins.
+    Raises GatewayError or TapeError before anything is started.
+    """
+    token = settings.http.token.get_secret_value()
+    bearer = token or secrets.token_urlsafe(32)
+    with locked(settings.home_path):
+        sock = listen(settings.http.host, settings.http.port, token) if http else None
+        try:
+            async with (
+                _opened(settings, only, clock or SystemClock(), plugins) as gateway,
+                anyio.create_task_group() as group,
+            ):
+                if sock is not None:
+                    server = _serve(gateway, sock, token, bearer)
+                    group.start_soon(server.serve, [sock], name="http")
+                    announce(settings.home_path, Running(getpid(), gateway.url, bearer))
+                group.start_soon(gateway.manager.run, name="channels")
+                await gateway.manager.settled()
+                get_log().info("gateway.ready", url=gateway.url, **describe(settings))
+                try:
+                    yield gateway
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await gateway.manager.stop()
+                        withdraw(settings.home_path)
+                    group.cancel_scope.cancel()
+        finally:
+            if sock is not None:
+                sock.close()
+
+
+@asynccontextmanager
+async def _opened(
+    settings: Settings, only: Sequence[str] | None, clock: Clock, plugins: PluginSource
+) -> AsyncIterator[Gateway]:
+    hooks = HookRuntime()
+    failures = plugins(hooks)
+    store = await _open_store(settings, hooks, clock)
+    settings.workspace_path.mkdir(parents=True, exist_ok=True)
+    channels: dict[str, Channel] = {}
+    router = OutboundChannelRouter(channels)
+    core = Core(
+        settings=settings,
+        clock=clock,
+        store=store,
+        tapes=TapeService(store, settings.workspace_path),
+        ledger=Ledger(store, clock, owner=secrets.token_hex(8)),
+        hooks=hooks,
+        router=router,
+        framework=Framework(hooks, router, str(settings.workspace_path)),
+        model=make_model(settings.agent),
+    )
+    background = Background()
+    running: dict[str, Turn] = {}
+    conversation = Conversation(core, Access(settings.access), background.spawn, running)
+    register_builtin(hooks, conversation)
+    channels.update(await _channels(settings, hooks, only))
+    hint = OFFLINE_HINT if settings.agent.model == OFFLINE else None
+    manager = ChannelManager(core, list(channels.values()), conversation, background, hint)
+    try:
+        async with anyio.create_task_group() as group:
+            background.open(group)
+            group.start_soon(conversation.intake.run, name="intake")
+            await conversation.resume()
+            yield Gateway(core, channels, conversation, manager, _url(settings), failures)
+            group.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await core.model.aclose()
+            await store.close()
+
+
+def register_builtin(hooks: HookRuntime, conversation: Conversation) -> None:
+    """Register the builtin plugin so that it runs last: before all others, however late."""
+    others = hooks.manager.list_name_plugin()
+    for name, _plugin in others:
+        hooks.manager.unregister(name=name)
+    hooks.register(conversation.builtin, "builtin")
+    for name, plugin in others:
+        hooks.register(plugin, name)
+
+
+async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> UnitStore:
+    """Open the store of the settings, or a plugin's with the ledger's database beside it."""
+    found = await hooks.call_first("provide_tape_store")
+    if isinstance(found, TapeStore):
+        database = f"sqlite://{settings.home_path / 'ledger.db'}"
+        return BesideStore(found, open_store(database, [ledger_schema()], clock.now))
+    schemas = [ledger_schema()]
+    if settings.tape_url.startswith("memory:"):
+        schemas.insert(0, tape_schema())
+    return open_store(settings.tape_url, schemas, clock.now)
+
+
+async def _channels(
+    settings: Settings, hooks: HookRuntime, only: Sequence[str] | None
+) -> dict[str, Channel]:
+    """Make the enabled channels; of one name a plugin's wins over ours."""
+    found: dict[str, Channel] = {}
+    for provided in await hooks.call_many("provide_channels"):
+        for channel in provided or ():
+            if only is None or channel.name in only:
+                found.setdefault(channel.name, channel)
+    for name in CHANNELS:
+        own = getattr(settings, name)
+        if own.enabled and name not in found and (only is None or name in only):
+            found[name] = make_channel(name, own)
+    return found
+
+
+def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> QuietServer:
+    host, port = sock.getsockname()[:2]
+    gateway.url = _address(host, port)
+    channels = list(gateway.channels.values())
+    app = make_app(channels, lambda: gateway.manager.states, f"{host}:{port}", token, bearer)
+    return make_server(app)
+
+
+def _url(settings: Settings) -> str:
+    return _address(settings.http.host, settings.http.port)
+
+
+def _address(host: str, port: int) -> str:
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - only compared
+    return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"

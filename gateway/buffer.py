@@ -1,0 +1,87 @@
+"""The debounce buffer: a burst of one person is one question.
+
+A question is ready `debounce` seconds after its last message, and `longest` seconds after its first
+at the latest. Several authors, threads and sessions do not wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+
+from gateway.clock import Clock
+from gateway.turn import Asked
+
+Key = tuple[str, str | None, str]
+"""Session, thread, author."""
+
+Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
+
+
+def key_of(asked: Asked) -> Key:
+    """Return the burst that a question belongs to."""
+    return (asked.session_id, asked.message.thread_id, asked.message.sender.id)
+
+
+@dataclass(slots=True)
+class _Burst:
+    asked: Asked
+    since: float
+    until: float = field(default=0.0)
+
+
+class Buffer:
+    """Collects bursts and hands each over once."""
+
+    def __init__(
+        self, clock: Clock, longest: float, flush: Callable[[Asked], Awaitable[None]], spawn: Spawn
+    ) -> None:
+        self._clock = clock
+        self._longest = longest
+        self._flush = flush
+        self._spawn = spawn
+        self._bursts: dict[Key, _Burst] = {}
+
+    async def add(self, asked: Asked, debounce: float) -> None:
+        """Add a question to its burst; without a wait it goes on at once, the burst with it."""
+        key = key_of(asked)
+        now = self._clock.monotonic()
+        burst = self._bursts.get(key)
+        if burst is not None:
+            burst.asked = replace(
+                burst.asked, rows=(*burst.asked.rows, *asked.rows), role=asked.role
+            )
+            burst.until = min(now + debounce, burst.since + self._longest)
+            return
+        if debounce <= 0:
+            await self._flush(asked)
+            return
+        self._bursts[key] = _Burst(asked, now, now + min(debounce, self._longest))
+        self._spawn("buffer", lambda: self._wait(key))
+
+    def lane_of(self, key: Key) -> str | None:
+        """Return the lane of the burst that is being collected; None where there is none."""
+        burst = self._bursts.get(key)
+        return burst.asked.lane if burst else None
+
+    def take_away(self, wanted: Callable[[Asked], bool]) -> list[Asked]:
+        """Take bursts out that will not be asked."""
+        keys = [key for key, burst in self._bursts.items() if wanted(burst.asked)]
+        return [self._bursts.pop(key).asked for key in keys]
+
+    def entries(self, session_id: str) -> set[int]:
+        """Return the entries of a session that are being collected."""
+        return {
+            number
+            for burst in self._bursts.values()
+            if burst.asked.session_id == session_id
+            for number in burst.asked.entry_ids
+        }
+
+    async def _wait(self, key: Key) -> None:
+        burst = self._bursts[key]
+        while (left := burst.until - self._clock.monotonic()) > 0:
+            await self._clock.sleep(left)
+        if self._bursts.get(key) is burst:
+            del self._bursts[key]
+            await self._flush(burst.asked)

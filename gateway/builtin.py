@@ -1,0 +1,215 @@
+"""The builtin plugin: what happens where no other plugin decides."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+from agent.calls import ToolRunner
+from agent.events import AgentEvent
+from agent.log import TurnLog
+from agent.loop import Task, run_turn
+from agent.model import ModelReply, ModelRequest
+from agent.prompt import DEFAULT_PROMPT, read_agents_file
+from agent.tool import Role, Tool, ToolContext
+from agent.toolbox import Toolbox
+from agent.tools import BUILTIN_TOOLS
+from channels.message import OutboundMessage
+from gateway.core import Core
+from gateway.framework import TURN_KEY
+from gateway.hookspecs import hookimpl
+from gateway.ledger.rows import new_turn_id
+from gateway.logs import get_log
+from gateway.takes import choose_retakes
+from gateway.turn import Turn
+from gateway.turn_record import take_also
+from tape.context import (
+    LATEST,
+    TURN_RETAKE,
+    TURN_START,
+    Message,
+    TapeContext,
+    to_messages,
+    view,
+    view_entries,
+)
+from tape.entry import event, message
+from tape.tokens import estimate_text
+
+
+class BuiltinPlugin:
+    """The agent's loop as the model, the outbox as the dispatch, the default prompt and tools."""
+
+    def __init__(self, core: Core, turns: Mapping[str, Turn]) -> None:
+        self._core = core
+        self._turns = turns
+
+    @hookimpl
+    def system_prompt(self) -> str:
+        """Return the default prompt and the workspace's AGENTS.md."""
+        own = read_agents_file(self._core.settings.workspace_path)
+        name = self._core.settings.agent.name
+        opening = f"Your name is {name}. {DEFAULT_PROMPT}"
+        return f"{opening}\n\n{own}" if own else opening
+
+    @hookimpl
+    def provide_tools(self) -> list[Tool]:
+        """Return the tools that come with Tapeway."""
+        return list(BUILTIN_TOOLS)
+
+    @hookimpl
+    async def run_model_stream(
+        self, prompt: Any, session_id: str, state: dict[str, Any]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Answer with the agent's loop, on the turn's tape."""
+        turn: Turn | None = state.get(TURN_KEY)
+        if turn is None:
+            return self._outside_a_turn(prompt, session_id, state)
+        return self._inside(turn, prompt, state)
+
+    @hookimpl
+    async def dispatch_outbound(self, message: OutboundMessage) -> bool:
+        """Keep a turn's message for its commit; outside a turn, send it."""
+        turn = self._turns.get(message.turn)
+        if turn is not None:
+            turn.outbound.append(message)
+        else:
+            await self._core.router.dispatch(message)
+        return True
+
+    async def _inside(
+        self, turn: Turn, prompt: Any, state: dict[str, Any]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        await _record_prompt(turn, prompt)
+        task = await self._task(turn.log, turn.session_id, prompt, state, turn)
+        async for told in run_turn(task, self._core.model):
+            if told.kind == "final":
+                turn.final_text = told.data.get("text")
+            yield told
+
+    async def _outside_a_turn(
+        self, prompt: Any, session_id: str, state: dict[str, Any]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Answer a message that did not come through a channel: a script's or a plugin's."""
+        tape = self._core.tapes.session_tape(session_id)
+        log = TurnLog(tape, new_turn_id(), None)
+        await log.record(
+            event(TURN_START, {"turn": log.turn, "takes": []}), message("user", prompt)
+        )
+        task = await self._task(log, session_id, prompt, state, None)
+        final = ""
+        async for told in run_turn(task, self._core.model):
+            if told.kind == "final":
+                final = str(told.data.get("text", ""))
+            yield told
+        end = event("turn.end", {"turn": log.turn, "status": "done"})
+        await log.record(*log.deferred, message("assistant", final), log.stamp(end))
+
+    async def _task(
+        self,
+        log: TurnLog,
+        session_id: str,
+        prompt: Any,
+        state: dict[str, Any],
+        turn: Turn | None,
+    ) -> Task:
+        settings = self._core.settings
+        role = turn.asked.role if turn else Role.OWNER
+        toolbox = Toolbox(await self.tools(), role)
+        hooks = _LoopHooks(self._core, session_id)
+        system = await self._system(prompt, state)
+        context = await self._core.hooks.call_first(
+            "build_tape_context", session_id=session_id, state=state
+        )
+        asked = turn.asked.entry_ids if turn else ()
+        reserve = estimate_text(system)
+
+        async def build() -> list[Message]:
+            if isinstance(context, TapeContext):
+                return await view(log.tape, context)
+            return to_messages(await view_entries(log.tape, LATEST, log.lane))
+
+        async def retake(budget: int) -> None:
+            takes = await choose_retakes(log.tape, log.turn, asked, max(0, budget - reserve))
+            await log.record(event(TURN_RETAKE, {"turn": log.turn, "takes": takes}))
+
+        async def before_step() -> None:
+            if turn is not None:
+                await self._steer(turn)
+
+        return Task(
+            log=log,
+            toolbox=toolbox,
+            runner=ToolRunner(
+                log,
+                toolbox,
+                ToolContext(tape=log.tape, role=role, lane=log.lane, turn=log.turn),
+                hooks,
+                settings.agent.tool_timeout,
+                _report_tool,
+            ),
+            hooks=hooks,
+            system=system,
+            view=build,
+            retake=retake,
+            before_step=before_step,
+            budget=settings.context.budget,
+            steps=settings.agent.steps,
+            strict_roles=settings.agent.strict_roles,
+        )
+
+    async def tools(self) -> list[Tool]:
+        """Return the tools of every plugin; of one name the first wins."""
+        found: dict[str, Tool] = {}
+        for provided in await self._core.hooks.call_many("provide_tools"):
+            for tool in provided or ():
+                found.setdefault(tool.name, tool)
+        return list(found.values())
+
+    async def _system(self, prompt: Any, state: dict[str, Any]) -> str:
+        parts = await self._core.hooks.call_many("system_prompt", prompt=prompt, state=state)
+        return "\n\n".join(part for part in reversed(parts) if part)
+
+    async def _steer(self, turn: Turn) -> None:
+        """Take the questions that were steered into this turn."""
+        while turn.steered:
+            asked = turn.steered.pop(0)
+            await take_also(self._core, turn, asked)
+
+
+async def _record_prompt(turn: Turn, prompt: Any) -> None:
+    """Put a prompt on the tape that is not what intake wrote; it is shown instead of that."""
+    if prompt == turn.message.text:
+        return
+    written = message("user", prompt, prompt_of=turn.asked.entry_ids[-1])
+    await turn.log.record(written, key=f"prompt:{turn.id}")
+
+
+def _report_tool(name: str, cause: BaseException) -> None:
+    get_log().error("tool.failed", tool=name, exc_info=cause)
+
+
+class _LoopHooks:
+    """The loop's hooks as plugins' hooks."""
+
+    def __init__(self, core: Core, session_id: str) -> None:
+        self._hooks = core.hooks
+        self._session_id = session_id
+
+    async def before_llm_call(self, request: ModelRequest) -> None:
+        await self._hooks.call_many("before_llm_call", request=request, session_id=self._session_id)
+
+    async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None:
+        await self._hooks.call_many(
+            "after_llm_call", request=request, reply=reply, session_id=self._session_id
+        )
+
+    async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
+        await self._hooks.call_many(
+            "before_tool_call", name=name, arguments=arguments, session_id=self._session_id
+        )
+
+    async def after_tool_call(self, name: str, result: str) -> None:
+        await self._hooks.call_many(
+            "after_tool_call", name=name, result=result, session_id=self._session_id
+        )

@@ -1,0 +1,206 @@
+"""`tapeway chat` and `tapeway run`: a terminal's end of a conversation."""
+
+from __future__ import annotations
+
+import getpass
+import signal
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from functools import partial
+from typing import Final, cast
+
+import anyio
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.patch_stdout import patch_stdout
+
+from agent.tools import BUILTIN_TOOLS
+from channels.cli.outbound import Printer
+from channels.hub import Json
+from channels.rooms_http import Person
+from gateway.cli.link import Link, open_link
+from gateway.commands import OWN
+from gateway.errors import GatewayError
+from gateway.settings import Settings
+
+COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BUILTIN_TOOLS)))
+LAST_SHOWN: Final = 6
+
+GREETING: Final = (
+    "Talk to {agent}. `,help` lists commands, Ctrl-C stops an answer, Ctrl-D ends the chat."
+)
+
+
+def chat(settings: Settings, session: str) -> int:
+    """Talk until the end of input."""
+    return anyio.run(partial(_chat, settings, session))
+
+
+def run_once(settings: Settings, message: str, session: str) -> int:
+    """Say one thing and print the answer; 1 where it is an error's sentence."""
+    text = sys.stdin.read() if message == "-" else message
+    if not text.strip():
+        raise GatewayError('there is nothing to say: tapeway run "your question"')
+    return anyio.run(partial(_run_once, settings, text, session))
+
+
+def me() -> Person:
+    """Return the person at this terminal."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = "you"
+    return Person(id="owner", name=name)
+
+
+async def _run_once(settings: Settings, text: str, session: str) -> int:
+    async with open_link(settings, session, me()) as link, aclosing(_generator(link)) as events:
+        asked: str | None = None
+        printer = Printer()
+        async for event in events:
+            if event["type"] == "people" and asked is None:
+                asked = await link.say(text)
+            elif _answers(event, asked):
+                message = event["message"]
+                if event["type"] == "draft":
+                    _write(printer.next(message["id"], message["text"]))
+                    continue
+                _write(printer.finish(message["id"], message["text"]))
+                failed = message["role"] == "notice" and "(Error " in message["text"]
+                return 1 if failed else 0
+    raise GatewayError("the gateway ended before it answered; it will answer at its next start")
+
+
+def _answers(event: Json, asked: str | None) -> bool:
+    if event["type"] not in ("draft", "message"):
+        return False
+    message = event["message"]
+    return message["role"] != "person" and asked is not None and message["reply_to"] == asked
+
+
+async def _chat(settings: Settings, session: str) -> int:
+    async with open_link(settings, session, me()) as link, anyio.create_task_group() as group:
+        screen = Screen(link)
+        group.start_soon(screen.show)
+        await screen.opened.wait()
+        await (_converse(screen, settings) if sys.stdin.isatty() else _read_lines(screen))
+        group.cancel_scope.cancel()
+    return 0
+
+
+class Screen:
+    """Shows a chat's events, and knows whether an answer is on its way."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self.opened = anyio.Event()
+        self._printer = Printer()
+        self._waiting: set[str] = set()
+        self._settled = anyio.Event()
+
+    @property
+    def busy(self) -> bool:
+        """Whether an answer is awaited."""
+        return bool(self._waiting)
+
+    async def say(self, text: str) -> None:
+        """Say a line; what the gateway does not take is told."""
+        try:
+            self._waiting.add(await self.link.say(text))
+        except GatewayError as refused:
+            _write(f"{refused}\n")
+
+    async def settled(self) -> None:
+        """Wait until nothing is awaited."""
+        while self._waiting:
+            await self._settled.wait()
+
+    async def show(self) -> None:
+        """Print what happens, for ever."""
+        async with aclosing(_generator(self.link)) as events:
+            async for event in events:
+                self._take(event)
+
+    def _take(self, event: Json) -> None:
+        kind = event["type"]
+        if kind == "hello":
+            _write(GREETING.format(agent=event["agent"]) + "\n")
+            if event["hint"]:
+                _write(f"{event['hint']}\n")
+        elif kind == "history":
+            for message in event["messages"][-LAST_SHOWN:]:
+                _write(f"{message['author']['name']}: {_short(message['text'])}\n")
+        elif kind == "people":
+            self.opened.set()
+        elif kind == "draft":
+            _write(self._printer.next(event["message"]["id"], event["message"]["text"]))
+        elif kind == "message" and event["message"]["role"] != "person":
+            self._finish(event["message"])
+
+    def _finish(self, message: Json) -> None:
+        _write(self._printer.finish(message["id"], message["text"]))
+        self._waiting.discard(message["reply_to"])
+        self._settled.set()
+        self._settled = anyio.Event()
+
+
+async def _converse(screen: Screen, settings: Settings) -> None:
+    """Read lines with history and completion; Ctrl-C stops an answer and not the program."""
+    prompt: PromptSession[str] = PromptSession(
+        history=FileHistory(str(settings.home_path / "chat-history")),
+        completer=WordCompleter(list(COMMANDS), sentence=True),
+        complete_while_typing=False,
+    )
+    with patch_stdout(raw=True):
+        while True:
+            try:
+                line = await prompt.prompt_async("> ")
+            except KeyboardInterrupt:
+                if screen.busy:
+                    await screen.say(",stop")
+                continue
+            except EOFError:
+                return
+            if line.strip():
+                await screen.say(line)
+                await _until_answered(screen)
+
+
+async def _until_answered(screen: Screen) -> None:
+    """Wait for the answer while it is printed; Ctrl-C stops it."""
+
+    async def watch(cancel: Callable[[], None]) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT) as signals:
+            async for _number in signals:
+                await screen.say(",stop")
+        cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch, group.cancel_scope.cancel)
+        await screen.settled()
+        group.cancel_scope.cancel()
+
+
+async def _read_lines(screen: Screen) -> None:
+    """Say the lines of a pipe, one after the other."""
+    for line in (await anyio.to_thread.run_sync(sys.stdin.read)).splitlines():
+        if line.strip():
+            _write(f"> {line}\n")
+            await screen.say(line)
+            await screen.settled()
+
+
+def _generator(link: Link) -> AsyncGenerator[Json, None]:
+    return cast(AsyncGenerator[Json, None], link.events())
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 100 else f"{line[:100]}..."
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

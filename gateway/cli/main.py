@@ -1,0 +1,78 @@
+"""The command `tapeway`. `--help` imports typer only: a command's modules load when it runs."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="tapeway",
+    help="One agent in your group chats, every chat remembered on an append-only tape.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def _options(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    if show_version:
+        typer.echo(f"tapeway {version('tapeway')}")
+        raise typer.Exit
+
+
+@app.command()
+def gateway() -> None:
+    """Run the gateway: the room page, and every channel that has a token."""
+    _run("gateway.cli.serve:serve")
+
+
+@app.command()
+def chat(
+    session: Annotated[str, typer.Option(help="Which of your terminal chats.")] = "terminal",
+) -> None:
+    """Talk to the agent in this terminal, beside a running gateway or without one."""
+    _run("gateway.cli.chat:chat", session)
+
+
+@app.command()
+def run(
+    message: Annotated[str, typer.Argument(help="What to say; - reads it from standard input.")],
+    session: Annotated[str, typer.Option(help="Which of your terminal chats.")] = "terminal",
+) -> None:
+    """Say one thing, print the answer, and end."""
+    _run("gateway.cli.chat:run_once", message, session)
+
+
+@app.command(hidden=True)
+def hooks() -> None:
+    """List the hooks, who implements them, and the plugins that did not load."""
+    _run("gateway.cli.hooks:show_hooks")
+
+
+def _run(target: str, *arguments: Any) -> None:
+    """Load a command's function by its dotted name and end with what it returns."""
+    module, _, name = target.partition(":")
+    code = import_module("gateway.cli.start").run_command(
+        getattr(import_module(module), name), *arguments
+    )
+    if code:
+        raise typer.Exit(code)
+
+
+def main() -> None:
+    """Run the command line."""
+    import_module("gateway.cli.more").add_plugin_commands(app, sys.argv[1:])
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""`tapeway gateway`: run until a signal, and say what to do next."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from functools import partial
+
+import anyio
+
+from agent.offline_model import OFFLINE
+from gateway.app import Gateway, running_gateway
+from gateway.logs import get_log
+from gateway.settings import Settings
+
+
+def serve(settings: Settings) -> int:
+    """Run the gateway in the foreground."""
+    return anyio.run(partial(_serve, settings))
+
+
+async def _serve(settings: Settings) -> int:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with running_gateway(settings) as gateway:
+            _say_what_next(gateway, settings)
+            async for number in signals:
+                name = signal.Signals(number).name
+                get_log().info("gateway.stopping", signal=name)
+                if number == signal.SIGTERM:
+                    await gateway.finish()
+                break
+    print("Stopped. What was not answered yet is answered at the next start.", file=sys.stderr)
+    return 0
+
+
+def _say_what_next(gateway: Gateway, settings: Settings) -> None:
+    lines = [
+        "",
+        f"  Tapeway is running. Open {gateway.url} and say something.",
+        "  Another terminal can talk to it too: tapeway chat",
+    ]
+    if settings.agent.model == OFFLINE:
+        lines += [
+            "  No model is named, so the offline model answers. For a real one, set",
+            "  TAPEWAY_AGENT__MODEL and TAPEWAY_AGENT__API_KEY (see .env.example).",
+        ]
+    lines += ["  Ctrl-C ends it.", ""]
+    print("\n".join(lines), file=sys.stderr, flush=True)

@@ -1,0 +1,49 @@
+"""What every command does around its work: settings, log, and errors as sentences."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, distribution
+from typing import Concatenate, ParamSpec
+
+from gateway.errors import GatewayError
+from gateway.logs import get_log, set_up_logs
+from gateway.settings import Settings, load_settings, unknown_names
+from tape.errors import TapeError
+
+P = ParamSpec("P")
+
+
+def run_command(
+    work: Callable[Concatenate[Settings, P], int], *arguments: P.args, **options: P.kwargs
+) -> int:
+    """Run a command with the settings; returns its exit code."""
+    try:
+        refuse_django_channels()
+        settings = load_settings()
+        set_up_logs(settings.log)
+        for sentence in unknown_names(os.environ):
+            get_log().warning("settings.unknown", what=sentence)
+        return work(settings, *arguments, **options)
+    except GatewayError as cause:
+        print(f"tapeway: {cause}", file=sys.stderr)
+        return cause.exit_code
+    except TapeError as cause:
+        print(f"tapeway: {cause}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def refuse_django_channels() -> None:
+    """Refuse to run beside Django Channels, whose import package has the name of ours."""
+    try:
+        distribution("channels")
+    except PackageNotFoundError:
+        return
+    raise GatewayError(
+        "Django Channels is installed in this environment and shares the import name `channels`:"
+        " install Tapeway in a virtual environment of its own"
+    )

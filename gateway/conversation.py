@@ -1,0 +1,224 @@
+"""From a message on the tape to a turn: refusals, commands, the buffer, the lanes, and resuming."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from agent.events import AgentEvent
+from channels.message import InboundMessage, OutboundMessage
+from gateway.access import Access, refusal
+from gateway.accessors import address_of
+from gateway.buffer import Buffer, Spawn, key_of
+from gateway.builtin import BuiltinPlugin
+from gateway.commands import Commands
+from gateway.core import Core
+from gateway.delivery import Delivery
+from gateway.intake import Intake, TakenIn
+from gateway.ledger.ledger import MOST_ATTEMPTS
+from gateway.ledger.rows import InboxRow
+from gateway.logs import get_log
+from gateway.sessions import Overlap, Sessions
+from gateway.turn import Asked, Turn
+from gateway.turn_record import commit_with_sends, outbound_event
+from gateway.turns import TurnRunner
+from tape.entry import event
+from tape.unit import Unit
+
+FULL_NOTICE_SECONDS: Final = 60.0
+
+FULL: Final = (
+    "I have more questions from this chat than I can take on right now. This one I will not"
+    " answer; please ask again in a while."
+)
+GIVEN_UP: Final = (
+    "I was interrupted each time I tried to answer this, so I have given it up. Please ask again,"
+    " perhaps in other words."
+)
+
+
+class Conversation:
+    """What becomes of messages; one for the whole gateway."""
+
+    def __init__(self, core: Core, access: Access, spawn: Spawn, running: dict[str, Turn]) -> None:
+        self._core = core
+        self._access = access
+        self._running = running
+        self._told_full: dict[str, float] = {}
+        self.builtin = BuiltinPlugin(core, running)
+        self.delivery = Delivery(core, spawn)
+        self._commands = Commands(core, self.builtin.tools, self._stop)
+        self._buffer = Buffer(core.clock, core.settings.buffer.longest, self._ask, spawn)
+        runner = TurnRunner(core, running, self.delivery.enqueue)
+        self.sessions = Sessions(runner.run, spawn, core.settings.turn.lanes, self._buffer.entries)
+        self.intake = Intake(core, access, self._forward, self._buffer.lane_of)
+        self._spawn = spawn
+
+    def turn_of(self, message: InboundMessage) -> Turn | None:
+        """Return the running turn that answers a message."""
+        found = (turn for turn in self._running.values() if turn.message.ext_id == message.ext_id)
+        return next(found, None)
+
+    async def resume(self) -> None:
+        """Take up what the last process left: its inbox, its turns, its outbox."""
+        rows = await self._core.ledger.open_inbox()
+        self.delivery.enqueue(await self._core.ledger.open_outbox())
+        await self._resume_turns([row for row in rows if row.status == "taken"])
+        for asked in self._bursts([row for row in rows if row.status == "waiting"]):
+            if _is_command(asked):
+                await self._command(asked)
+            else:
+                self.sessions.submit(asked)
+        self.intake.queue([row for row in rows if row.status == "accepted"])
+        if rows:
+            get_log().info("gateway.resumed", messages=len(rows))
+
+    async def _resume_turns(self, rows: Sequence[InboxRow]) -> None:
+        by_turn: dict[str, list[InboxRow]] = {}
+        for row in rows:
+            by_turn.setdefault(row.turn_id or "", []).append(row)
+        for turn_id, own in by_turn.items():
+            asked = replace(self._asked(own), turn_id=turn_id)
+            if own[0].attempts >= MOST_ATTEMPTS:
+                await self._give_up(asked)
+            else:
+                self.sessions.submit(asked)
+
+    def _bursts(self, rows: Sequence[InboxRow]) -> list[Asked]:
+        """Put together again what was being collected when the process ended."""
+        bursts: list[Asked] = []
+        for row in rows:
+            asked = self._asked([row])
+            last = bursts[-1] if bursts else None
+            together = (
+                last is not None
+                and not (_is_command(asked) or _is_command(last))
+                and key_of(last) == key_of(asked)
+                and last.lane == asked.lane
+            )
+            if last is not None and together:
+                bursts[-1] = replace(last, rows=(*last.rows, row))
+            else:
+                bursts.append(asked)
+        return bursts
+
+    def _asked(self, rows: Sequence[InboxRow]) -> Asked:
+        """Make a question of rows of the inbox; the role is computed anew, from ids."""
+        session_id = rows[0].session_id or ""
+        role = self._access.decide(rows[-1].message).role
+        tape = self._core.tapes.session_tape(session_id).name
+        return Asked(session_id, tape, rows[0].lane, role, tuple(rows))
+
+    async def _forward(self, taken: TakenIn) -> None:
+        """Send a message on its way."""
+        asked, message = taken.asked, taken.row.message
+        if taken.row.status == "refused":
+            if message.addressed and not taken.decision.allowed:
+                await self._refuse(asked)
+            return
+        if not message.addressed:
+            return
+        if _is_command(asked):
+            await self._command(asked)
+            return
+        if self.sessions.waiting(asked.session_id) >= self._core.settings.turn.waiting:
+            await self._full(asked)
+            return
+        await self._core.router.dispatch_event(AgentEvent("accepted"), message)
+        await self._buffer.add(asked, self._debounce(message))
+
+    def _debounce(self, message: InboundMessage) -> float:
+        channel = self._core.router.channel(message.channel)
+        own = channel.traits.debounce if channel else None
+        return self._core.settings.buffer.debounce if own is None else own
+
+    async def _ask(self, asked: Asked) -> None:
+        decided = await self._core.hooks.call_first(
+            "admit_message", message=asked.message, session_id=asked.session_id
+        )
+        overlaps: dict[str, Overlap] = {
+            "follow_up": "follow_up",
+            "steer": "steer",
+            "interrupt": "interrupt",
+        }
+        self.sessions.submit(asked, overlaps.get(str(decided), self._core.settings.turn.overlap))
+
+    async def _command(self, asked: Asked) -> None:
+        text = await self._commands.run(asked)
+        notice = self._notice(asked, text, f"command:{asked.rows[0].id}")
+        await self._end(asked, "done", [notice] if text else [])
+
+    async def _refuse(self, asked: Asked) -> None:
+        """Tell a chat that it is not open: the key has the day in it, so once a day."""
+        message = asked.message
+        day = self._core.clock.now().date().isoformat()
+        key = f"refusal:{message.channel}:{message.account}:{message.chat_id}:{day}"
+        await self._end(asked, "refused", [self._notice(asked, refusal(message), key)])
+
+    async def _full(self, asked: Asked) -> None:
+        now = self._core.clock.monotonic()
+        last = self._told_full.get(asked.session_id)
+        told = [self._notice(asked, FULL, f"full:{asked.rows[0].id}")]
+        if last is not None and now - last < FULL_NOTICE_SECONDS:
+            told = []
+        else:
+            self._told_full[asked.session_id] = now
+        await self._end(asked, "refused", told, why="too many questions wait")
+
+    async def _give_up(self, asked: Asked) -> None:
+        get_log().error("turn.given_up", turn=asked.turn_id, attempts=asked.rows[0].attempts)
+        notice = self._notice(asked, GIVEN_UP, f"given_up:{asked.turn_id}")
+        await self._end(asked, "dead", [notice], why=f"{MOST_ATTEMPTS} attempts were lost")
+
+    async def _stop(self, asked: Asked, everything: bool) -> int:
+        """End the turns of the lane that a command is said in, else those of its author."""
+        message = asked.message
+        said_in_one = message.thread_id is not None or message.reply_to is not None
+        in_a_lane = asked.lane is not None and said_in_one
+
+        def wanted(other: Asked) -> bool:
+            if other.session_id != asked.session_id:
+                return False
+            if everything or message.chat_kind == "private":
+                return True
+            if in_a_lane:
+                return other.lane == asked.lane
+            return other.message.sender.id == message.sender.id
+
+        by = {"by": message.sender.id, "name": message.sender.name, "why": "stop"}
+        runs = self.sessions.stops_anything(asked.session_id, wanted)
+        dropped = [
+            *self.sessions.stop(asked.session_id, wanted, by),
+            *self._buffer.take_away(wanted),
+        ]
+        for other in dropped:
+            ended = AgentEvent("error", {"message": "stopped"})
+            await self._core.router.dispatch_event(ended, other.message)
+            await self._end(other, "stopped", [], **by)
+        return len(dropped) + int(runs)
+
+    async def _end(
+        self, asked: Asked, status: str, sends: Sequence[OutboundMessage], **why: Any
+    ) -> None:
+        """End messages without a turn, with what the chat is told of it."""
+        unit = Unit()
+        self._core.ledger.end(unit, asked.rows, status)
+        entries = [outbound_event(send) for send in sends]
+        if why:
+            told = {"status": status, "entries": list(asked.entry_ids), **why}
+            entries.append(event("message.end", told))
+        if entries:
+            unit.append(asked.tape, entries, key=f"inbox:{asked.rows[0].id}:end")
+        self.delivery.enqueue(
+            await commit_with_sends(self._core, unit, sends, asked.session_id, asked.lane)
+        )
+
+    def _notice(self, asked: Asked, text: str, key: str) -> OutboundMessage:
+        return OutboundMessage(
+            **address_of(asked.message), text=text, kind="notice", idem=f"n-{key}"
+        )
+
+
+def _is_command(asked: Asked) -> bool:
+    return asked.message.text.lstrip().startswith(",")

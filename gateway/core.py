@@ -1,0 +1,30 @@
+"""What the parts of a running gateway share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.model import ChatModel
+from gateway.clock import Clock
+from gateway.framework import Framework
+from gateway.hook_runtime import HookRuntime
+from gateway.ledger.ledger import Ledger
+from gateway.router import OutboundChannelRouter
+from gateway.settings import Settings
+from tape.service import TapeService
+from tape.store import UnitStore
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """Made once at the start; `store` holds the ledger and, unless a plugin has others, tapes."""
+
+    settings: Settings
+    clock: Clock
+    store: UnitStore
+    tapes: TapeService
+    ledger: Ledger
+    hooks: HookRuntime
+    router: OutboundChannelRouter
+    framework: Framework
+    model: ChatModel

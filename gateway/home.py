@@ -1,0 +1,92 @@
+"""The home folder: one gateway at a time, and where its own tools find it.
+
+A lock on `gateway.lock` refuses a second gateway; `gateway.json` (readable by its owner alone)
+tells the address and token of the running one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from gateway.errors import GatewayError, HomeInUse
+
+LOCK: Final = "gateway.lock"
+ADDRESS: Final = "gateway.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """Where a running gateway is reached."""
+
+    pid: int
+    url: str
+    token: str
+
+
+@contextmanager
+def locked(home: Path) -> Iterator[None]:
+    """Hold the home folder; raises HomeInUse with the process id of who else does."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as cause:
+        raise GatewayError(
+            f"the home folder {home} cannot be used ({cause.strerror}): make it writable, or choose"
+            " another with TAPEWAY_HOME"
+        ) from cause
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as cause:
+            raise HomeInUse(home, _pid(descriptor)) from cause
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_locked(home: Path) -> bool:
+    """Tell whether a gateway runs on a home folder."""
+    try:
+        with locked(home):
+            return False
+    except HomeInUse:
+        return True
+
+
+def announce(home: Path, running: Running) -> None:
+    """Write down where this gateway is reached, for its owner's tools alone."""
+    path = home / ADDRESS
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(orjson.dumps(asdict(running)))
+
+
+def withdraw(home: Path) -> None:
+    """Take back what `announce` wrote."""
+    (home / ADDRESS).unlink(missing_ok=True)
+
+
+def find_running(home: Path) -> Running | None:
+    """Return where the gateway of a home is reached; None when none runs."""
+    if not (home / LOCK).exists() or not is_locked(home):
+        return None
+    try:
+        return Running(**orjson.loads((home / ADDRESS).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _pid(descriptor: int) -> int | None:
+    text = os.pread(descriptor, 32, 0).decode("ascii", "replace")
+    return int(text) if text.isdigit() else None

@@ -1,0 +1,70 @@
+"""The routes of the gateway and of its channels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from channels.base import Channel
+from channels.web.outbound import asset
+from gateway.http.auth import Guard, log_in
+from gateway.manager import ChannelState
+
+
+@runtime_checkable
+class HasRoutes(Protocol):
+    """A channel with the capability `routes`."""
+
+    def routes(self) -> list[Route]:
+        """Return the routes that the gateway serves for it."""
+        ...
+
+
+States = Callable[[], dict[str, ChannelState]]
+
+
+def make_app(
+    channels: Sequence[Channel], states: States, host: str, token: str, bearer: str
+) -> Starlette:
+    """Make the application; `token` is empty where whoever reaches it may come in."""
+
+    async def live(_request: Request) -> Response:
+        return JSONResponse({"status": "live"})
+
+    async def ready(_request: Request) -> Response:
+        body = readiness(states())
+        return JSONResponse(body, status_code=200 if body["status"] == "ready" else 503)
+
+    async def login_page(_request: Request) -> Response:
+        return asset("login.html")
+
+    async def login(request: Request) -> Response:
+        return await log_in(request, token)
+
+    routes: list[BaseRoute] = [
+        Route("/health/live", live),
+        Route("/health/ready", ready),
+        Route("/login", login_page, methods=["GET"]),
+        Route("/login", login, methods=["POST"]),
+    ]
+    for channel in channels:
+        if "routes" in channel.capabilities and isinstance(channel, HasRoutes):
+            routes.extend(channel.routes())
+    guard = Middleware(Guard, host=host, token=token, bearer=bearer)
+    return Starlette(routes=routes, middleware=[guard])
+
+
+def readiness(states: dict[str, ChannelState]) -> dict[str, Any]:
+    """Return what `/health/ready` says: every channel, and why one is not ready."""
+    channels = {
+        name: {"state": state.state, **({"why": state.why} if state.why else {})}
+        for name, state in states.items()
+    }
+    ready = all(state.state == "ready" for state in states.values())
+    return {"status": "ready" if ready else "not ready", "channels": channels}

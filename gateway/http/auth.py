@@ -1,0 +1,136 @@
+"""Who gets in: on loopback whoever is there, elsewhere whoever knows the token.
+
+The token comes by a login form or the header `Authorization: Bearer`, never in a URL. Requests
+under another host name, and posts from another site's page, are refused: a page elsewhere could
+otherwise talk to a gateway on the reader's own machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE: Final = "tapeway_session"
+COOKIE_SECONDS: Final = 30 * 24 * 3600
+LONGEST_FORM: Final = 10_000
+OPEN_PATHS: Final = ("/health/", "/login", "/static/")
+
+SECURITY_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+        " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Guard:
+    """Middleware that lets a request in, sends it to the login, or refuses it."""
+
+    def __init__(self, app: ASGIApp, host: str, token: str, bearer: str) -> None:
+        self._app = app
+        self._host = host
+        self._token = token
+        self._bearer = bearer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refused = self._refuse(scope)
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"].extend(
+                    (name.lower().encode(), value.encode())
+                    for name, value in SECURITY_HEADERS.items()
+                )
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+    def _refuse(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._token and not self._known_host(host):
+            return PlainTextResponse(
+                f"This gateway does not answer to the name {host}. Open it as"
+                f" http://{self._host}/, or set TAPEWAY_HTTP__TOKEN.\n",
+                status_code=421,
+            )
+        origin = headers.get("origin")
+        if scope["method"] != "GET" and origin and urlsplit(origin).netloc != host:
+            return PlainTextResponse("Posts from other sites are refused.\n", status_code=403)
+        if self._let_in(scope["path"], headers, Request(scope)):
+            return None
+        if scope["method"] == "GET" and not scope["path"].startswith("/api/"):
+            return RedirectResponse("/login", status_code=303)
+        return PlainTextResponse("Log in first.\n", status_code=401)
+
+    def _let_in(self, path: str, headers: Headers, request: Request) -> bool:
+        if not self._token or path.startswith(OPEN_PATHS):
+            return True
+        bearer = headers.get("authorization", "").removeprefix("Bearer ")
+        cookie = request.cookies.get(COOKIE, "")
+        return same(bearer, self._bearer) or same(cookie, cookie_value(self._token))
+
+    def _known_host(self, host: str) -> bool:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == self._host or is_loopback(name)
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host name is this machine, to itself alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def same(given: str, wanted: str) -> bool:
+    """Compare in constant time; nothing is the same as an empty secret."""
+    return bool(wanted) and hmac.compare_digest(given.encode(), wanted.encode())
+
+
+def cookie_value(token: str) -> str:
+    """Return what the cookie holds: a mark of the token, from which it cannot be found."""
+    return hmac.new(token.encode(), b"tapeway-cookie-1", hashlib.sha256).hexdigest()
+
+
+async def log_in(request: Request, token: str) -> Response:
+    """Take the form's token and set the cookie, or ask again."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LONGEST_FORM:
+            return RedirectResponse("/login?wrong=1", status_code=303)
+    given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
+    if not same(given.strip(), token):
+        return RedirectResponse("/login?wrong=1", status_code=303)
+    response = RedirectResponse("/", status_code=303)
+    response.set_cookie(
+        COOKIE,
+        cookie_value(token),
+        max_age=COOKIE_SECONDS,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return response

@@ -1,0 +1,53 @@
+"""uvicorn on a socket of ours, inside our task group.
+
+uvicorn alone would install signal handlers and end the process when the port is taken.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.applications import Starlette
+
+from gateway.errors import PortInUse, SettingsError
+from gateway.http.auth import is_loopback
+
+
+def listen(host: str, port: int, token: str) -> socket.socket:
+    """Open the socket; raises PortInUse, or SettingsError where a token is missing."""
+    if not is_loopback(host) and not token:
+        raise SettingsError(
+            f"TAPEWAY_HTTP__HOST: {host} can be reached from other machines, so a token is needed:"
+            " set TAPEWAY_HTTP__TOKEN to a long random text, or listen on 127.0.0.1"
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((host, port))
+        opened.listen(128)
+    except OSError as cause:
+        opened.close()
+        raise PortInUse(host, port, cause) from cause
+    opened.setblocking(False)
+    return opened
+
+
+class QuietServer(uvicorn.Server):
+    """A server that leaves the process's signals alone."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Do nothing: the gateway has handlers of its own."""
+        yield
+
+
+def make_server(app: Starlette) -> QuietServer:
+    """Make a server for an application."""
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=1
+    )
+    return QuietServer(config)

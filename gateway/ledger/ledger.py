@@ -1,0 +1,198 @@
+"""The ledger: what was accepted, which turn took it, what is to be sent.
+
+Methods that take a `Unit` add their statements to it, so that they stand or fall with what else
+is in it; the others are transactions or readings of their own. No SQL and no dialect here: the
+statements are named, and stand in `sql/` beside this file.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from channels.draft import Place
+from channels.message import InboundMessage, OutboundMessage
+from gateway.clock import Clock
+from gateway.ledger.rows import InboxRow, OutboxRow, account_id, idem_key
+from tape.entry import NewEntry, dump, utc_iso
+from tape.schema import Schema, read_schema
+from tape.store import UnitStore
+from tape.unit import FirstId, Unit
+
+MOST_ATTEMPTS: Final = 5
+"""So often a turn may be lost with its process before its message is given up."""
+
+
+@functools.cache
+def ledger_schema() -> Schema:
+    """Return the ledger's tables and statements for SQLite."""
+    return read_schema("ledger", "gateway.ledger", "sqlite")
+
+
+class Ledger:
+    """The inbox and the outbox, in the store's transactions; `owner` names this process."""
+
+    def __init__(self, store: UnitStore, clock: Clock, owner: str) -> None:
+        self.store = store
+        self.owner = owner
+        self._clock = clock
+
+    async def accept(self, messages: Sequence[InboundMessage]) -> list[InboxRow]:
+        """Put messages into the inbox, all or none; returns the rows of those that were new."""
+        unit = Unit()
+        moment = utc_iso(self._clock.now())
+        for message in messages:
+            unit.run(
+                "ledger.accept",
+                account_id=account_id(message.channel, message.account),
+                ext_id=message.ext_id,
+                alt_id=message.alt_id,
+                chat_id=message.chat_id,
+                message_id=message.message_id,
+                payload=dump(message.to_payload()),
+                received_at=moment,
+            )
+        outcomes = await self.store.commit(unit)
+        return [
+            InboxRow(
+                id=outcome.rows[0]["id"],
+                account_id=account_id(message.channel, message.account),
+                session_id=None,
+                entry_id=None,
+                lane=None,
+                turn_id=None,
+                status="accepted",
+                attempts=0,
+                message=message,
+            )
+            for message, outcome in zip(messages, outcomes, strict=True)
+            if outcome.rows
+        ]
+
+    def take_in(
+        self,
+        unit: Unit,
+        row: InboxRow,
+        session_id: str,
+        tape: str,
+        entry: NewEntry,
+        lane: str | None,
+        status: str,
+    ) -> FirstId:
+        """Put a message on its tape, and write down that it is there."""
+        first = unit.append(tape, [entry], key=f"inbox:{row.id}")
+        unit.run("ledger.know_session", session_id=session_id, tape=tape)
+        unit.run(
+            "ledger.taken_in",
+            id=row.id,
+            session_id=session_id,
+            entry_id=first,
+            lane=lane,
+            status=status,
+        )
+        return first
+
+    def take(self, unit: Unit, rows: Iterable[InboxRow], turn_id: str) -> None:
+        """Write down that a turn takes messages; the unit fails when one is at its end."""
+        for row in rows:
+            unit.run("ledger.take", expect=1, id=row.id, turn_id=turn_id)
+
+    def end(self, unit: Unit, rows: Iterable[InboxRow], status: str) -> None:
+        """Write down what became of messages."""
+        for row in rows:
+            unit.run("ledger.end_message", id=row.id, status=status)
+
+    def claim(self, unit: Unit, session_id: str, tape: str) -> int:
+        """Take a session over; the step's outcome has its epoch in the column `epoch`."""
+        return unit.run("ledger.claim_session", session_id=session_id, tape=tape, owner=self.owner)
+
+    def fence(self, unit: Unit, session_id: str, epoch: int) -> None:
+        """Make the unit fail when the session is no longer ours."""
+        unit.run("ledger.fence", expect=1, session_id=session_id, owner=self.owner, epoch=epoch)
+
+    def send_later(
+        self, unit: Unit, message: OutboundMessage, session_id: str, lane: str | None
+    ) -> int:
+        """Put a message into the outbox; the step's outcome has `id` and `platform_id`, or nothing.
+
+        Nothing means that a message of this key is already on its way, or was sent.
+        """
+        return unit.run(
+            "ledger.send_later",
+            account_id=account_id(message.channel, message.account),
+            chat_id=message.chat_id,
+            session_id=session_id,
+            turn_id=message.turn,
+            part=message.part,
+            idem=message.idem,
+            lane=lane,
+            payload=dump(message.to_payload()),
+        )
+
+    async def open_draft(
+        self, message: InboundMessage, session_id: str, turn_id: str, lane: str | None
+    ) -> Place:
+        """Write down that a draft is about to be shown; returns where one already is."""
+        idem = idem_key(turn_id, 0)
+        found = await self.store.select("ledger.draft_of", {"idem": idem})
+        if found:
+            return Place(idem, found[0]["platform_id"])
+        unit = Unit()
+        unit.run(
+            "ledger.open_draft",
+            account_id=account_id(message.channel, message.account),
+            chat_id=message.chat_id,
+            session_id=session_id,
+            turn_id=turn_id,
+            part=0,
+            idem=idem,
+            lane=lane,
+        )
+        await self.store.commit(unit)
+        return Place(idem)
+
+    async def place_draft(self, place: Place) -> None:
+        """Write down under which id the platform shows a draft."""
+        unit = Unit()
+        unit.run("ledger.place_draft", idem=place.idem, platform_id=place.platform_id)
+        await self.store.commit(unit)
+
+    async def sending(self, row: OutboxRow) -> None:
+        """Write down that a send begins."""
+        unit = Unit()
+        unit.run("ledger.sending", id=row.id)
+        await self.store.commit(unit)
+
+    def sent(self, unit: Unit, row: OutboxRow, platform_id: str | None) -> None:
+        """Write down that the platform has a message."""
+        unit.run("ledger.sent", id=row.id, platform_id=platform_id)
+
+    def end_send(self, unit: Unit, row: OutboxRow, status: str) -> None:
+        """Write down that a send will not be tried again by itself."""
+        unit.run("ledger.end_send", id=row.id, status=status)
+
+    async def open_inbox(self) -> list[InboxRow]:
+        """Return every message that is not at its end, oldest first."""
+        return [InboxRow.read(row) for row in await self.store.select("ledger.open_inbox", {})]
+
+    async def open_outbox(self) -> list[OutboxRow]:
+        """Return every send that is not at its end (drafts apart), oldest first."""
+        rows = await self.store.select("ledger.open_outbox", {})
+        return [OutboxRow.read(row) for row in rows if row["status"] != "draft"]
+
+    async def lane_of(self, account: str, chat_id: str, message_id: str) -> str | None:
+        """Return the lane of a message by the platform's id, a person's or ours."""
+        values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
+        for statement in ("ledger.lane_of_message", "ledger.lane_of_answer"):
+            rows = await self.store.select(statement, values)
+            if rows:
+                lane = rows[0]["lane"]
+                return str(lane) if lane is not None else None
+        return None
+
+
+def with_place(message: OutboundMessage, platform_id: str | None) -> OutboundMessage:
+    """Return a message that goes into the place of its draft, where it has one."""
+    return replace(message, edits=platform_id) if platform_id else message

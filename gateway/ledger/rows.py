@@ -1,0 +1,81 @@
+"""Rows of the ledger as values, and the codecs of its ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from channels.message import InboundMessage, OutboundMessage
+from tape.entry import load
+
+
+def account_id(channel: str, account: str = "") -> str:
+    """Return the id of a channel's account: `channel`, or `channel:account`."""
+    return f"{channel}:{account}" if account else channel
+
+
+def parse_account_id(value: str) -> tuple[str, str]:
+    """Return the channel and account that `account_id` joined."""
+    channel, _, account = value.partition(":")
+    return channel, account
+
+
+def new_turn_id() -> str:
+    """Return an id for a new turn."""
+    return f"t-{uuid4().hex[:20]}"
+
+
+def idem_key(turn_id: str, part: int) -> str:
+    """Return the key of one part of a turn's answer."""
+    return f"{turn_id}:{part}"
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRow:
+    """A message that is not at its end yet."""
+
+    id: int
+    account_id: str
+    session_id: str | None
+    entry_id: int | None
+    lane: str | None
+    turn_id: str | None
+    status: str
+    attempts: int
+    message: InboundMessage
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> InboxRow:
+        """Read a row of `open_inbox`."""
+        values = {name: value for name, value in row.items() if name != "payload"}
+        return cls(**values, message=InboundMessage.from_payload(load(row["payload"])))
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """A send that is not at its end yet."""
+
+    id: int
+    session_id: str
+    turn_id: str
+    lane: str | None
+    status: str
+    attempts: int
+    message: OutboundMessage
+    platform_id: str | None = None
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> OutboxRow:
+        """Read a row of `open_outbox` whose status is not `draft`."""
+        return cls(
+            id=row["id"],
+            session_id=row["session_id"],
+            turn_id=row["turn_id"],
+            lane=row["lane"],
+            status=row["status"],
+            attempts=row["attempts"],
+            message=OutboundMessage.from_payload(load(row["payload"])),
+            platform_id=row["platform_id"],
+        )

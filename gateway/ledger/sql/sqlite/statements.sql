@@ -1,0 +1,111 @@
+-- name: accept
+-- A message that came in; a known key changes nothing and returns nothing.
+INSERT INTO inbox (account_id, ext_id, alt_id, chat_id, message_id, payload, status, received_at)
+VALUES (:account_id, :ext_id, :alt_id, :chat_id, :message_id, :payload, 'accepted', :received_at)
+ON CONFLICT (account_id, ext_id) DO NOTHING
+RETURNING id
+
+-- name: move_cursor
+-- How far the events of an account (and, where it has them, a chat) were accepted.
+INSERT INTO cursor (account_id, chat_id, value) VALUES (:account_id, :chat_id, :value)
+ON CONFLICT (account_id, chat_id) DO UPDATE SET value = excluded.value
+
+-- name: know_session
+-- A session and its tape.
+INSERT INTO session (session_id, tape) VALUES (:session_id, :tape)
+ON CONFLICT (session_id) DO NOTHING
+
+-- name: claim_session
+-- Take a session over for this process; its epoch grows when it was another's.
+INSERT INTO session (session_id, tape, owner, epoch) VALUES (:session_id, :tape, :owner, 1)
+ON CONFLICT (session_id) DO UPDATE
+SET epoch = epoch + (owner IS NOT excluded.owner), owner = excluded.owner
+RETURNING epoch
+
+-- name: fence
+-- Changes one row while the session is still ours, and none when somebody took it over.
+UPDATE session SET owner = :owner
+WHERE session_id = :session_id AND owner = :owner AND epoch = :epoch
+
+-- name: taken_in
+-- The message is on its tape (or was refused).
+UPDATE inbox
+SET status = :status, session_id = :session_id, entry_id = :entry_id, lane = :lane
+WHERE id = :id AND status = 'accepted'
+
+-- name: take
+-- A turn takes a message; a turn that is resumed takes it again.
+UPDATE inbox SET status = 'taken', turn_id = :turn_id, attempts = attempts + 1
+WHERE id = :id AND status IN ('waiting', 'taken')
+
+-- name: end_message
+-- What became of a message that was waiting or taken.
+UPDATE inbox SET status = :status WHERE id = :id AND status IN ('accepted', 'waiting', 'taken')
+
+-- name: open_inbox
+-- Every message that is not at its end, oldest first.
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
+FROM inbox
+WHERE status IN ('accepted', 'waiting', 'taken')
+ORDER BY id
+
+-- name: lane_of_message
+-- The lane of a message of a person, by the platform's id.
+SELECT lane, entry_id FROM inbox
+WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id
+ORDER BY id DESC
+LIMIT 1
+
+-- name: lane_of_answer
+-- The lane of a message of ours, by the platform's id.
+SELECT lane, turn_id FROM outbox
+WHERE account_id = :account_id AND chat_id = :chat_id AND platform_id = :message_id
+ORDER BY id DESC
+LIMIT 1
+
+-- name: open_draft
+-- Partial text is about to be shown.
+INSERT INTO outbox
+    (account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status)
+VALUES
+    (:account_id, :chat_id, :session_id, :turn_id, :part, :idem, 'draft', :lane, '{}', 'draft')
+ON CONFLICT (idem) DO NOTHING
+
+-- name: place_draft
+-- The platform has shown a draft under this id.
+UPDATE outbox SET platform_id = :platform_id WHERE idem = :idem AND status = 'draft'
+
+-- name: send_later
+-- A message to send; the draft of the same key becomes it, and one that was made before stays.
+INSERT INTO outbox
+    (account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status)
+VALUES
+    (:account_id, :chat_id, :session_id, :turn_id, :part, :idem, 'send', :lane, :payload, 'pending')
+ON CONFLICT (idem) DO UPDATE
+SET payload = excluded.payload, op = 'send', status = 'pending'
+WHERE status = 'draft'
+RETURNING id, platform_id
+
+-- name: sending
+-- A send begins.
+UPDATE outbox SET status = 'sending', attempts = attempts + 1 WHERE id = :id
+
+-- name: sent
+-- The platform has it.
+UPDATE outbox SET status = 'sent', platform_id = :platform_id WHERE id = :id
+
+-- name: end_send
+-- A send that will not be tried again by itself: ambiguous or dead.
+UPDATE outbox SET status = :status WHERE id = :id
+
+-- name: open_outbox
+-- Every send that is not at its end, oldest first.
+SELECT id, account_id, chat_id, session_id, turn_id, part, idem, lane, payload, status, platform_id,
+       attempts
+FROM outbox
+WHERE status IN ('draft', 'pending', 'sending')
+ORDER BY id
+
+-- name: draft_of
+-- The draft of a key, as a resumed turn finds it.
+SELECT platform_id FROM outbox WHERE idem = :idem AND status = 'draft'

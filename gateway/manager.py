@@ -1,0 +1,193 @@
+"""The ChannelManager: starts the enabled channels side by side, and keeps them running.
+
+A channel that fails is started again with backoff and jitter, and takes no other down; one that is
+unfit says the remedy and is left alone. What runs beside a channel (drafts, typing, turns,
+deliveries) runs in the manager's task group; an error in it is logged.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import anyio
+from anyio.abc import TaskGroup
+
+from channels.base import Channel, ChannelHost
+from channels.draft import Place
+from channels.errors import ChannelUnfit
+from channels.message import InboundMessage, Shown
+from channels.pacing import Clock
+from gateway.conversation import Conversation
+from gateway.core import Core
+from gateway.history import read_history
+from gateway.logs import get_log
+
+FIRST_WAIT: Final = 1.0
+LONGEST_WAIT: Final = 60.0
+CALM_AFTER: Final = 60.0
+"""A channel that ran so long begins its waits anew."""
+
+State = Literal["starting", "ready", "waiting", "unfit", "stopped"]
+
+
+@dataclass(slots=True)
+class ChannelState:
+    """How a channel is; `why` is the last error's sentence."""
+
+    state: State = "starting"
+    why: str = ""
+
+
+class Background:
+    """Runs work beside everything else; an error in it takes nothing down."""
+
+    def __init__(self) -> None:
+        self._group: TaskGroup | None = None
+
+    def open(self, group: TaskGroup) -> None:
+        """Run work in a task group from now on."""
+        self._group = group
+
+    def spawn(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Start work; after the end nothing is started."""
+        if self._group is not None and not self._group.cancel_scope.cancel_called:
+            self._group.start_soon(self._guard, name, work, name=name)
+
+    async def _guard(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except Exception as cause:
+            get_log().error("background.failed", work=name, exc_info=cause)
+
+
+class ChannelManager:
+    """Supervises channels."""
+
+    def __init__(
+        self,
+        core: Core,
+        channels: Sequence[Channel],
+        conversation: Conversation,
+        background: Background,
+        hint: str | None,
+    ) -> None:
+        self._core = core
+        self._channels = channels
+        self._conversation = conversation
+        self._background = background
+        self._hint = hint
+        self._stopping = False
+        self.states = {channel.name: ChannelState() for channel in channels}
+        self._settled = anyio.Event()
+
+    async def run(self) -> None:
+        """Run every channel until `stop`."""
+        async with anyio.create_task_group() as group:
+            for channel in self._channels:
+                group.start_soon(self._supervise, channel, name=f"channel {channel.name}")
+            self._check_settled()
+
+    async def stop(self) -> None:
+        """Stop every channel."""
+        self._stopping = True
+        for channel in self._channels:
+            try:
+                await channel.stop()
+            except Exception as cause:
+                get_log().error("channel.stop_failed", channel=channel.name, exc_info=cause)
+
+    async def settled(self) -> None:
+        """Wait until every channel has connected or failed once."""
+        await self._settled.wait()
+
+    def ready(self) -> bool:
+        """Tell whether every channel is connected."""
+        return all(state.state == "ready" for state in self.states.values())
+
+    def connected(self, name: str) -> None:
+        """Write down that a channel is connected."""
+        self._set(name, "ready")
+        get_log().info("channel.ready", channel=name)
+
+    async def _supervise(self, channel: Channel) -> None:
+        wait = FIRST_WAIT
+        while not self._stopping:
+            started = self._core.clock.monotonic()
+            try:
+                host = _Host(self, self._core, self._conversation, self._background, channel)
+                host.hint = self._hint
+                await channel.start(host)
+                if not self._stopping:
+                    raise RuntimeError("the channel ended by itself")
+            except ChannelUnfit as unfit:
+                self._set(channel.name, "unfit", str(unfit))
+                get_log().error("channel.unfit", channel=channel.name, remedy=str(unfit))
+                return
+            except Exception as cause:
+                if self._core.clock.monotonic() - started > CALM_AFTER:
+                    wait = FIRST_WAIT
+                pause = wait * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+                self._set(channel.name, "waiting", f"{type(cause).__name__}: {cause}")
+                get_log().error(
+                    "channel.failed", channel=channel.name, again_in=round(pause, 1), exc_info=cause
+                )
+                await self._core.clock.sleep(pause)
+                wait = min(wait * 2, LONGEST_WAIT)
+        self._set(channel.name, "stopped")
+
+    def _set(self, name: str, state: State, why: str = "") -> None:
+        self.states[name] = ChannelState(state, why)
+        self._check_settled()
+
+    def _check_settled(self) -> None:
+        if all(state.state != "starting" for state in self.states.values()):
+            self._settled.set()
+
+
+class _Host(ChannelHost):
+    """What one channel is given of the gateway."""
+
+    def __init__(
+        self,
+        manager: ChannelManager,
+        core: Core,
+        conversation: Conversation,
+        background: Background,
+        channel: Channel,
+    ) -> None:
+        self._manager = manager
+        self._core = core
+        self._conversation = conversation
+        self._background = background
+        self._channel = channel
+        self.clock: Clock = core.clock
+        self.agent_name: str = core.settings.agent.name
+        self.hint: str | None = None
+
+    async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
+        return await self._conversation.intake.accept(messages)
+
+    def ready(self) -> None:
+        self._manager.connected(self._channel.name)
+
+    async def history(self, channel: str, chat_id: str, limit: int) -> list[Shown]:
+        session_id = await self._core.framework.resolve_session(
+            {"channel": channel, "chat_id": chat_id}
+        )
+        tape = self._core.tapes.session_tape(session_id)
+        return await read_history(tape, self.agent_name, limit)
+
+    def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        self._background.spawn(name, work)
+
+    async def open_draft(self, message: InboundMessage) -> Place | None:
+        turn = self._conversation.turn_of(message)
+        if turn is None:
+            return None
+        return await self._core.ledger.open_draft(message, turn.session_id, turn.id, turn.lane)
+
+    async def place_draft(self, place: Place) -> None:
+        await self._core.ledger.place_draft(place)

@@ -1,0 +1,118 @@
+"""What a turn takes: what was said in its lane since the last turn, the question last.
+
+A message that waits for a turn of its own is not taken by another's. While a lane holds fewer than
+a handful of messages, the last few of the room come along, so that a first question in a group is
+not asked into the void.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
+from typing import Final
+
+from tape.context import is_take, to_messages, waits
+from tape.entry import EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
+from tape.handle import Tape
+from tape.tokens import estimate
+
+LOOK_BACK: Final = 400
+"""So many of a lane's newest entries are looked at for what no turn has taken."""
+
+HANDFUL: Final = 5
+FEW: Final = 6
+"""A lane of less than a handful of messages is helped out with the last few of the room."""
+
+
+async def choose_takes(
+    tape: Tape, lane: str | None, asked: Sequence[int], waiting: Collection[int], budget: int
+) -> list[int]:
+    """Return the ids that a new turn takes, in the order in which they are shown.
+
+    `waiting` are the entries that wait for turns of their own, `budget` is in tokens; the
+    questions themselves are always taken.
+    """
+    anchor = await tape.last_anchor(lane=lane)
+    recent = await tape.find(
+        after=anchor.id if anchor else 0,
+        lane=lane,
+        kinds=(MESSAGE, EVENT),
+        limit=LOOK_BACK,
+        newest=True,
+    )
+    taken = set(taken_ids(recent))
+    fresh = [entry for entry in recent if _is_chatter(entry) and entry.id not in taken]
+    if lane is not None and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL:
+        fresh += await _room(tape, lane, anchor.id if anchor else 0)
+    chosen = {
+        entry.id: entry for entry in fresh if entry.id not in waiting and entry.id not in asked
+    }
+    kept = _newest_within(sorted(chosen.values(), key=lambda entry: entry.id), budget)
+    return [*(entry.id for entry in kept), *asked]
+
+
+async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
+    """Return what a turn takes again after an anchor: its messages, then its calls and results.
+
+    The questions always; of the calls with their results, then of the other messages, the newest
+    that `budget` tokens hold.
+    """
+    own = await tape.find(turn=turn)
+    earlier = [number for number in taken_ids(own) if number not in asked]
+    messages = await tape.entries([*dict.fromkeys(earlier), *asked])
+    steps = [entry for entry in own if entry.kind in (MESSAGE, TOOL_CALL, TOOL_RESULT)]
+    left = budget - _cost(messages[number] for number in asked if number in messages)
+    pairs = _newest_within(_pairs(steps), left, together=True)
+    left -= _cost(pairs)
+    others = [messages[number] for number in dict.fromkeys(earlier) if number in messages]
+    kept = _newest_within(others, left)
+    return [entry.id for entry in kept] + list(asked) + [entry.id for entry in pairs]
+
+
+def taken_ids(entries: Iterable[Entry]) -> list[int]:
+    """Return the ids that the takes among some entries name, in their order."""
+    return [
+        number
+        for entry in entries
+        if is_take(entry)
+        for number in entry.payload["data"].get("takes", ())
+    ]
+
+
+async def _room(tape: Tape, lane: str, after: int) -> list[Entry]:
+    found = await tape.find(after=after, kinds=(MESSAGE,), limit=FEW * 2, newest=True)
+    others = [
+        entry for entry in found if entry.meta.get("lane") != lane and "command" not in entry.meta
+    ]
+    return others[-FEW:]
+
+
+def _is_chatter(entry: Entry) -> bool:
+    return waits(entry) and "command" not in entry.meta
+
+
+def _pairs(steps: Sequence[Entry]) -> list[Entry]:
+    """Return calls that are followed by their results, with both; other texts are left out."""
+    paired: list[Entry] = []
+    for call, result in pairwise(steps):
+        if (call.kind, result.kind) == (TOOL_CALL, TOOL_RESULT):
+            paired += [call, result]
+    return paired
+
+
+def _newest_within(entries: Sequence[Entry], budget: int, *, together: bool = False) -> list[Entry]:
+    """Return the newest entries that a budget holds, two by two where they belong together."""
+    size = 2 if together else 1
+    groups = [entries[start : start + size] for start in range(0, len(entries), size)]
+    kept: list[Entry] = []
+    for group in reversed(groups):
+        cost = _cost(group)
+        if cost > budget:
+            break
+        budget -= cost
+        kept[:0] = group
+    return kept
+
+
+def _cost(entries: Iterable[Entry]) -> int:
+    return estimate(to_messages(entries))

@@ -1,0 +1,74 @@
+"""One turn: what it answers, what it has said so far, what it will send."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.log import TurnLog
+from agent.tool import Role
+from channels.message import InboundMessage, OutboundMessage
+from gateway.ledger.rows import InboxRow
+from tape.handle import Tape
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that waits for its turn: one message, or a burst of one person's.
+
+    turn_id  the turn that had it before the process was lost; empty for a new one
+    """
+
+    session_id: str
+    tape: str
+    lane: str | None
+    role: Role
+    rows: tuple[InboxRow, ...]
+    turn_id: str = ""
+
+    @property
+    def message(self) -> InboundMessage:
+        """The message that is answered: the newest."""
+        return self.rows[-1].message
+
+    @property
+    def entry_ids(self) -> tuple[int, ...]:
+        """The entries of the messages."""
+        return tuple(row.entry_id for row in self.rows if row.entry_id is not None)
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn that runs.
+
+    final_text  what the model's last step said, where that is not the whole output
+    outbound    what the commit will put into the outbox
+    stopped_by  who ended it, as the tape will tell; None while nobody did
+    steered     questions that go into this turn at its next step
+    """
+
+    id: str
+    asked: Asked
+    tape: Tape
+    log: TurnLog
+    epoch: int = 0
+    final_text: str | None = None
+    outbound: list[OutboundMessage] = field(default_factory=list)
+    stopped_by: dict[str, Any] | None = None
+    steered: list[Asked] = field(default_factory=list)
+    took: list[InboxRow] = field(default_factory=list)
+
+    @property
+    def session_id(self) -> str:
+        """The session."""
+        return self.asked.session_id
+
+    @property
+    def lane(self) -> str | None:
+        """The lane; None where the chat has one conversation."""
+        return self.asked.lane
+
+    @property
+    def message(self) -> InboundMessage:
+        """The message that is answered."""
+        return self.asked.message

@@ -1,0 +1,149 @@
+"""How a turn is written down: its begin, what it takes along, and its three ends.
+
+Each is one transaction over the tape and the ledger. The ends begin with the fence: what a process
+has lost to another, it cannot commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from agent.log import TurnLog
+from channels.message import OutboundMessage
+from gateway.core import Core
+from gateway.ledger.ledger import with_place
+from gateway.ledger.rows import InboxRow, OutboxRow, new_turn_id
+from gateway.turn import Asked, Turn
+from tape.context import TURN_RETAKE, TURN_START
+from tape.entry import NewEntry, error, event, message, utc_iso
+from tape.handle import Tape
+from tape.unit import Unit
+
+
+async def begin(core: Core, asked: Asked, takes: Sequence[int]) -> Turn:
+    """Claim the session, take the messages, and write the turn's first entry."""
+    turn_id = asked.turn_id or new_turn_id()
+    tape = Tape(core.tapes.store, asked.tape)
+    log = TurnLog(tape, turn_id, asked.lane)
+    if asked.turn_id:
+        first = event("turn.resume", {"turn": turn_id, "attempt": asked.rows[0].attempts + 1})
+    else:
+        first = event(TURN_START, {"turn": turn_id, "takes": list(takes)})
+    unit = Unit()
+    claimed = core.ledger.claim(unit, asked.session_id, asked.tape)
+    core.ledger.take(unit, asked.rows, turn_id)
+    unit.append(asked.tape, [log.stamp(first)])
+    outcomes = await core.store.commit(unit)
+    epoch = int(outcomes[claimed].rows[0]["epoch"])
+    return Turn(turn_id, asked, tape, log, epoch, took=list(asked.rows))
+
+
+async def take_also(core: Core, turn: Turn, asked: Asked) -> None:
+    """Take a question that came later into a running turn."""
+    unit = Unit()
+    core.ledger.take(unit, asked.rows, turn.id)
+    told = event(TURN_RETAKE, {"turn": turn.id, "takes": list(asked.entry_ids), "steered": True})
+    unit.append(turn.asked.tape, [turn.log.stamp(told)])
+    await core.store.commit(unit)
+    turn.took.extend(asked.rows)
+
+
+async def commit_done(core: Core, turn: Turn, output: str) -> list[OutboxRow]:
+    """End a turn with its answer; returns what is to be sent."""
+    final = turn.final_text if turn.final_text is not None else output
+    sends = [outbound for outbound in turn.outbound if outbound.text.strip()]
+    entries: list[NewEntry] = [*turn.log.deferred]
+    if final.strip():
+        entries.append(turn.log.stamp(message("assistant", final, final=True)))
+    entries += [_outbound_event(turn, send, final) for send in sends]
+    return await _end(core, turn, "done", entries, sends)
+
+
+async def commit_failed(
+    core: Core, turn: Turn, told: OutboundMessage, reason: dict[str, Any]
+) -> list[OutboxRow]:
+    """End a turn with the sentence that tells of its failure."""
+    entries = [
+        *turn.log.deferred,
+        turn.log.stamp(error(reason["error"], error_id=reason["error_id"])),
+        _outbound_event(turn, told, None),
+    ]
+    return await _end(core, turn, "failed", entries, [told], reason)
+
+
+async def commit_stopped(core: Core, turn: Turn, told: OutboundMessage | None) -> list[OutboxRow]:
+    """End a turn that somebody stopped."""
+    entries = [*turn.log.deferred]
+    sends = [told] if told else []
+    entries += [_outbound_event(turn, send, None) for send in sends]
+    return await _end(core, turn, "stopped", entries, sends, turn.stopped_by)
+
+
+async def _end(
+    core: Core,
+    turn: Turn,
+    status: str,
+    entries: list[NewEntry],
+    sends: Sequence[OutboundMessage],
+    more: dict[str, Any] | None = None,
+) -> list[OutboxRow]:
+    end = event("turn.end", {"turn": turn.id, "status": status, **(more or {})})
+    unit = Unit()
+    core.ledger.fence(unit, turn.session_id, turn.epoch)
+    unit.append(turn.asked.tape, [*entries, turn.log.stamp(end)], key=f"turn:{turn.id}:end")
+    core.ledger.end(unit, turn.took, status)
+    return await commit_with_sends(core, unit, sends, turn.session_id, turn.lane)
+
+
+async def commit_with_sends(
+    core: Core, unit: Unit, sends: Sequence[OutboundMessage], session_id: str, lane: str | None
+) -> list[OutboxRow]:
+    """Commit a unit together with messages for the outbox; returns their rows."""
+    moment = utc_iso(core.clock.now())
+    dated = [replace(send, date=moment) for send in sends]
+    steps = [core.ledger.send_later(unit, send, session_id, lane) for send in dated]
+    outcomes = await core.store.commit(unit)
+    rows = []
+    for step, send in zip(steps, dated, strict=True):
+        written = outcomes[step].rows
+        if written:
+            place = written[0]["platform_id"]
+            rows.append(
+                OutboxRow(
+                    id=written[0]["id"],
+                    session_id=session_id,
+                    turn_id=send.turn,
+                    lane=lane,
+                    status="pending",
+                    attempts=0,
+                    message=with_place(send, place),
+                    platform_id=place,
+                )
+            )
+    return rows
+
+
+def _outbound_event(turn: Turn, send: OutboundMessage, final: str | None) -> NewEntry:
+    """Tell what is said to the chat; a text that is the final message's is not told twice."""
+    return turn.log.stamp(outbound_event(send, final))
+
+
+def outbound_event(send: OutboundMessage, final: str | None = None) -> NewEntry:
+    """Make the event that tells of a message to the chat."""
+    data: dict[str, Any] = {
+        "idem": send.idem,
+        "kind": send.kind,
+        "channel": send.channel,
+        "chat": send.chat_id,
+        "reply_to": send.reply_to,
+    }
+    if send.text != final:
+        data["text"] = send.text
+    return event("outbound", data)
+
+
+def rows_of(asked: Sequence[Asked]) -> list[InboxRow]:
+    """Return the rows of several questions."""
+    return [row for one in asked for row in one.rows]

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 from channels.draft import DraftEditor, DraftJournal, Place
+from channels.errors import ChannelDown
 from channels.message import InboundMessage, OutboundMessage, Receipt, Shown
 from channels.pacing import Clock, Pacing
 
@@ -92,16 +93,16 @@ class Channel(ABC):
 
     @property
     def host(self) -> ChannelHost:
-        """The gateway; there once the channel was started."""
+        """The gateway; ChannelDown before the channel was started."""
         if self._host is None:
-            raise RuntimeError(f"the channel {self.name} was not started")
+            raise ChannelDown(f"the channel {self.name} was not started")
         return self._host
 
     @property
     def pacing(self) -> Pacing:
         """The budget of this channel's chats."""
         if self._pacing is None:
-            raise RuntimeError(f"the channel {self.name} was not started")
+            raise ChannelDown(f"the channel {self.name} was not started")
         return self._pacing
 
     async def start(self, host: ChannelHost) -> None:

@@ -2,6 +2,7 @@
 
 ChannelError
 +-- ChannelUnfit     the channel cannot run as it is set up; says the remedy; not restarted
++-- ChannelDown      not connected now; what is to be sent waits
 +-- SendRefused      the platform will never take this message: not tried again
 +-- SendDelayed      not now; `retry_after` in seconds
 +-- SendAmbiguous    the request was written and its answer never read
@@ -17,6 +18,10 @@ class ChannelError(Exception):
 
 class ChannelUnfit(ChannelError):
     """The channel cannot run as it is set up: the message names the remedy; a restart is no use."""
+
+
+class ChannelDown(ChannelError):
+    """The channel is not connected now; what is to be sent waits for it."""
 
 
 class SendRefused(ChannelError):

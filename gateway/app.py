@@ -46,6 +46,9 @@ from tape.store import TapeStore, UnitStore
 FINISH_SECONDS: Final = 8.0
 """So long a stop waits for turns and sends; what is not done by then, the next start does."""
 
+SETTLE_SECONDS: Final = 10.0
+"""So long the start waits for every channel to connect or fail once."""
+
 OFFLINE_HINT: Final = (
     "No model is named yet, so the offline model answers. Name one with TAPEWAY_AGENT__MODEL"
     " (and TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY) and start again."
@@ -102,7 +105,9 @@ async def running_gateway(
                     group.start_soon(server.serve, [sock], name="http")
                     announce(settings.home_path, Running(getpid(), gateway.url, bearer))
                 group.start_soon(gateway.manager.run, name="channels")
-                await gateway.manager.settled()
+                with anyio.move_on_after(SETTLE_SECONDS):
+                    await gateway.manager.settled()
+                await gateway.conversation.resume()
                 get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                 try:
                     yield gateway
@@ -147,8 +152,7 @@ async def _opened(
     try:
         async with anyio.create_task_group() as group:
             background.open(group)
-            group.start_soon(conversation.intake.run, name="intake")
-            await conversation.resume()
+            await conversation.load()
             yield Gateway(core, channels, conversation, manager, _url(settings), failures)
             group.cancel_scope.cancel()
     finally:

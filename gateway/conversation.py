@@ -17,7 +17,7 @@ from gateway.core import Core
 from gateway.delivery import Delivery
 from gateway.intake import Intake, TakenIn
 from gateway.ledger.ledger import MOST_ATTEMPTS
-from gateway.ledger.rows import InboxRow
+from gateway.ledger.rows import InboxRow, OutboxRow
 from gateway.logs import get_log
 from gateway.sessions import Overlap, Sessions
 from gateway.turn import Asked, Turn
@@ -46,6 +46,8 @@ class Conversation:
         self._access = access
         self._running = running
         self._told_full: dict[str, float] = {}
+        self._left: list[InboxRow] = []
+        self._unsent: list[OutboxRow] = []
         self.builtin = BuiltinPlugin(core, running)
         self.delivery = Delivery(core, spawn)
         self._commands = Commands(core, self.builtin.tools, self._stop)
@@ -60,17 +62,24 @@ class Conversation:
         found = (turn for turn in self._running.values() if turn.message.ext_id == message.ext_id)
         return next(found, None)
 
+    async def load(self) -> None:
+        """Read what the last process left; to be called before anything new is accepted."""
+        self._left = await self._core.ledger.open_inbox()
+        self._unsent = await self._core.ledger.open_outbox()
+
     async def resume(self) -> None:
-        """Take up what the last process left: its inbox, its turns, its outbox."""
-        rows = await self._core.ledger.open_inbox()
-        self.delivery.enqueue(await self._core.ledger.open_outbox())
+        """Take up what was left: the outbox, the turns, the inbox; then take in what is new."""
+        rows = self._left
+        self.delivery.enqueue(self._unsent)
+        self._left, self._unsent = [], []
         await self._resume_turns([row for row in rows if row.status == "taken"])
         for asked in self._bursts([row for row in rows if row.status == "waiting"]):
             if _is_command(asked):
                 await self._command(asked)
             else:
                 self.sessions.submit(asked)
-        self.intake.queue([row for row in rows if row.status == "accepted"])
+        self.intake.queue_first([row for row in rows if row.status == "accepted"])
+        self._spawn("intake", self.intake.run)
         if rows:
             get_log().info("gateway.resumed", messages=len(rows))
 

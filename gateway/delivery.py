@@ -16,7 +16,7 @@ from typing import Final
 import anyio
 
 from channels.base import Channel
-from channels.errors import SendAmbiguous, SendDelayed, SendRefused
+from channels.errors import ChannelDown, SendAmbiguous, SendDelayed, SendRefused
 from channels.message import Receipt
 from gateway.buffer import Spawn
 from gateway.core import Core
@@ -77,7 +77,7 @@ class Delivery:
             await self._end(row, "ambiguous", "the process ended while it was being sent")
             return
         if row.status == "sending" and "idempotent_send" not in channel.capabilities:
-            row = replace(row, message=replace(row.message, text=RESENT + row.message.text))
+            row = marked(row)
         await self._try(channel, row)
 
     def _may_resend(self, channel: Channel) -> bool:
@@ -87,27 +87,34 @@ class Delivery:
         )
 
     async def _try(self, channel: Channel, row: OutboxRow) -> None:
-        for attempt in range(MOST_TRIES):
+        """Send until it is sent or will never be; a channel that is down is waited for."""
+        tries = 0
+        waited = 0
+        while tries < MOST_TRIES:
             try:
                 if "idempotent_send" not in channel.capabilities:
                     await self._core.ledger.sending(row)
                 receipts = await channel.send(row.message)
                 await self._sent(row, receipts)
+                return
             except SendDelayed as later:
                 await self._core.clock.sleep(later.retry_after)
+            except ChannelDown:
+                waited += 1
+                await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(waited, 6) / 2))
             except SendRefused as never:
                 await self._end(row, "dead", str(never))
                 return
             except SendAmbiguous as unknown:
+                tries += 1
                 if self._core.settings.delivery.ambiguous == "hold":
                     await self._end(row, "ambiguous", str(unknown))
                     return
-                row = replace(row, message=replace(row.message, text=RESENT + row.message.text))
+                row = marked(row)
             except Exception as cause:
+                tries += 1
                 get_log().error("delivery.failed", idem=row.message.idem, exc_info=cause)
-                await self._core.clock.sleep(min(LONGEST_WAIT, 2.0**attempt))
-            else:
-                return
+                await self._core.clock.sleep(min(LONGEST_WAIT, 2.0**tries / 2))
         await self._end(row, "dead", f"it could not be sent in {MOST_TRIES} tries")
 
     async def _sent(self, row: OutboxRow, receipts: Sequence[Receipt]) -> None:
@@ -133,3 +140,10 @@ class Delivery:
         tape = self._core.tapes.session_tape(row.session_id).name
         told = event(name, {"idem": row.message.idem, **data}, **meta)
         unit.append(tape, [told], key=f"{name}:{row.message.idem}")
+
+
+def marked(row: OutboxRow) -> OutboxRow:
+    """Return a row whose text says, once, that it may have arrived before."""
+    if row.message.text.startswith(RESENT):
+        return row
+    return replace(row, message=replace(row.message, text=RESENT + row.message.text))

@@ -70,13 +70,17 @@ class Intake:
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         """Write messages into the inbox; returns the keys of those that were new."""
         rows = await self._core.ledger.accept([cleaned(message) for message in messages])
-        self.queue(rows)
-        return {row.message.ext_id for row in rows}
-
-    def queue(self, rows: Sequence[InboxRow]) -> None:
-        """Queue rows that were accepted, now or before a restart."""
         for row in rows:
             self._rows.put_nowait(row)
+        return {row.message.ext_id for row in rows}
+
+    def queue_first(self, rows: Sequence[InboxRow]) -> None:
+        """Put rows that were accepted before a restart in front of what came since."""
+        self._rows, later = asyncio.Queue(), self._rows
+        for row in rows:
+            self._rows.put_nowait(row)
+        while not later.empty():
+            self._rows.put_nowait(later.get_nowait())
 
     async def run(self) -> None:
         """Take in what is queued, for ever."""

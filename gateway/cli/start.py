@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec
 
 from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
-from gateway.settings import Settings, load_settings, unknown_names
+from gateway.settings import LogSettings, Settings, load_settings, unknown_names
 from tape.errors import TapeError
 
 P = ParamSpec("P")
@@ -19,11 +19,15 @@ P = ParamSpec("P")
 def run_command(
     work: Callable[Concatenate[Settings, P], int], *arguments: P.args, **options: P.kwargs
 ) -> int:
-    """Run a command with the settings; returns its exit code."""
+    """Run a command with the settings; returns its exit code.
+
+    A command that prints for a person (all but the gateway) logs what warns, and no more.
+    """
+    quiet = work.__name__ != "serve"
     try:
         refuse_django_channels()
         settings = load_settings()
-        set_up_logs(settings.log)
+        set_up_logs(_quiet(settings.log) if quiet else settings.log)
         for sentence in unknown_names(os.environ):
             get_log().warning("settings.unknown", what=sentence)
         return work(settings, *arguments, **options)
@@ -35,6 +39,12 @@ def run_command(
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _quiet(settings: LogSettings) -> LogSettings:
+    loud = ("debug", "info", "warning", "error")
+    level = loud[max(loud.index(settings.level), loud.index("warning"))]
+    return settings.model_copy(update={"level": level})
 
 
 def refuse_django_channels() -> None:

@@ -33,6 +33,7 @@ from tape.entry import NewEntry, dump, event, message, tool_call, tool_result
 from tape.tokens import estimate
 
 OVERFLOW_NOTICED: Final = "context:overflow"
+SMALLEST_RETAKE: Final = 1500
 OVERFLOW_TOLD: Final = "auto_handoff/context_overflow"
 
 
@@ -200,12 +201,14 @@ async def _hand_off_after(task: Task, asked: _Asked, cause: ContextOverflow) -> 
     """Begin again after an anchor, because the provider says that the prompt is too long.
 
     The budget of the second try is half of what was too long: how far over it was, nobody told.
+    A prompt that was small to begin with is not halved to nothing.
     """
     task._told = True
     state = {"reason": "context_length_exceeded", "error": str(cause)}
     await task.log.tape.handoff(OVERFLOW_TOLD, state, **_meta(task.log))
     await _record_step(task, asked, "auto_handoff", error=str(cause))
-    await task.retake(min(task.budget, estimate(asked.request.messages) // 2))
+    half = max(SMALLEST_RETAKE, estimate(asked.request.messages) // 2)
+    await task.retake(min(task.budget, half))
 
 
 async def _record_step(task: Task, asked: _Asked, status: str, **more: Any) -> None:

@@ -17,7 +17,8 @@ from agent.errors import AnswerBroken, ContextOverflow, ModelError
 from agent.model import ModelReply, Piece, ReasoningPiece, TextPiece, ToolCall
 
 _OVERFLOW: Final = re.compile(
-    r"context[ _](length|window)|maximum context|token limit|prompt (is )?too long", re.IGNORECASE
+    r"context[ _](length|window|size)|maximum context|token limit|prompt (is )?too long",
+    re.IGNORECASE,
 )
 
 

@@ -100,9 +100,10 @@ async def running_gateway(
                 _opened(settings, only, clock or SystemClock(), plugins) as gateway,
                 anyio.create_task_group() as group,
             ):
+                server: QuietServer | None = None
                 if sock is not None:
                     server = _serve(gateway, sock, token, bearer)
-                    group.start_soon(server.serve, [sock], name="http")
+                    group.start_soon(server.run_on, sock, name="http")
                     announce(settings.home_path, Running(getpid(), gateway.url, bearer))
                 group.start_soon(gateway.manager.run, name="channels")
                 with anyio.move_on_after(SETTLE_SECONDS):
@@ -115,6 +116,8 @@ async def running_gateway(
                     with anyio.CancelScope(shield=True):
                         await gateway.manager.stop()
                         withdraw(settings.home_path)
+                        if server is not None:
+                            await server.end()
                     group.cancel_scope.cancel()
         finally:
             if sock is not None:

@@ -24,7 +24,10 @@ def set_up_logs(settings: LogSettings) -> None:
     as_text = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
     ends: list[Any]
     if as_text:
-        ends = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0)]
+        # Plain tracebacks: those with local variables would write keys and tokens into the log.
+        plain = structlog.dev.plain_traceback
+        colors = sys.stderr.isatty()
+        ends = [structlog.dev.ConsoleRenderer(colors, pad_event_to=0, exception_formatter=plain)]
     else:
         ends = [structlog.processors.format_exc_info, _json]
     structlog.configure(

@@ -8,7 +8,9 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
+import anyio
 import uvicorn
 from starlette.applications import Starlette
 
@@ -36,8 +38,31 @@ def listen(host: str, port: int, token: str) -> socket.socket:
     return opened
 
 
+END_SECONDS: Final = 1.5
+
+
 class QuietServer(uvicorn.Server):
     """A server that leaves the process's signals alone."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._ended = anyio.Event()
+
+    async def run_on(self, opened: socket.socket) -> None:
+        """Serve on a socket until `end`."""
+        try:
+            await self.serve([opened])
+        finally:
+            self._ended.set()
+
+    async def end(self) -> None:
+        """Stop listening, give open requests a moment, and wait until it is over.
+
+        A server that is merely cancelled leaves its socket registered with the event loop.
+        """
+        self.should_exit = True
+        with anyio.move_on_after(END_SECONDS):
+            await self._ended.wait()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

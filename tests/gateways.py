@@ -1,0 +1,165 @@
+"""Gateways for tests: the real one, in this process or in one of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+import httpx2
+
+from gateway.app import Gateway, running_gateway
+from gateway.home import find_running
+from gateway.hook_runtime import HookRuntime
+from gateway.plugins import Failure
+from gateway.settings import Settings, load_settings
+from tape.entry import Entry
+from tape.handle import Tape
+from tests.fakes.openai_server import FakeOpenAI
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def make_settings(home: Path, server: FakeOpenAI | None = None, **more: str) -> Settings:
+    """Make settings: a home of one's own, any free port, no waiting for bursts."""
+    return load_settings(make_environ(home, server, **more), folder=home)
+
+
+def make_environ(home: Path, server: FakeOpenAI | None = None, **more: str) -> dict[str, str]:
+    """Make the environment of a gateway; `more` is given without the prefix TAPEWAY_."""
+    environ = {
+        "TAPEWAY_HOME": str(home),
+        "TAPEWAY_HTTP__PORT": "0",
+        "TAPEWAY_BUFFER__DEBOUNCE": "0",
+        "TAPEWAY_SECRETS": str(home / "no-secrets"),
+        **{f"TAPEWAY_{name}": value for name, value in more.items()},
+    }
+    if server is not None:
+        environ.setdefault("TAPEWAY_AGENT__BASE_URL", server.base_url)
+        environ.setdefault("TAPEWAY_AGENT__API_KEY", "key")
+        environ.setdefault("TAPEWAY_AGENT__MODEL", "model")
+        environ.setdefault("TAPEWAY_AGENT__RETRIES", "0")
+    return environ
+
+
+def with_plugins(*plugins: object) -> Callable[[HookRuntime], list[Failure]]:
+    """Return a source of plugins: those, the first registered first."""
+
+    def register(hooks: HookRuntime) -> list[Failure]:
+        for number, plugin in enumerate(plugins):
+            hooks.register(plugin, f"plugin-{number}")
+        return []
+
+    return register
+
+
+@asynccontextmanager
+async def gateway_of(
+    home: Path, server: FakeOpenAI | None = None, *plugins: object, **more: str
+) -> AsyncIterator[Gateway]:
+    """Run a gateway in this process."""
+    settings = make_settings(home, server, **more)
+    async with running_gateway(settings, plugins=with_plugins(*plugins)) as gateway:
+        yield gateway
+
+
+def tape_of(gateway: Gateway, session: str = "web:lobby") -> Tape:
+    """Return the tape of a session."""
+    return gateway.core.tapes.session_tape(session)
+
+
+def names(entries: list[Entry]) -> list[str]:
+    """Return what entries are: the name of anchors and events, else the kind."""
+    return [entry.name or entry.kind for entry in entries]
+
+
+async def settled(gateway: Gateway, session: str = "web:lobby") -> list[Entry]:
+    """Wait until no turn runs and nothing is being sent; returns the tape."""
+    await gateway.conversation.sessions.idle()
+    await gateway.conversation.delivery.idle()
+    return await tape_of(gateway, session).read()
+
+
+class Process:
+    """A gateway in a process of its own."""
+
+    def __init__(self, process: anyio.abc.Process, home: Path) -> None:
+        self._process = process
+        self._home = home
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    async def url(self) -> str:
+        """Wait until it is ready; returns its address."""
+        while True:
+            found = find_running(self._home)
+            if found is not None and found.pid == self.pid and await _is_ready(found.url):
+                return found.url
+            await anyio.sleep(0.02)
+
+    async def kill(self) -> None:
+        """End it with `kill -9`."""
+        self._process.send_signal(signal.SIGKILL)
+        await self._process.wait()
+
+    async def interrupt(self) -> int:
+        """End it with Ctrl-C; returns its exit code."""
+        self._process.send_signal(signal.SIGINT)
+        return await self._process.wait()
+
+
+async def _is_ready(url: str) -> bool:
+    try:
+        async with httpx2.AsyncClient(trust_env=False) as client:
+            return (await client.get(f"{url}health/ready")).status_code == 200
+    except httpx2.HTTPError:
+        return False
+
+
+@asynccontextmanager
+async def gateway_process(environ: dict[str, str], home: Path) -> AsyncIterator[Process]:
+    """Run `tapeway gateway`; what is left of it at the end is killed."""
+    command = [sys.executable, "-m", "gateway.cli.main", "gateway"]
+    with (home.parent / "gateway.log").open("ab") as log:
+        process = await anyio.open_process(
+            command, env=clean_environ(environ), cwd=ROOT, stdout=log, stderr=log
+        )
+        try:
+            yield Process(process, home)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            with anyio.CancelScope(shield=True):
+                await process.aclose()
+
+
+async def run_tapeway(
+    environ: dict[str, str], *arguments: str, given: bytes = b""
+) -> tuple[int, str, str]:
+    """Run a command to its end; returns its exit code, output and errors."""
+    done = await anyio.run_process(
+        [sys.executable, "-m", "gateway.cli.main", *arguments],
+        input=given,
+        env=clean_environ(environ),
+        cwd=ROOT,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def clean_environ(more: dict[str, str]) -> dict[str, Any]:
+    """Return this process's environment without settings of its own, with others."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("TAPEWAY_", "OPENAI_"))
+    }
+    return {**kept, **more, "PYTHONUNBUFFERED": "1"}

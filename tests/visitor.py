@@ -1,0 +1,109 @@
+"""A visitor of a room: posts and reads the event stream over HTTP, as the page does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import httpx2
+import orjson
+
+Json = dict[str, Any]
+
+
+class Visitor:
+    """One person in one room; keeps every event that came."""
+
+    def __init__(self, client: httpx2.AsyncClient, room: str, name: str) -> None:
+        self._client = client
+        self._path = f"/api/rooms/{room}"
+        self.person = {"id": f"w-{name.lower()}", "name": name}
+        self.events: list[Json] = []
+        self._changed = anyio.Event()
+
+    async def say(
+        self,
+        text: str,
+        *,
+        to_agent: bool = True,
+        reply_to: str | None = None,
+        message_id: str | None = None,
+    ) -> str:
+        """Post a message and return its id."""
+        message_id = message_id or str(uuid4())
+        body = {
+            "id": message_id,
+            "person": self.person,
+            "text": text,
+            "to_agent": to_agent,
+            "reply_to": reply_to,
+        }
+        response = await self._client.post(f"{self._path}/messages", json=body)
+        assert response.status_code == 202, response.text
+        return message_id
+
+    async def stop(self) -> None:
+        """Press Stop."""
+        await self._client.post(f"{self._path}/stop", json={"person": self.person})
+
+    async def answer(self, message_id: str) -> Json:
+        """Wait for the finished answer to a message."""
+        found = await self.until(
+            lambda event: (
+                event["type"] == "message"
+                and event["message"]["role"] != "person"
+                and event["message"]["reply_to"] == message_id
+            )
+        )
+        return dict(found["message"])
+
+    async def draft(self, message_id: str) -> Json:
+        """Wait for the first partial text of the answer to a message."""
+        found = await self.until(
+            lambda event: event["type"] == "draft" and event["message"]["reply_to"] == message_id
+        )
+        return dict(found["message"])
+
+    async def until(self, wanted: Any) -> Json:
+        """Wait for an event; one that came before counts."""
+        seen = 0
+        while True:
+            for event in self.events[seen:]:
+                seen += 1
+                if wanted(event):
+                    return event
+            await self._changed.wait()
+
+    def of_type(self, kind: str) -> list[Json]:
+        """Return the events of a type that came so far."""
+        return [event for event in self.events if event["type"] == kind]
+
+    async def listen(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        """Read the event stream until cancelled."""
+        query = {"person": self.person["id"], "name": self.person["name"]}
+        async with self._client.stream("GET", f"{self._path}/events", params=query) as response:
+            async for line in response.aiter_lines():
+                if not line.startswith("data:"):
+                    continue
+                self.events.append(orjson.loads(line[5:]))
+                if self.events[-1]["type"] == "history":
+                    task_status.started()
+                self._changed.set()
+                self._changed = anyio.Event()
+
+
+@asynccontextmanager
+async def visit(url: str, *names: str, room: str = "lobby") -> AsyncIterator[list[Visitor]]:
+    """Let people into a room for as long as the block runs."""
+    async with (
+        httpx2.AsyncClient(base_url=url, timeout=30, trust_env=False) as client,
+        anyio.create_task_group() as group,
+    ):
+        visitors = [Visitor(client, room, name) for name in names]
+        for visitor in visitors:
+            await group.start(visitor.listen)
+        yield visitors
+        group.cancel_scope.cancel()

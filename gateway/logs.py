@@ -27,7 +27,9 @@ def set_up_logs(settings: LogSettings) -> None:
         # Plain tracebacks: those with local variables would write keys and tokens into the log.
         plain = structlog.dev.plain_traceback
         colors = sys.stderr.isatty()
-        ends = [structlog.dev.ConsoleRenderer(colors, pad_event_to=0, exception_formatter=plain)]
+        ends = [
+            structlog.dev.ConsoleRenderer(colors=colors, pad_event_to=0, exception_formatter=plain)
+        ]
     else:
         ends = [structlog.processors.format_exc_info, _json]
     structlog.configure(

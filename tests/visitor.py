@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
@@ -82,7 +82,11 @@ class Visitor:
         return [event for event in self.events if event["type"] == kind]
 
     async def listen(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        """Read the event stream until cancelled."""
+        """Read the event stream until cancelled, or until the gateway is gone."""
+        with suppress(httpx2.RemoteProtocolError, httpx2.ReadError):
+            await self._read(task_status)
+
+    async def _read(self, task_status: anyio.abc.TaskStatus[None]) -> None:
         query = {"person": self.person["id"], "name": self.person["name"]}
         async with self._client.stream("GET", f"{self._path}/events", params=query) as response:
             async for line in response.aiter_lines():

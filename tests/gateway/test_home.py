@@ -1,0 +1,45 @@
+"""The home folder: one gateway at a time."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import GatewayError, HomeInUse
+from gateway.home import Running, announce, find_running, locked, withdraw
+
+
+def test_a_second_gateway_is_refused_with_the_process_id_of_the_first(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        with pytest.raises(HomeInUse) as caught, locked(tmp_path):
+            pass
+        assert caught.value.pid == os.getpid()
+        assert str(os.getpid()) in str(caught.value)
+        assert "TAPEWAY_HOME" in str(caught.value)
+    with locked(tmp_path):
+        pass
+
+
+def test_the_token_is_for_its_owner_alone_and_gone_after_the_end(tmp_path: Path) -> None:
+    running = Running(os.getpid(), "http://127.0.0.1:1/", "token")
+    with locked(tmp_path):
+        announce(tmp_path, running)
+        assert stat.S_IMODE((tmp_path / "gateway.json").stat().st_mode) == 0o600
+        assert find_running(tmp_path) == running
+        withdraw(tmp_path)
+        assert find_running(tmp_path) is None
+
+
+def test_what_a_killed_gateway_left_is_not_taken_for_a_running_one(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        announce(tmp_path, Running(1, "http://127.0.0.1:1/", "token"))
+    assert find_running(tmp_path) is None
+
+
+def test_a_home_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(GatewayError, match="TAPEWAY_HOME"), locked(tmp_path / "file" / "home"):
+        pass

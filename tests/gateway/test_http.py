@@ -1,0 +1,169 @@
+"""The HTTP server: who gets in, and what health says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from channels.base import Channel
+from channels.errors import ChannelUnfit
+from channels.message import OutboundMessage, Receipt
+from gateway.errors import PortInUse, SettingsError
+from gateway.hookspecs import hookimpl
+from gateway.http.auth import cookie_value, is_loopback, same
+from gateway.http.server import listen
+from tests.gateways import gateway_of
+
+pytestmark = pytest.mark.anyio
+
+POST = {
+    "id": "7d793037-a076-4f1e-b4bf-6b1a6b8a1f10",
+    "person": {"id": "w-a", "name": "Alice"},
+    "text": "hi",
+}
+ROOM = "/api/rooms/lobby/messages"
+
+
+def client(url: str, **options: object) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(base_url=url, trust_env=False, **options)  # type: ignore[arg-type]
+
+
+async def test_on_loopback_the_page_opens_without_a_token(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
+        page = await web.get("/")
+        assert page.status_code == 200
+        assert "script-src 'self'" in page.headers["content-security-policy"]
+        assert page.headers["x-content-type-options"] == "nosniff"
+        assert (await web.get("/static/room.js")).headers["content-type"].startswith("text/java")
+        assert (await web.get("/static/..%2F__init__.py")).status_code == 404
+        assert (await web.get("/static/adapter.py")).status_code == 404
+
+
+async def test_another_host_name_is_refused_against_dns_rebinding(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
+        answer = await web.get("/", headers={"Host": "evil.example"})
+        assert answer.status_code == 421
+        assert "evil.example" in answer.text
+
+
+async def test_a_post_from_another_site_s_page_is_refused(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
+        crossed = await web.post(ROOM, json=POST, headers={"Origin": "http://evil.example"})
+        assert crossed.status_code == 403
+        form = await web.post(ROOM, content=b"{}", headers={"Content-Type": "text/plain"})
+        assert form.status_code == 422
+        own = await web.post(ROOM, json=POST, headers={"Origin": gateway.url.rstrip("/")})
+        assert own.status_code == 202
+
+
+async def test_with_a_token_a_login_form_sets_a_cookie_that_lets_in(tmp_path: Path) -> None:
+    async with (
+        gateway_of(tmp_path, HTTP__TOKEN="canary-token") as gateway,
+        client(gateway.url) as web,
+    ):
+        assert (await web.get("/")).headers["location"] == "/login"
+        assert (await web.get("/api/rooms/lobby/events")).status_code == 401
+        assert (await web.post(ROOM, json=POST)).status_code == 401
+        assert (await web.get("/login")).status_code == 200
+        assert (await web.get("/health/live")).status_code == 200
+        wrong = await web.post("/login", data={"token": "guess"})
+        assert wrong.headers["location"] == "/login?wrong=1"
+        assert "set-cookie" not in wrong.headers
+        right = await web.post("/login", data={"token": "canary-token"})
+        cookie = right.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "samesite=strict" in cookie.lower()
+        assert "canary-token" not in cookie
+        assert (await web.get("/")).status_code == 200
+        assert (await web.post(ROOM, json=POST)).status_code == 202
+
+
+async def test_with_a_token_the_header_lets_in_and_a_wrong_one_does_not(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path, HTTP__TOKEN="secret") as gateway:
+        for token, status in (("secret", 202), ("wrong", 401), ("s", 401)):
+            headers = {"Authorization": f"Bearer {token}"}
+            async with client(gateway.url, headers=headers) as web:
+                assert (await web.post(ROOM, json=POST)).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"text": ""}, "text"),
+        ({"text": "  "}, "empty"),
+        ({"id": "no-uuid"}, "id"),
+        ({"person": {"id": "a b", "name": "x"}}, "person.id"),
+        ({"person": {"id": "a", "name": ""}}, "person.name"),
+        ({"text": "x" * 300_000}, "text"),
+    ],
+)
+async def test_a_post_that_cannot_be_taken_is_told_why(
+    tmp_path: Path, change: dict[str, object], told: str
+) -> None:
+    async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
+        answer = await web.post(ROOM, json={**POST, **change})
+        assert answer.status_code == 422
+        assert told in answer.json()["error"]
+
+
+async def test_f4_a_channel_that_is_unfit_is_named_with_its_remedy_and_the_others_run(
+    tmp_path: Path,
+) -> None:
+    class Unfit(Channel):
+        name = "unfit"
+
+        async def run(self) -> None:
+            raise ChannelUnfit("the token was refused: make a new one")
+
+        async def stop(self) -> None:
+            """Nothing runs."""
+
+        async def deliver(self, message: OutboundMessage) -> list[Receipt]:
+            return []
+
+    class Plugin:
+        @hookimpl
+        def provide_channels(self) -> list[Channel]:
+            return [Unfit()]
+
+    async with gateway_of(tmp_path, None, Plugin()) as gateway, client(gateway.url) as web:
+        ready = await web.get("/health/ready")
+        assert ready.status_code == 503
+        channels = ready.json()["channels"]
+        assert channels["unfit"] == {
+            "state": "unfit",
+            "why": "the token was refused: make a new one",
+        }
+        assert channels["web"] == {"state": "ready"}
+        assert (await web.post(ROOM, json=POST)).status_code == 202
+
+
+def test_an_address_that_others_reach_needs_a_token() -> None:
+    with pytest.raises(SettingsError, match="TAPEWAY_HTTP__TOKEN"):
+        listen("0.0.0.0", 0, "")
+    listen("0.0.0.0", 0, "token").close()
+
+
+def test_a_port_in_use_is_named_with_how_to_change_it() -> None:
+    first = listen("127.0.0.1", 0, "")
+    port = first.getsockname()[1]
+    with pytest.raises(PortInUse, match=rf"127\.0\.0\.1:{port}.*TAPEWAY_HTTP__PORT"):
+        listen("127.0.0.1", port, "")
+    first.close()
+
+
+def test_secrets_are_compared_whole_and_empty_ones_never_match() -> None:
+    assert same("a", "a")
+    assert not same("a", "b")
+    assert not same("", "")
+    assert cookie_value("a") != cookie_value("b")
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("a.b", False)],
+)
+def test_loopback_is_known(host: str, loopback: bool) -> None:
+    assert is_loopback(host) is loopback

@@ -1,0 +1,188 @@
+"""The gateway and the commands as processes: killed, started twice, given wrong things."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.fakes.openai_script import Failure, Text
+from tests.fakes.openai_server import FakeOpenAI
+from tests.gateways import gateway_process, make_environ, run_tapeway
+from tests.visitor import visit
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_d1_killed_in_the_middle_of_a_streamed_answer_it_is_answered_once(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    async with FakeOpenAI() as server:
+        environ = make_environ(home, server)
+        server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
+        async with gateway_process(environ, home) as first:
+            async with visit(await first.url(), "Alice") as (alice,):
+                asked = await alice.say("what is it?")
+                draft = await alice.draft(asked)
+                await first.kill()
+        server.enqueue(Text(("the whole ", "of it")))
+        async with gateway_process(environ, home) as second:
+            async with visit(await second.url(), "Alice", "Bob") as (alice, bob):
+                shown = alice.events + [
+                    {"type": "message", "message": message}
+                    for message in alice.of_type("history")[0]["messages"]
+                ]
+                alice.events[:] = shown
+                answer = await alice.answer(asked)
+                await bob.answer(await bob.say("and now?"))
+            async with visit(await second.url(), "Carol") as (carol,):
+                history = carol.of_type("history")[0]["messages"]
+    assert answer["text"] == "the whole of it"
+    assert answer["id"] == draft["id"]
+    answers = [m["text"] for m in history if m["reply_to"] == asked]
+    assert answers == ["the whole of it"]
+    assert len(server.requests) == 3
+
+
+async def test_ctrl_c_ends_it_with_an_open_page_and_the_next_start_has_the_history(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    environ = make_environ(home)
+    async with gateway_process(environ, home) as first:
+        async with visit(await first.url(), "Alice") as (alice,):
+            await alice.answer(await alice.say("remember me"))
+            assert await first.interrupt() == 0
+    async with gateway_process(environ, home) as second:
+        async with visit(await second.url(), "Alice") as (alice,):
+            texts = [m["text"] for m in alice.of_type("history")[0]["messages"]]
+    assert texts[0] == "remember me"
+    assert "offline model" in texts[1]
+    log = (tmp_path / "gateway.log").read_text()
+    assert "Open http://127.0.0.1:" in log
+    assert "TAPEWAY_AGENT__MODEL" in log
+
+
+async def test_a_second_gateway_on_the_same_home_is_refused_with_the_first_s_process_id(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    environ = make_environ(home)
+    async with gateway_process(environ, home) as first:
+        await first.url()
+        code, _out, err = await run_tapeway(environ, "gateway")
+        assert code == 3
+        assert str(first.pid) in err
+
+
+async def test_run_and_chat_work_beside_a_running_gateway_and_without_one(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with FakeOpenAI() as server:
+        environ = make_environ(home, server)
+        code, out, err = await run_tapeway(environ, "run", "alone")
+        assert (code, out) == (0, "You said: [private chat | " + out.split(" | ", 1)[1])
+        assert err == ""
+        async with gateway_process(environ, home) as running:
+            await running.url()
+            code, out, _err = await run_tapeway(environ, "run", "-", given=b"beside it")
+            assert (code, out.splitlines()[-1]) == (0, "beside it")
+            code, out, _err = await run_tapeway(environ, "chat", given=b"one\n,help\n")
+            assert code == 0
+            assert "beside it" in out
+            assert ",tape.search query=..." in out
+        assert len(server.requests) == 3
+        assert len(server.requests[-1].body["messages"]) > len(server.requests[0].body["messages"])
+
+
+async def test_run_ends_with_1_and_the_sentence_when_the_model_fails(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server:
+        server.enqueue(Failure(401, "no", "invalid_api_key", "auth"))
+        code, out, err = await run_tapeway(make_environ(tmp_path, server), "run", "hello")
+    assert code == 1
+    assert "refused our key" in out
+    assert "turn.failed" in err
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "told"),
+    [
+        ({"HTTP__PORT": "high"}, 2, "TAPEWAY_HTTP__PORT"),
+        ({"HTTP__HOST": "0.0.0.0"}, 2, "TAPEWAY_HTTP__TOKEN"),
+        ({"TAPE__URL": "mongodb://x"}, 1, "TAPEWAY_TAPE__URL"),
+    ],
+)
+async def test_what_is_wrong_is_told_before_anything_starts(
+    tmp_path: Path, more: dict[str, str], code: int, told: str
+) -> None:
+    ended, out, err = await run_tapeway(make_environ(tmp_path / "home", None, **more), "gateway")
+    assert (ended, out) == (code, "")
+    assert told in err
+    assert "Traceback" not in err
+
+
+async def test_a_port_in_use_is_told_and_how_to_change_it(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        environ = make_environ(tmp_path / "home", HTTP__PORT=port)
+        code, _out, err = await run_tapeway(environ, "gateway")
+    assert code == 3
+    assert port in err
+    assert "TAPEWAY_HTTP__PORT=" in err
+
+
+async def test_a_database_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path)
+    await run_tapeway(environ, "run", "hello")
+    path = tmp_path / "tapeway.db"
+    connection = apsw.Connection(str(path))
+    connection.execute("INSERT INTO migration (name, version) VALUES ('tape', 99)")
+    connection.pragma("wal_checkpoint(truncate)")
+    connection.close()
+    before = path.read_bytes()
+    code, _out, err = await run_tapeway(environ, "gateway")
+    assert code == 1
+    assert "newer Tapeway" in err
+    assert path.read_bytes() == before
+
+
+async def test_h2_no_secret_is_in_the_log_or_on_the_disk(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with FakeOpenAI(api_key="other") as server:
+        environ = make_environ(
+            home,
+            server,
+            AGENT__API_KEY="canary-key",
+            HTTP__TOKEN="canary-token",
+            LOG__LEVEL="debug",
+        )
+        async with gateway_process(environ, home) as running:
+            await running.url()
+            code, out, err = await run_tapeway(environ, "run", "hello")
+            assert code == 1
+    everything = out + err + (tmp_path / "gateway.log").read_text()
+    on_disk = b"".join(file.read_bytes() for file in home.glob("tapeway.db*"))
+    assert "canary" not in everything
+    assert b"canary" not in on_disk
+
+
+async def test_help_imports_neither_an_sdk_nor_pydantic(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['tapeway', '--help']\n"
+        "from gateway.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'openai', 'pydantic', 'apsw', 'starlette', 'structlog', 'anyio', 'pluggy'}\n"
+        "print('HEAVY', sorted(heavy & set(sys.modules)))\n"
+    )
+    done = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE
+    )
+    out, _err = await done.communicate()
+    assert b"HEAVY []" in out

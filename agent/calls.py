@@ -134,7 +134,7 @@ async def finish_open_calls(log: TurnLog, runner: ToolRunner) -> None:
     step = next((entry for entry in reversed(entries) if entry.kind in _PAIR), None)
     if step is None or step.kind == TOOL_RESULT:
         return
-    finished = _finished(entries)
+    finished = _finished([entry for entry in entries if entry.id > step.id])
     results: list[str] = []
     for raw in step.payload["calls"]:
         call = ToolCall(raw["id"], raw["function"]["name"], raw["function"]["arguments"])

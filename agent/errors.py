@@ -10,6 +10,7 @@ AgentError
 |   +-- ModelDown           5xx
 |   +-- RequestRejected     any other 4xx
 |   +-- AnswerBroken        a cut, empty or malformed stream, or an error inside it
++-- KeyMissing          a model is named and no key: nothing is started
 +-- StepLimit           the model went on calling tools past the limit
 +-- ToolRefused         a tool call that is not made; its text is for the model
 +-- ToolboxError        tools that cannot be offered together
@@ -82,6 +83,10 @@ class AnswerBroken(ModelError):
     """A stream that was cut, empty or malformed, or that carried an error."""
 
     sentence = "the model's answer broke off; please ask again"
+
+
+class KeyMissing(AgentError):
+    """A model is named that needs a key, and there is none; the message names the remedy."""
 
 
 class StepLimit(AgentError):

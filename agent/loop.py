@@ -97,6 +97,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
     """Run a turn and give its events; raises AgentError."""
     await finish_open_calls(task.log, task.runner)
     await _record_system(task)
+    await _remember_overflows(task)
     step = 0
     while step < task.steps:
         step += 1
@@ -114,6 +115,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
                 await _record_step(task, asked, "error", error=str(cause))
                 raise
             await _hand_off_after(task, asked, cause)
+            task._spoke = False
             yield AgentEvent("reset", {"why": "the context was too long"})
             step -= 1
             continue
@@ -170,7 +172,7 @@ async def _listen(task: Task, model: ChatModel, asked: _Asked) -> AsyncGenerator
             elif isinstance(piece, ReasoningPiece):
                 yield AgentEvent("reasoning", {"delta": piece.delta})
             elif isinstance(piece, ResetPiece):
-                spoke = False
+                spoke = task._spoke = False
                 yield AgentEvent("reset", {"why": piece.why})
             else:
                 asked.reply = piece
@@ -230,6 +232,13 @@ def _step(asked: _Asked, status: str, **more: Any) -> NewEntry:
         data["usage"] = dict(reply.usage)
         data["finish_reason"] = reply.finish_reason
     return event("loop.step", {**data, **more})
+
+
+async def _remember_overflows(task: Task) -> None:
+    """A resumed turn has had its overflows: each is allowed once a turn, not once a process."""
+    names = {entry.name for entry in await task.log.tape.find(turn=task.log.turn)}
+    task._noticed = OVERFLOW_NOTICED in names
+    task._told = OVERFLOW_TOLD in names
 
 
 async def _record_system(task: Task) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Sequence
 from typing import Final
+from uuid import uuid4
 
 import anyio
 
@@ -40,7 +41,9 @@ class OfflineModel:
         offered = {tool["function"]["name"] for tool in request.tools}
         results = trailing_results(request.messages)
         if "tape_info" in offered and not results and _TAPE_WORDS.search(asked):
-            yield ModelReply(self.name, calls=(ToolCall("call_offline", "tape_info", "{}"),))
+            yield ModelReply(
+                self.name, calls=(ToolCall(f"call_{uuid4().hex[:12]}", "tape_info", "{}"),)
+            )
             return
         text = compose(request.messages, asked, results)
         for piece in _PIECE.findall(text):

@@ -6,7 +6,8 @@ tools go as `extra_body`: as arguments the SDK walks each of them in Python, on 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Any
 
 import httpx2
@@ -16,6 +17,7 @@ from openai import AsyncOpenAI
 from agent.errors import (
     AnswerBroken,
     ContextOverflow,
+    KeyMissing,
     KeyRefused,
     ModelBusy,
     ModelDown,
@@ -34,9 +36,16 @@ class OpenAIModel:
 
     def __init__(self, name: str, settings: AgentSettings) -> None:
         self.name = name
+        # A server on one's own machine often needs no key, but the SDK insists on one.
+        key = settings.key() or os.environ.get("OPENAI_API_KEY", "")
+        if not key and not (settings.base_url or os.environ.get("OPENAI_BASE_URL")):
+            raise KeyMissing(
+                f"the model {name} is named, but no key: set TAPEWAY_AGENT__API_KEY (or"
+                " OPENAI_API_KEY), or TAPEWAY_AGENT__BASE_URL for a server of your own"
+            )
+        self._key = key
         self._client = AsyncOpenAI(
-            # A server on one's own machine often needs no key, but the SDK insists on one.
-            api_key=settings.key() or ("none" if settings.base_url else None),
+            api_key=key or "none",
             base_url=settings.base_url or None,
             max_retries=settings.retries,
             timeout=httpx2.Timeout(settings.read_timeout, connect=settings.connect_timeout),
@@ -59,11 +68,11 @@ class OpenAIModel:
                     for piece in reader.chunk(_mapping(await response.json())):
                         yield piece
                 else:
-                    async for line in response.iter_lines():
+                    async for line in _lines(response.iter_bytes()):
                         for piece in reader.line(line):
                             yield piece
         except (openai.OpenAIError, httpx2.HTTPError) as cause:
-            raise as_model_error(cause) from cause
+            raise as_model_error(cause, self._key) from None
         yield reader.reply()
 
     async def aclose(self) -> None:
@@ -71,8 +80,28 @@ class OpenAIModel:
         await self._client.close()
 
 
-def as_model_error(cause: Exception) -> ModelError:
-    """Translate an error of the SDK or its transport."""
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
+    """Split a stream at the ends of its lines, and nowhere else: text may hold U+2028 or U+0085."""
+    rest = b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
+        for line in lines:
+            yield line.decode("utf-8", "replace")
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+def as_model_error(cause: Exception, key: str = "") -> ModelError:
+    """Translate an error of the SDK or its transport; the key is in none of its texts."""
+    error = _translate(cause)
+    if key:
+        error.args = tuple(
+            arg.replace(key, "***") if isinstance(arg, str) else arg for arg in error.args
+        )
+    return error
+
+
+def _translate(cause: Exception) -> ModelError:
     if isinstance(cause, openai.RateLimitError):
         return ModelBusy(str(cause), _retry_after(cause))
     if isinstance(cause, openai.APIStatusError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 
 class AgentSettings(BaseModel):
@@ -71,6 +71,14 @@ class AgentSettings(BaseModel):
         " demands that user and assistant alternate.",
         examples=["true"],
     )
+
+    @field_validator("api_key")
+    @classmethod
+    def _fits_a_header(cls, value: SecretStr) -> SecretStr:
+        key = value.get_secret_value().strip()
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise ValueError("a key has letters, digits and signs only, no blanks or line ends")
+        return SecretStr(key)
 
     def models(self) -> tuple[str, ...]:
         """Return the model's name and those of its fallbacks."""

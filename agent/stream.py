@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from uuid import uuid4
 
 import orjson
 
@@ -79,8 +80,10 @@ class StreamReader:
         """Return the whole answer; raises AnswerBroken for one that was cut or says nothing."""
         text = "".join(self._texts)
         calls = tuple(
-            ToolCall(call.id or f"call_{index}", call.name, "".join(call.arguments) or "{}")
-            for index, call in sorted(self._calls.items())
+            ToolCall(
+                call.id or f"call_{uuid4().hex[:12]}", call.name, "".join(call.arguments) or "{}"
+            )
+            for _index, call in sorted(self._calls.items())
             if call.name
         )
         if self._finish is None and not self._done:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 from channels.draft import DraftEditor, DraftJournal, Place
@@ -124,8 +124,9 @@ class Channel(ABC):
 
     async def send(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message (a draft in its place becomes it); raises ChannelError."""
-        if message.answers is not None:
-            await self._settle(message.answers)
+        place = await self._settle(message.answers) if message.answers is not None else None
+        if place is not None and message.part == 0 and message.edits is None:
+            message = replace(message, edits=place.platform_id)
         return await self.deliver(message)
 
     @abstractmethod
@@ -142,19 +143,28 @@ class Channel(ABC):
 
     async def on_event(self, event: Event, message: InboundMessage) -> None:
         """Take an event of the turn that answers a message; never waits for the network."""
-        if event.kind in ("final", "error"):
+        if event.kind == "final":
             self._type(message, on=False)
+        elif event.kind == "error":
+            self._type(message, on=False)
+            self.host.start_soon("draft", lambda: self.drop_draft(message))
         elif event.kind == "text":
             self._editor(message, event.data["delta"])
         elif event.kind == "reset":
             if message.ext_id in self._editors:
                 self._editors[message.ext_id].reset()
-        elif event.kind in ("accepted", "tool_call", "reasoning"):
+        elif event.kind in ("accepted", "tool_call"):
             self._type(message, on=True)
 
     async def drop_draft(self, message: InboundMessage) -> None:
-        """Show no more of a draft whose turn ended without an answer."""
-        await self._settle(message.ext_id)
+        """Show no more of a draft whose turn ended without an answer of the model's."""
+        place = await self._settle(message.ext_id)
+        if place is not None and place.platform_id is not None:
+            await self.remove_draft(message, place)
+
+    async def remove_draft(self, message: InboundMessage, place: Place) -> None:
+        """Take a draft off the platform; where that cannot be, a notice takes its place."""
+        del message, place
 
     def _type(self, message: InboundMessage, *, on: bool) -> None:
         if "typing" in self.capabilities:
@@ -170,7 +180,7 @@ class Channel(ABC):
             self.host.start_soon("draft", editor.run)
         editor.push(delta)
 
-    async def _settle(self, ext_id: str) -> None:
+    async def _settle(self, ext_id: str) -> Place | None:
+        """Close the draft of a message; returns where it stands."""
         editor = self._editors.pop(ext_id, None)
-        if editor is not None:
-            await editor.close()
+        return await editor.close() if editor is not None else None

@@ -95,12 +95,13 @@ class DraftEditor:
         """Begin anew; what is shown stays until there is other text."""
         self._draft.reset()
 
-    async def close(self) -> None:
-        """Show no more, and wait for the edit that is under way."""
+    async def close(self) -> Place | None:
+        """Show no more, wait for the edit that is under way, and return where the draft stands."""
         self._closed = True
         self._draft.finish()
         self._changed.set()
         await self._idle.wait()
+        return self._place
 
     async def run(self) -> None:
         """Show text until closed; a platform that refuses partial text ends it early."""

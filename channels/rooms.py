@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 import anyio
 
-from channels.base import Capability, Channel, Traits
+from channels.base import Capability, Channel, Event, Traits
 from channels.draft import Place
 from channels.hub import Hub, Json
 from channels.message import InboundMessage, OutboundMessage, Receipt, Shown
@@ -70,6 +70,16 @@ class RoomChannel(Channel):
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
         """Show that an answer for this person is on its way."""
         self.hub.typing(message.chat_id, message.sender.id, on)
+
+    async def remove_draft(self, message: InboundMessage, place: Place) -> None:
+        """Take partial text off the room."""
+        self.hub.drop_draft(message.chat_id, place.idem)
+
+    async def on_event(self, event: Event, message: InboundMessage) -> None:
+        """Take an event; a turn that ends without an answer is told to whoever waits for one."""
+        await super().on_event(event, message)
+        if event.kind == "error":
+            self.hub.publish(message.chat_id, {"type": "ended", "reply_to": message.message_id})
 
     async def opening(self, room: str) -> list[Json]:
         """Return the events that show a room to somebody who comes in."""

@@ -10,12 +10,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from gateway.clock import Clock
+from gateway.in_order import Spawn
 from gateway.turn import Asked
 
 Key = tuple[str, str | None, str]
 """Session, thread, author."""
-
-Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
 
 
 def key_of(asked: Asked) -> Key:
@@ -68,15 +67,6 @@ class Buffer:
         """Take bursts out that will not be asked."""
         keys = [key for key, burst in self._bursts.items() if wanted(burst.asked)]
         return [self._bursts.pop(key).asked for key in keys]
-
-    def entries(self, session_id: str) -> set[int]:
-        """Return the entries of a session that are being collected."""
-        return {
-            number
-            for burst in self._bursts.values()
-            if burst.asked.session_id == session_id
-            for number in burst.asked.entry_ids
-        }
 
     async def _wait(self, key: Key) -> None:
         burst = self._bursts[key]

@@ -16,12 +16,11 @@ from agent.toolbox import Toolbox
 from agent.tools import BUILTIN_TOOLS
 from channels.message import OutboundMessage
 from gateway.core import Core
-from gateway.framework import TURN_KEY
 from gateway.hookspecs import hookimpl
 from gateway.ledger.rows import new_turn_id
 from gateway.logs import get_log
 from gateway.takes import choose_retakes
-from gateway.turn import Turn
+from gateway.turn import Turn, current_turn
 from gateway.turn_record import take_also
 from tape.context import (
     LATEST,
@@ -62,7 +61,7 @@ class BuiltinPlugin:
         self, prompt: Any, session_id: str, state: dict[str, Any]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Answer with the agent's loop, on the turn's tape."""
-        turn: Turn | None = state.get(TURN_KEY)
+        turn = current_turn.get()
         if turn is None:
             return self._outside_a_turn(prompt, session_id, state)
         return self._inside(turn, prompt, state)
@@ -127,7 +126,7 @@ class BuiltinPlugin:
         async def build() -> list[Message]:
             if isinstance(context, TapeContext):
                 return await view(log.tape, context)
-            return to_messages(await view_entries(log.tape, LATEST, log.lane))
+            return to_messages(await view_entries(log.tape, LATEST, log.lane, log.turn))
 
         async def retake(budget: int) -> None:
             takes = await choose_retakes(log.tape, log.turn, asked, max(0, budget - reserve))

@@ -10,19 +10,21 @@ from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
 from gateway.access import Access, refusal
 from gateway.accessors import address_of
-from gateway.buffer import Buffer, Spawn, key_of
+from gateway.buffer import Buffer, key_of
 from gateway.builtin import BuiltinPlugin
 from gateway.commands import Commands
 from gateway.core import Core
 from gateway.delivery import Delivery
+from gateway.in_order import InOrder, Spawn
 from gateway.intake import Intake, TakenIn
 from gateway.ledger.ledger import MOST_ATTEMPTS
 from gateway.ledger.rows import InboxRow, OutboxRow
 from gateway.logs import get_log
+from gateway.persist import until_stored
 from gateway.sessions import Overlap, Sessions
 from gateway.turn import Asked, Turn
 from gateway.turn_record import commit_with_sends, outbound_event
-from gateway.turns import TurnRunner
+from gateway.turns import STOPPED, TurnRunner, answer_to
 from tape.entry import event
 from tape.unit import Unit
 
@@ -38,6 +40,13 @@ GIVEN_UP: Final = (
 )
 
 
+OVERLAPS: Final[dict[str, Overlap]] = {
+    "follow_up": "follow_up",
+    "steer": "steer",
+    "interrupt": "interrupt",
+}
+
+
 class Conversation:
     """What becomes of messages; one for the whole gateway."""
 
@@ -50,10 +59,11 @@ class Conversation:
         self._unsent: list[OutboxRow] = []
         self.builtin = BuiltinPlugin(core, running)
         self.delivery = Delivery(core, spawn)
+        self._in_order: InOrder[str] = InOrder("command", spawn)
         self._commands = Commands(core, self.builtin.tools, self._stop)
         self._buffer = Buffer(core.clock, core.settings.buffer.longest, self._ask, spawn)
         runner = TurnRunner(core, running, self.delivery.enqueue)
-        self.sessions = Sessions(runner.run, spawn, core.settings.turn.lanes, self._buffer.entries)
+        self.sessions = Sessions(runner.run, spawn, core.settings.turn.lanes)
         self.intake = Intake(core, access, self._forward, self._buffer.lane_of)
         self._spawn = spawn
 
@@ -75,7 +85,7 @@ class Conversation:
         await self._resume_turns([row for row in rows if row.status == "taken"])
         for asked in self._bursts([row for row in rows if row.status == "waiting"]):
             if _is_command(asked):
-                await self._command(asked)
+                await self._forward_command(asked)
             else:
                 self.sessions.submit(asked)
         self.intake.queue_first([row for row in rows if row.status == "accepted"])
@@ -125,11 +135,12 @@ class Conversation:
         if taken.row.status == "refused":
             if message.addressed and not taken.decision.allowed:
                 await self._refuse(asked)
+            await self._tell_end(message)
             return
         if not message.addressed:
             return
         if _is_command(asked):
-            await self._command(asked)
+            await self._forward_command(asked)
             return
         if self.sessions.waiting(asked.session_id) >= self._core.settings.turn.waiting:
             await self._full(asked)
@@ -143,27 +154,30 @@ class Conversation:
         return self._core.settings.buffer.debounce if own is None else own
 
     async def _ask(self, asked: Asked) -> None:
-        decided = await self._core.hooks.call_first(
-            "admit_message", message=asked.message, session_id=asked.session_id
-        )
-        overlaps: dict[str, Overlap] = {
-            "follow_up": "follow_up",
-            "steer": "steer",
-            "interrupt": "interrupt",
-        }
-        self.sessions.submit(asked, overlaps.get(str(decided), self._core.settings.turn.overlap))
+        overlap = OVERLAPS.get(asked.admitted, self._core.settings.turn.overlap)
+        self.sessions.submit(asked, "follow_up" if asked.replayed else overlap)
+
+    async def _forward_command(self, asked: Asked) -> None:
+        """Run a command beside the intake, in order for its chat; `,stop` goes first."""
+        if asked.message.text.split()[0] == ",stop":
+            await self._command(asked)
+        else:
+            self._in_order.submit(asked.session_id, lambda: self._command(asked))
 
     async def _command(self, asked: Asked) -> None:
         text = await self._commands.run(asked)
         notice = self._notice(asked, text, f"command:{asked.rows[0].id}")
         await self._end(asked, "done", [notice] if text else [])
+        if not text:
+            await self._tell_end(asked.message)
 
     async def _refuse(self, asked: Asked) -> None:
         """Tell a chat that it is not open: the key has the day in it, so once a day."""
         message = asked.message
         day = self._core.clock.now().date().isoformat()
         key = f"refusal:{message.channel}:{message.account}:{message.chat_id}:{day}"
-        await self._end(asked, "refused", [self._notice(asked, refusal(message), key)])
+        notice = self._notice(asked, refusal(message), key)
+        await self._end(asked, "refused", [notice], key=notice.idem)
 
     async def _full(self, asked: Asked) -> None:
         now = self._core.clock.monotonic()
@@ -172,13 +186,20 @@ class Conversation:
         if last is not None and now - last < FULL_NOTICE_SECONDS:
             told = []
         else:
+            self._told_full = {
+                session_id: told_at
+                for session_id, told_at in self._told_full.items()
+                if now - told_at < FULL_NOTICE_SECONDS
+            }
             self._told_full[asked.session_id] = now
+        await self._tell_end(asked.message)
         await self._end(asked, "refused", told, why="too many questions wait")
 
     async def _give_up(self, asked: Asked) -> None:
         get_log().error("turn.given_up", turn=asked.turn_id, attempts=asked.rows[0].attempts)
-        notice = self._notice(asked, GIVEN_UP, f"given_up:{asked.turn_id}")
-        await self._end(asked, "dead", [notice], why=f"{MOST_ATTEMPTS} attempts were lost")
+        told = answer_to(asked.message, GIVEN_UP, asked.turn_id)
+        why = f"{MOST_ATTEMPTS} attempts were lost"
+        await self._end(asked, "dead", [told], turn=asked.turn_id, why=why)
 
     async def _stop(self, asked: Asked, everything: bool) -> int:
         """End the turns of the lane that a command is said in, else those of its author."""
@@ -196,21 +217,31 @@ class Conversation:
             return other.message.sender.id == message.sender.id
 
         by = {"by": message.sender.id, "name": message.sender.name, "why": "stop"}
-        runs = self.sessions.stops_anything(asked.session_id, wanted)
-        dropped = [
-            *self.sessions.stop(asked.session_id, wanted, by),
-            *self._buffer.take_away(wanted),
-        ]
+        ended, waited = self.sessions.stop(asked.session_id, wanted, by)
+        dropped = [*waited, *self._buffer.take_away(wanted)]
         for other in dropped:
-            ended = AgentEvent("error", {"message": "stopped"})
-            await self._core.router.dispatch_event(ended, other.message)
-            await self._end(other, "stopped", [], **by)
-        return len(dropped) + int(runs)
+            await self._tell_end(other.message)
+            told = self._notice(other, STOPPED, f"stopped:{other.rows[0].id}")
+            await self._end(other, "stopped", [told], **by)
+        return ended + len(dropped)
+
+    async def _tell_end(self, message: InboundMessage) -> None:
+        """Let the channel end what it shows of a message that gets no answer of the model's."""
+        ended = AgentEvent("error", {"message": "it ended without an answer"})
+        await self._core.router.dispatch_event(ended, message)
 
     async def _end(
-        self, asked: Asked, status: str, sends: Sequence[OutboundMessage], **why: Any
+        self,
+        asked: Asked,
+        status: str,
+        sends: Sequence[OutboundMessage],
+        key: str = "",
+        **why: Any,
     ) -> None:
-        """End messages without a turn, with what the chat is told of it."""
+        """End messages without a turn, with what the chat is told of it.
+
+        A `key` makes what is told the same for all messages that share it.
+        """
         unit = Unit()
         self._core.ledger.end(unit, asked.rows, status)
         entries = [outbound_event(send) for send in sends]
@@ -218,10 +249,13 @@ class Conversation:
             told = {"status": status, "entries": list(asked.entry_ids), **why}
             entries.append(event("message.end", told))
         if entries:
-            unit.append(asked.tape, entries, key=f"inbox:{asked.rows[0].id}:end")
-        self.delivery.enqueue(
-            await commit_with_sends(self._core, unit, sends, asked.session_id, asked.lane)
+            unit.append(asked.tape, entries, key=key or f"inbox:{asked.rows[0].id}:end")
+        rows = await until_stored(
+            self._core.clock,
+            "message's end",
+            lambda: commit_with_sends(self._core, unit, sends, asked.session_id, asked.lane),
         )
+        self.delivery.enqueue(rows)
 
     def _notice(self, asked: Asked, text: str, key: str) -> OutboundMessage:
         return OutboundMessage(

@@ -20,12 +20,10 @@ from gateway.hook_runtime import HookRuntime, call
 from gateway.ledger.rows import idem_key
 from gateway.logs import get_log
 from gateway.router import OutboundChannelRouter
-from gateway.turn import Turn
+from gateway.turn import Turn, current_turn
 
 SAVE_SECONDS: Final = 5.0
 """So long `save_state` is shielded from the end of its turn."""
-
-TURN_KEY: Final = "_turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +61,18 @@ class Framework:
 
     async def process_inbound(self, message: Any, turn: Turn | None = None) -> TurnResult:
         """Run a message through the steps; an error is told to `on_error` and raised again."""
+        token = current_turn.set(turn)
         try:
             return await self._steps(message, turn)
         except Exception as cause:
             await self.hooks.notify_error("turn", cause, message)
             raise
+        finally:
+            current_turn.reset(token)
 
     async def _steps(self, message: Any, turn: Turn | None) -> TurnResult:
         session_id = turn.session_id if turn else await self.resolve_session(message)
         state: dict[str, Any] = {"_runtime_workspace": self.workspace}
-        if turn is not None:
-            state[TURN_KEY] = turn
         await self._load_state(message, session_id, state)
         output = _Output()
         prompt: Any = None
@@ -137,7 +136,8 @@ class Framework:
                 if events is not None:
                     found: AsyncIterator[Any] = events
                     return found
-            elif (whole := self.hooks.of_plugin(name, "run_model")) is not None:
+            whole = self.hooks.of_plugin(name, "run_model")
+            if whole is not None:
                 text = await call(whole, arguments)
                 if text is not None:
                     return _stream_of_one(str(text))
@@ -158,7 +158,7 @@ class Framework:
         self, message: Any, session_id: str, state: dict[str, Any], text: str, *, failed: bool
     ) -> None:
         """Save, whatever happened; where an error is already on its way, that one is raised."""
-        with anyio.move_on_after(SAVE_SECONDS, shield=True):
+        with anyio.move_on_after(SAVE_SECONDS, shield=True) as scope:
             try:
                 await self.hooks.call_many(
                     "save_state",
@@ -172,6 +172,8 @@ class Framework:
                     raise
                 get_log().error("hook.save_state_failed", exc_info=cause)
                 await self.hooks.notify_error("save_state", cause, message)
+        if scope.cancelled_caught:
+            get_log().error("hook.save_state_too_slow", seconds=SAVE_SECONDS)
 
     async def _render(
         self, message: Any, session_id: str, state: dict[str, Any], text: str, turn: Turn | None

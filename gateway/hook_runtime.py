@@ -26,7 +26,11 @@ class HookRuntime:
     def register(self, plugin: object, name: str) -> None:
         """Add a plugin; it runs before those that are there."""
         self.manager.register(plugin, name)
-        self.manager.check_pending()
+        try:
+            self.manager.check_pending()
+        except Exception:
+            self.manager.unregister(name=name)
+            raise
 
     def names(self) -> list[str]:
         """Return the names of the plugins, first to run first."""

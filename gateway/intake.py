@@ -18,13 +18,13 @@ from gateway.core import Core
 from gateway.frame import frame
 from gateway.ledger.rows import InboxRow
 from gateway.logs import get_log
+from gateway.persist import until_stored
 from gateway.turn import Asked
 from tape.entry import NewEntry, event, message
-from tape.errors import StoreUnavailable, TapeError
+from tape.errors import TapeError
 from tape.unit import FirstId, Unit
 
 MOST_AT_ONCE: Final = 64
-RETRY_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class _Planned:
     decision: Decision
     entry: NewEntry
     status: str
+    admitted: str
 
 
 class Intake:
@@ -66,6 +67,7 @@ class Intake:
         self._forward = forward
         self._pending_lane = pending_lane
         self._rows: asyncio.Queue[InboxRow] = asyncio.Queue()
+        self._replayed_until = 0
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         """Write messages into the inbox; returns the keys of those that were new."""
@@ -76,6 +78,7 @@ class Intake:
 
     def queue_first(self, rows: Sequence[InboxRow]) -> None:
         """Put rows that were accepted before a restart in front of what came since."""
+        self._replayed_until = max((row.id for row in rows), default=0)
         self._rows, later = asyncio.Queue(), self._rows
         for row in rows:
             self._rows.put_nowait(row)
@@ -88,8 +91,11 @@ class Intake:
             batch = [await self._rows.get()]
             while len(batch) < MOST_AT_ONCE and not self._rows.empty():
                 batch.append(self._rows.get_nowait())
-            for taken in await self._together(batch):
-                await self._safely_forward(taken)
+            try:
+                for taken in await self._together(batch):
+                    await self._safely_forward(taken)
+            except Exception as cause:
+                get_log().error("intake.failed", messages=len(batch), exc_info=cause)
 
     async def _safely_forward(self, taken: TakenIn) -> None:
         try:
@@ -99,11 +105,7 @@ class Intake:
 
     async def _together(self, batch: list[InboxRow]) -> list[TakenIn]:
         try:
-            return await self._commit(batch)
-        except StoreUnavailable as cause:
-            get_log().error("intake.store_unavailable", waiting=len(batch), exc_info=cause)
-            await self._core.clock.sleep(RETRY_SECONDS)
-            return await self._together(batch)
+            return await until_stored(self._core.clock, "intake", lambda: self._commit(batch))
         except Exception as cause:
             if len(batch) == 1:
                 await self._dead(batch[0], cause)
@@ -124,7 +126,7 @@ class Intake:
         firsts = [self._write(unit, plan) for plan in planned]
         outcomes = await self._core.store.commit(unit)
         return [
-            _taken_in(plan, outcomes[first.step].entries[0].id)
+            _taken_in(plan, outcomes[first.step].entries[0].id, self._replayed_until)
             for plan, first in zip(planned, firsts, strict=True)
         ]
 
@@ -138,9 +140,11 @@ class Intake:
         session_id = await self._core.framework.resolve_session(said)
         decision = self._access.decide(said)
         lane = await self._lane(row, session_id, lanes)
-        admitted = await self._core.hooks.call_first(
-            "admit_message", message=said, session_id=session_id
-        )
+        admitted = None
+        if decision.allowed:
+            admitted = await self._core.hooks.call_first(
+                "admit_message", message=said, session_id=session_id
+            )
         if not decision.allowed:
             entry = _told("access.refused", row, decision.rule)
             status = "refused"
@@ -151,7 +155,7 @@ class Intake:
             entry = message("user", frame(said), **_meta(row, lane))
             status = "waiting" if said.addressed else "taped"
         tape = self._core.tapes.session_tape(session_id).name
-        return _Planned(row, session_id, tape, lane, decision, entry, status)
+        return _Planned(row, session_id, tape, lane, decision, entry, status, str(admitted or ""))
 
     async def _lane(
         self,
@@ -181,12 +185,12 @@ class Intake:
         unit = Unit()
         self._core.ledger.end(unit, [row], "dead")
         try:
-            await self._core.store.commit(unit)
+            await until_stored(self._core.clock, "intake", lambda: self._core.store.commit(unit))
         except TapeError as lost:
             get_log().error("intake.dead_not_recorded", inbox=row.id, exc_info=lost)
 
 
-def _taken_in(plan: _Planned, entry_id: int) -> TakenIn:
+def _taken_in(plan: _Planned, entry_id: int, replayed_until: int) -> TakenIn:
     row = replace(
         plan.row,
         session_id=plan.session_id,
@@ -194,7 +198,15 @@ def _taken_in(plan: _Planned, entry_id: int) -> TakenIn:
         lane=plan.lane,
         status=plan.status,
     )
-    asked = Asked(plan.session_id, plan.tape, plan.lane, plan.decision.role, (row,))
+    asked = Asked(
+        plan.session_id,
+        plan.tape,
+        plan.lane,
+        plan.decision.role,
+        (row,),
+        admitted=plan.admitted,
+        replayed=row.id <= replayed_until,
+    )
     return TakenIn(asked, plan.decision)
 
 

@@ -10,6 +10,7 @@ from gateway.hook_runtime import HookRuntime
 from gateway.logs import get_log
 
 GROUP: Final = "tapeway"
+BUILTIN: Final = "builtin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> 
     found = list(entry_points(group=GROUP)) if points is None else points
     for point in sorted(found, key=lambda point: point.name):
         try:
+            if point.name == BUILTIN:
+                raise ValueError(f"the name {BUILTIN} is Tapeway's own: choose another")
             loaded = point.load()
             hooks.register(loaded() if callable(loaded) else loaded, point.name)
         except Exception as cause:

@@ -14,8 +14,7 @@ from typing import Any, Final, Literal, Protocol
 
 import anyio
 
-from gateway.buffer import Spawn
-from gateway.logs import get_log
+from gateway.in_order import Spawn
 from gateway.turn import Asked, Turn
 
 Overlap = Literal["follow_up", "steer", "interrupt"]
@@ -25,19 +24,20 @@ INTERRUPTED: Final = {"why": "interrupted"}
 class Runs(Protocol):
     """Who answers a question; see `TurnRunner.run`."""
 
-    def __call__(
-        self, asked: Asked, waiting: set[int], started: Callable[[Turn], None]
-    ) -> Awaitable[None]:
-        """Answer a question."""
+    def __call__(self, asked: Asked, started: Callable[[Turn], None]) -> Awaitable[None]:
+        """Answer a question; `started` is told the turn once it has begun."""
         ...
 
 
 @dataclass(slots=True)
 class _Lane:
+    """One conversation: what waits, and what runs (`asked` from the start, `turn` once begun)."""
+
     queue: deque[Asked] = field(default_factory=deque)
+    asked: Asked | None = None
     turn: Turn | None = None
     scope: anyio.CancelScope | None = None
-    busy: bool = False
+    stopped_by: dict[str, Any] | None = None
 
 
 @dataclass(slots=True)
@@ -47,19 +47,12 @@ class _Session:
 
 
 class Sessions:
-    """Schedules questions; `waiting_of` adds the entries that are still being collected."""
+    """Schedules questions."""
 
-    def __init__(
-        self,
-        run: Runs,
-        spawn: Spawn,
-        most_lanes: int,
-        waiting_of: Callable[[str], set[int]],
-    ) -> None:
+    def __init__(self, run: Runs, spawn: Spawn, most_lanes: int) -> None:
         self._run = run
         self._spawn = spawn
         self._most_lanes = most_lanes
-        self._waiting_of = waiting_of
         self._sessions: dict[str, _Session] = {}
         self._open = True
         self._freed = anyio.Event()
@@ -72,8 +65,8 @@ class Sessions:
             lane.turn.steered.append(asked)
             return
         lane.queue.append(asked)
-        if lane.busy and overlap == "interrupt":
-            self._cancel(lane, dict(INTERRUPTED))
+        if lane.asked is not None and overlap == "interrupt":
+            _cancel(lane, dict(INTERRUPTED))
         self._start(asked.session_id, session)
 
     def waiting(self, session_id: str) -> int:
@@ -83,24 +76,25 @@ class Sessions:
 
     def stop(
         self, session_id: str, wanted: Callable[[Asked], bool], stopped_by: dict[str, Any]
-    ) -> list[Asked]:
-        """End the turns of a session whose question is wanted; returns those that only waited."""
+    ) -> tuple[int, list[Asked]]:
+        """End what is wanted; returns how many turns are being ended, and what only waited."""
         session = self._sessions.get(session_id)
+        if session is None:
+            return 0, []
         dropped: list[Asked] = []
-        for lane in list(session.lanes.values()) if session else ():
+        ended = 0
+        for key, lane in list(session.lanes.items()):
             dropped += [asked for asked in lane.queue if wanted(asked)]
             lane.queue = deque(asked for asked in lane.queue if not wanted(asked))
-            if lane.turn is not None and wanted(lane.turn.asked):
-                dropped += lane.turn.steered
-                lane.turn.steered.clear()
-                self._cancel(lane, stopped_by)
-        return dropped
-
-    def stops_anything(self, session_id: str, wanted: Callable[[Asked], bool]) -> bool:
-        """Tell whether a turn that is wanted runs."""
-        session = self._sessions.get(session_id)
-        lanes = session.lanes.values() if session else ()
-        return any(lane.turn is not None and wanted(lane.turn.asked) for lane in lanes)
+            if lane.asked is not None and wanted(lane.asked):
+                if lane.turn is not None:
+                    dropped += lane.turn.steered
+                    lane.turn.steered.clear()
+                _cancel(lane, stopped_by)
+                ended += 1
+            elif lane.asked is None and not lane.queue:
+                del session.lanes[key]
+        return ended, dropped
 
     def close(self) -> None:
         """Start no more turns; what runs may end."""
@@ -111,20 +105,14 @@ class Sessions:
         while any(session.running for session in self._sessions.values()):
             await self._freed.wait()
 
-    def _cancel(self, lane: _Lane, stopped_by: dict[str, Any]) -> None:
-        if lane.turn is not None and lane.scope is not None:
-            lane.turn.stopped_by = stopped_by
-            lane.scope.cancel()
-
     def _start(self, session_id: str, session: _Session) -> None:
         for key, lane in session.lanes.items():
             if not self._open or session.running >= self._most_lanes:
                 return
-            if lane.queue and not lane.busy:
-                lane.busy = True
+            if lane.queue and lane.asked is None:
+                lane.asked = lane.queue.popleft()
                 session.running += 1
-                asked = lane.queue.popleft()
-                self._spawn("turn", self._work(session_id, session, key, lane, asked))
+                self._spawn("turn", self._work(session_id, session, key, lane, lane.asked))
 
     def _work(
         self, session_id: str, session: _Session, key: str | None, lane: _Lane, asked: Asked
@@ -133,9 +121,7 @@ class Sessions:
             try:
                 with anyio.CancelScope() as scope:
                     lane.scope = scope
-                    await self._run(
-                        asked, self._entries(session_id), lambda turn: _begun(lane, turn)
-                    )
+                    await self._run(asked, lambda turn: _begun(lane, turn))
             finally:
                 self._finished(session_id, session, key, lane)
 
@@ -144,35 +130,35 @@ class Sessions:
     def _finished(self, session_id: str, session: _Session, key: str | None, lane: _Lane) -> None:
         if lane.turn is not None:
             lane.queue.extendleft(reversed(lane.turn.steered))
-        lane.turn, lane.scope, lane.busy = None, None, False
+        lane.asked, lane.turn, lane.scope, lane.stopped_by = None, None, None, None
         session.running -= 1
         self._freed.set()
         self._freed = anyio.Event()
-        if not lane.queue:
-            del session.lanes[key]
-        elif self._most_lanes <= len(session.lanes):
-            # The lane goes to the end of the row: lanes that wait for a place come first.
-            session.lanes[key] = session.lanes.pop(key)
-        if session.lanes:
-            self._start(session_id, session)
-        elif session.running == 0:
-            del self._sessions[session_id]
-        get_log().debug("lane.free", session=session_id, lane=key)
+        # The lane goes to the end of the row: lanes that wait for a place come first.
+        del session.lanes[key]
+        if lane.queue:
+            session.lanes[key] = lane
+        self._start(session_id, session)
+        if not session.lanes and session.running == 0:
+            self._sessions.pop(session_id, None)
 
-    def _entries(self, session_id: str) -> set[int]:
-        """Return the entries of a session that wait for turns of their own."""
-        session = self._sessions[session_id]
-        queued = {
-            number
-            for lane in session.lanes.values()
-            for asked in lane.queue
-            for number in asked.entry_ids
-        }
-        return queued | self._waiting_of(session_id)
+
+def _cancel(lane: _Lane, stopped_by: dict[str, Any]) -> None:
+    """End what runs in a lane; a turn that has not begun yet ends as soon as it has."""
+    lane.stopped_by = stopped_by
+    if lane.turn is not None:
+        _end(lane, lane.turn)
 
 
 def _begun(lane: _Lane, turn: Turn) -> None:
     lane.turn = turn
+    _end(lane, turn)
+
+
+def _end(lane: _Lane, turn: Turn) -> None:
+    if lane.stopped_by is not None and lane.scope is not None:
+        turn.stopped_by = lane.stopped_by
+        lane.scope.cancel()
 
 
 def _same_author(turn: Turn, asked: Asked) -> bool:

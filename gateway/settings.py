@@ -259,7 +259,7 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
             return (
                 init_settings,
                 _GivenEnvironment(settings_cls, variables),
-                DotEnvSettingsSource(settings_cls, env_file=place / ".env"),
+                DotEnvSettingsSource(settings_cls, env_file=place / ".env", env_ignore_empty=True),
                 NestedSecretsSettingsSource(
                     file_secret_settings, secrets_dir=secrets, secrets_dir_missing="ok"
                 ),

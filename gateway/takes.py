@@ -8,6 +8,7 @@ not asked into the void.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -24,10 +25,18 @@ FEW: Final = 6
 """A lane of less than a handful of messages is helped out with the last few of the room."""
 
 
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What a turn shows: `include` from other lanes, then `takes` from its own, in this order."""
+
+    include: tuple[int, ...] = ()
+    takes: tuple[int, ...] = ()
+
+
 async def choose_takes(
     tape: Tape, lane: str | None, asked: Sequence[int], waiting: Collection[int], budget: int
-) -> list[int]:
-    """Return the ids that a new turn takes, in the order in which they are shown.
+) -> Takes:
+    """Return what a new turn takes, the questions last.
 
     `waiting` are the entries that wait for turns of their own, `budget` is in tokens; the
     questions themselves are always taken.
@@ -41,14 +50,14 @@ async def choose_takes(
         newest=True,
     )
     taken = set(taken_ids(recent))
-    fresh = [entry for entry in recent if _is_chatter(entry) and entry.id not in taken]
+    settled = taken | set(waiting) | set(asked)
+    fresh = [entry for entry in recent if _is_chatter(entry) and entry.id not in settled]
+    kept = _newest_within(fresh, budget)
+    include: list[Entry] = []
     if lane is not None and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL:
-        fresh += await _room(tape, lane, anchor.id if anchor else 0)
-    chosen = {
-        entry.id: entry for entry in fresh if entry.id not in waiting and entry.id not in asked
-    }
-    kept = _newest_within(sorted(chosen.values(), key=lambda entry: entry.id), budget)
-    return [*(entry.id for entry in kept), *asked]
+        room = await _room(tape, lane, anchor.id if anchor else 0)
+        include = _newest_within([e for e in room if e.id not in settled], budget - _cost(kept))
+    return Takes(tuple(entry.id for entry in include), (*(entry.id for entry in kept), *asked))
 
 
 async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
@@ -59,7 +68,8 @@ async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: in
     """
     own = await tape.find(turn=turn)
     earlier = [number for number in taken_ids(own) if number not in asked]
-    messages = await tape.entries([*dict.fromkeys(earlier), *asked])
+    found = await tape.entries([*dict.fromkeys(earlier), *asked])
+    messages = {number: entry for number, entry in found.items() if entry.kind == MESSAGE}
     steps = [entry for entry in own if entry.kind in (MESSAGE, TOOL_CALL, TOOL_RESULT)]
     left = budget - _cost(messages[number] for number in asked if number in messages)
     pairs = _newest_within(_pairs(steps), left, together=True)
@@ -75,7 +85,8 @@ def taken_ids(entries: Iterable[Entry]) -> list[int]:
         number
         for entry in entries
         if is_take(entry)
-        for number in entry.payload["data"].get("takes", ())
+        for key in ("include", "takes")
+        for number in entry.payload["data"].get(key, ())
     ]
 
 

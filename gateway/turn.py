@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,9 @@ from tape.handle import Tape
 class Asked:
     """A question that waits for its turn: one message, or a burst of one person's.
 
-    turn_id  the turn that had it before the process was lost; empty for a new one
+    turn_id   the turn that had it before the process was lost; empty for a new one
+    admitted  what a plugin decided about it; empty where none did
+    replayed  it was accepted before this process began: it is never steered
     """
 
     session_id: str
@@ -25,6 +28,8 @@ class Asked:
     role: Role
     rows: tuple[InboxRow, ...]
     turn_id: str = ""
+    admitted: str = ""
+    replayed: bool = False
 
     @property
     def message(self) -> InboundMessage:
@@ -72,3 +77,7 @@ class Turn:
     def message(self) -> InboundMessage:
         """The message that is answered."""
         return self.asked.message
+
+
+current_turn: ContextVar[Turn | None] = ContextVar("current_turn", default=None)
+"""The turn that the running pipeline belongs to; the state of the hooks is kept plain."""

@@ -13,8 +13,8 @@ from typing import Any
 from agent.log import TurnLog
 from channels.message import OutboundMessage
 from gateway.core import Core
-from gateway.ledger.ledger import with_place
-from gateway.ledger.rows import InboxRow, OutboxRow, new_turn_id
+from gateway.ledger.rows import InboxRow, OutboxRow, new_turn_id, with_place
+from gateway.takes import Takes
 from gateway.turn import Asked, Turn
 from tape.context import TURN_RETAKE, TURN_START
 from tape.entry import NewEntry, error, event, message, utc_iso
@@ -22,7 +22,7 @@ from tape.handle import Tape
 from tape.unit import Unit
 
 
-async def begin(core: Core, asked: Asked, takes: Sequence[int]) -> Turn:
+async def begin(core: Core, asked: Asked, takes: Takes) -> Turn:
     """Claim the session, take the messages, and write the turn's first entry."""
     turn_id = asked.turn_id or new_turn_id()
     tape = Tape(core.tapes.store, asked.tape)
@@ -30,7 +30,8 @@ async def begin(core: Core, asked: Asked, takes: Sequence[int]) -> Turn:
     if asked.turn_id:
         first = event("turn.resume", {"turn": turn_id, "attempt": asked.rows[0].attempts + 1})
     else:
-        first = event(TURN_START, {"turn": turn_id, "takes": list(takes)})
+        shown = {"include": list(takes.include)} if takes.include else {}
+        first = event(TURN_START, {"turn": turn_id, **shown, "takes": list(takes.takes)})
     unit = Unit()
     claimed = core.ledger.claim(unit, asked.session_id, asked.tape)
     core.ledger.take(unit, asked.rows, turn_id)
@@ -94,6 +95,8 @@ async def _end(
     core.ledger.fence(unit, turn.session_id, turn.epoch)
     unit.append(turn.asked.tape, [*entries, turn.log.stamp(end)], key=f"turn:{turn.id}:end")
     core.ledger.end(unit, turn.took, status)
+    if not any(send.part == 0 for send in sends):
+        core.ledger.drop_draft(unit, turn.id)
     return await commit_with_sends(core, unit, sends, turn.session_id, turn.lane)
 
 
@@ -101,6 +104,7 @@ async def commit_with_sends(
     core: Core, unit: Unit, sends: Sequence[OutboundMessage], session_id: str, lane: str | None
 ) -> list[OutboxRow]:
     """Commit a unit together with messages for the outbox; returns their rows."""
+    unit = Unit(list(unit.steps))
     moment = utc_iso(core.clock.now())
     dated = [replace(send, date=moment) for send in sends]
     steps = [core.ledger.send_later(unit, send, session_id, lane) for send in dated]

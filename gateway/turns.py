@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import anyio
@@ -16,7 +16,8 @@ from gateway.accessors import address_of
 from gateway.core import Core
 from gateway.ledger.rows import OutboxRow, idem_key
 from gateway.logs import get_log
-from gateway.takes import choose_takes
+from gateway.persist import until_stored
+from gateway.takes import Takes, choose_takes
 from gateway.turn import Asked, Turn
 from gateway.turn_record import begin, commit_done, commit_failed, commit_stopped
 from tape.errors import TapeError
@@ -37,14 +38,16 @@ class TurnRunner:
         self._running = running
         self._deliver = deliver
 
-    async def run(
-        self, asked: Asked, waiting: Collection[int], started: Callable[[Turn], None]
-    ) -> None:
-        """Answer a question; `waiting` are the entries that wait for turns of their own.
+    async def run(self, asked: Asked, started: Callable[[Turn], None]) -> None:
+        """Answer a question.
 
         Cancelled without `stopped_by`, the turn stays open and is resumed at the next start.
         """
-        turn = await begin(self._core, asked, await self._takes(asked, waiting))
+        try:
+            turn = await until_stored(self._core.clock, "turn", lambda: self._begin(asked))
+        except Exception:
+            await self._tell_end(asked.message)
+            raise
         structlog.contextvars.bind_contextvars(
             session=turn.session_id, turn=turn.id, channel=turn.message.channel
         )
@@ -65,46 +68,64 @@ class TurnRunner:
                 await self._cancelled(turn)
             raise
         except Exception as cause:
-            await self._failed(turn, cause)
+            if isinstance(cause, TimeoutError):
+                await self._core.hooks.notify_error("turn", cause, turn.message)
+            with anyio.CancelScope(shield=True):
+                await self._failed(turn, cause)
         else:
-            self._deliver(await commit_done(self._core, turn, result.model_output))
-            get_log().info("turn.done", characters=len(result.model_output))
+            with anyio.CancelScope(shield=True):
+                await self._done(turn, result.model_output)
 
-    async def _takes(self, asked: Asked, waiting: Collection[int]) -> list[int]:
+    async def _begin(self, asked: Asked) -> Turn:
         if asked.turn_id:
-            return []
+            return await begin(self._core, asked, Takes())
         tape = Tape(self._core.tapes.store, asked.tape)
+        waiting = await self._core.ledger.waiting_entries(asked.session_id)
         budget = self._core.settings.context.takes
-        return await choose_takes(tape, asked.lane, asked.entry_ids, waiting, budget)
+        takes = await choose_takes(tape, asked.lane, asked.entry_ids, waiting, budget)
+        return await begin(self._core, asked, takes)
+
+    async def _done(self, turn: Turn, output: str) -> None:
+        rows = await self._end(turn, lambda: commit_done(self._core, turn, output))
+        get_log().info("turn.done", characters=len(output))
+        if not rows:
+            await self._tell_end(turn.message)
+
+    async def _end(
+        self, turn: Turn, commit: Callable[[], Awaitable[list[OutboxRow]]]
+    ) -> list[OutboxRow]:
+        """Write a turn's end and send what it says; a turn that is no longer ours ends silently."""
+        try:
+            rows = await until_stored(self._core.clock, "turn's end", commit)
+        except TapeError as lost:
+            get_log().error("turn.end_refused", turn=turn.id, exc_info=lost)
+            return []
+        self._deliver(rows)
+        return rows
 
     async def _failed(self, turn: Turn, cause: Exception) -> None:
         error_id = new_error_id()
         get_log().error("turn.failed", error_id=error_id, exc_info=cause)
         told = answer_to(turn.message, error_sentence(cause, error_id), turn.id)
         reason = {"error_id": error_id, "error": f"{type(cause).__name__}: {cause}"[:2000]}
-        try:
-            rows = await commit_failed(self._core, turn, told, reason)
-        except TapeError as lost:
-            get_log().error("turn.end_not_recorded", exc_info=lost)
-            return
-        await self._tell_end(turn)
-        self._deliver(rows)
+        await self._tell_end(turn.message)
+        await self._end(turn, lambda: commit_failed(self._core, turn, told, reason))
 
     async def _cancelled(self, turn: Turn) -> None:
         if turn.stopped_by is None:
+            await self._core.ledger.hand_over(turn.id)
             get_log().info("turn.handed_over")
             return
         silent = turn.stopped_by.get("why") == "interrupted"
         told = None if silent else answer_to(turn.message, STOPPED, turn.id)
-        rows = await commit_stopped(self._core, turn, told)
-        await self._tell_end(turn)
-        self._deliver(rows)
+        await self._tell_end(turn.message)
+        await self._end(turn, lambda: commit_stopped(self._core, turn, told))
         get_log().info("turn.stopped", by=turn.stopped_by)
 
-    async def _tell_end(self, turn: Turn) -> None:
-        """Let the channel end what it shows of the turn."""
+    async def _tell_end(self, message: InboundMessage) -> None:
+        """Let the channel end what it shows of a turn that has no answer of the model's."""
         ended = AgentEvent("error", {"message": "the turn has ended without an answer"})
-        await self._core.router.dispatch_event(ended, turn.message)
+        await self._core.router.dispatch_event(ended, message)
 
 
 def answer_to(message: InboundMessage, text: str, turn_id: str) -> OutboundMessage:

@@ -55,35 +55,57 @@ async def view(tape: Tape, context: TapeContext, lane: str | None = None) -> lis
 
 
 async def view_entries(
-    tape: Tape, anchor: str | Latest | None = LATEST, lane: str | None = None
+    tape: Tape,
+    anchor: str | Latest | None = LATEST,
+    lane: str | None = None,
+    turn: str | None = None,
 ) -> list[Entry]:
     """Return the entries of a view in the order in which they are shown.
 
     With a lane: from the later of its own anchor and the latest tape-wide one, the lane's entries.
+    For a turn that runs: an anchor that is set while it runs counts from the next turn on, so that
+    its own question and calls stay in sight; the anchor of its overflow, after which it has taken
+    its messages again, counts at once.
     """
+    own = await tape.find(turn=turn) if turn else []
+    bound = max((entry.id for entry in own if _opens(entry)), default=None)
     start: Entry | None = None
     if anchor is LATEST:
-        start = await tape.last_anchor(lane=lane)
+        start = await tape.last_anchor(lane=lane, before=bound)
     elif anchor is not None:
         start = await tape.anchor(anchor)
     after = start.id if start else 0
     entries = await tape.find(after=after, kinds=SHOWN_KINDS, lane=lane)
+    if bound is not None:
+        entries = [entry for entry in entries if entry.kind != ANCHOR]
     listed = [start, *entries] if start else entries
     known = {entry.id: entry for entry in listed}
     elsewhere = [number for number in _taken(listed) if number not in known]
     known.update(await tape.entries(elsewhere))
-    return arrange(listed, known)
+    return arrange(listed, known, own)
 
 
-def arrange(entries: Sequence[Entry], known: Mapping[int, Entry]) -> list[Entry]:
-    """Put people's messages where a turn took them; `known` holds what was taken from elsewhere."""
+def _opens(entry: Entry) -> bool:
+    """Tell whether a turn's view begins at an entry: its start, or its take after an overflow."""
+    return is_take(entry) and not entry.payload["data"].get("steered")
+
+
+def arrange(
+    entries: Sequence[Entry], known: Mapping[int, Entry], own: Sequence[Entry] = ()
+) -> list[Entry]:
+    """Put people's messages where a turn took them; `known` holds what was taken from elsewhere.
+
+    `own` are the entries of the running turn: its prompt may stand before the anchor.
+    """
     if not any(is_take(entry) for entry in entries):
         return list(entries)
-    prompts = {entry.meta["prompt_of"]: entry for entry in entries if "prompt_of" in entry.meta}
+    prompts = {
+        entry.meta["prompt_of"]: entry for entry in (*entries, *own) if "prompt_of" in entry.meta
+    }
     shown: list[Entry] = []
     for entry in entries:
         if is_take(entry):
-            for number in entry.payload["data"].get("takes", ()):
+            for number in _numbers(entry):
                 taken = prompts.get(number) or known.get(number)
                 if taken is not None:
                     shown.append(taken)
@@ -103,12 +125,13 @@ def waits(entry: Entry) -> bool:
 
 
 def _taken(entries: Iterable[Entry]) -> list[int]:
-    return [
-        number
-        for entry in entries
-        if is_take(entry)
-        for number in entry.payload["data"].get("takes", ())
-    ]
+    return [number for entry in entries if is_take(entry) for number in _numbers(entry)]
+
+
+def _numbers(take: Entry) -> list[int]:
+    """Return what a take shows: first what it includes from elsewhere, then what it takes."""
+    data = take.payload["data"]
+    return [*data.get("include", ()), *data.get("takes", ())]
 
 
 def to_messages(entries: Iterable[Entry]) -> list[Message]:

@@ -182,14 +182,28 @@ def load(text: str | bytes) -> Any:
 
 
 def check(batch: Iterable[NewEntry]) -> None:
-    """Refuse entries of an unknown kind, and anchors and events without a name."""
+    """Refuse what is no entry, an unknown kind, and anchors and events without a name."""
     for new in batch:
+        if not _well_typed(new):
+            raise AppendRefused(
+                "an entry needs a text as kind and date and a mapping as payload and meta"
+            )
         if new.kind not in KINDS:
             raise AppendRefused(
                 f"{new.kind!r} is not a kind of entry; known are {', '.join(sorted(KINDS))}"
             )
         if new.kind in (ANCHOR, EVENT) and not new.name:
             raise AppendRefused(f"an entry of kind {new.kind} needs a name in its payload")
+
+
+def _well_typed(new: object) -> bool:
+    if not isinstance(new, NewEntry):
+        return False
+    texts: tuple[object, ...] = (new.kind, new.date)
+    mappings: tuple[object, ...] = (new.payload, new.meta)
+    return all(isinstance(value, str) for value in texts) and all(
+        isinstance(value, Mapping) for value in mappings
+    )
 
 
 def to_line(entry: Entry) -> str:

@@ -59,10 +59,18 @@ class Tape:
         """Return the anchors (the newest `limit` of them) in tape order."""
         return await self.find(kinds=(ANCHOR,), limit=limit, newest=limit is not None)
 
-    async def last_anchor(self, name: str | None = None, lane: str | None = None) -> Entry | None:
-        """Return the latest anchor; with a lane, the lane's own or a tape-wide one."""
+    async def last_anchor(
+        self, name: str | None = None, lane: str | None = None, before: int | None = None
+    ) -> Entry | None:
+        """Return the latest anchor (before an id); with a lane, its own or a tape-wide one."""
         found = await self.find(
-            kinds=(ANCHOR,), name=name, lane=lane, unlaned=lane is not None, limit=1, newest=True
+            kinds=(ANCHOR,),
+            name=name,
+            lane=lane,
+            unlaned=lane is not None,
+            before=before,
+            limit=1,
+            newest=True,
         )
         return found[0] if found else None
 

@@ -14,7 +14,7 @@ import apsw
 
 from tape.database import migrate, rows_of
 from tape.entry import Entry, NewEntry, check, dump, load, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, UnitFailed
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, UnitFailed
 from tape.query import Query
 from tape.schema import Schema
 from tape.store import Now, TapeInfo, utc_now
@@ -62,7 +62,7 @@ class MemoryStore:
         except BaseException as cause:
             self._database.execute("ROLLBACK TO unit")
             self._take_back(undo)
-            if isinstance(cause, (apsw.Error, KeyError)):
+            if isinstance(cause, Exception) and not isinstance(cause, TapeError):
                 raise AppendRefused(f"the database refused a statement: {cause}") from cause
             raise
         finally:
@@ -105,6 +105,7 @@ class MemoryStore:
 
     def _append(self, step: Append, undo: list[tuple[str, int, str | None]]) -> Outcome:
         check(step.entries)
+        dump([step.tape, step.key])  # refuses what is no text
         tape = self._tapes.setdefault(step.tape, _Tape())
         if step.key is not None and step.key in tape.keys:
             return Outcome(tape.keys[step.key])

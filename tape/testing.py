@@ -121,14 +121,27 @@ async def a_refused_batch_writes_nothing(store: TapeStore) -> None:
         NewEntry("anchor", {"state": {}}),
         NewEntry("message", {"content": object()}),
         NewEntry("message", {"content": "\ud800"}),
+        NewEntry("message", None),  # type: ignore[arg-type]
+        NewEntry("message", {}, None),  # type: ignore[arg-type]
+        NewEntry("message", {1: 2}),  # type: ignore[dict-item]
+        NewEntry(["message"], {}),  # type: ignore[arg-type]
+        {"kind": "message"},
     ]
     for entry in bad:
         try:
-            await store.append(T, [said("good"), entry])
+            await store.append(T, [said("good"), entry])  # type: ignore[list-item]
         except AppendRefused:
             continue
         raise AssertionError(f"the store took {entry}")
-    assert await store.size(T) == 0 or await texts(store) == []
+    for tape, key in (("\ud800", None), (T, "\ud800")):
+        try:
+            await store.append(tape, [said("good")], key)
+        except TapeError:
+            continue
+        raise AssertionError("the store took a name or key that is no text")
+    assert await texts(store) == []
+    await store.append(T, [said("still alive")])
+    assert await texts(store) == ["still alive"]
 
 
 async def an_equal_key_returns_the_first_result(store: TapeStore) -> None:

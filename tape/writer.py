@@ -67,9 +67,18 @@ class WriterThread:
             while open_for_more:
                 batch, open_for_more = self._drain()
                 if batch:
-                    _settle(transaction.run(batch))
+                    _settle(self._run_batch(transaction, batch))
         finally:
             connection.close()
+
+    def _run_batch(self, transaction: Transaction, batch: list[Job]) -> list[Result]:
+        """Run a batch; whatever is raised, every caller is told and the thread goes on."""
+        try:
+            return transaction.run(batch)
+        except Exception as cause:
+            failure = StoreUnavailable(f"the writer failed: {type(cause).__name__}: {cause}")
+            failure.__cause__ = cause
+            return [(job, failure) for job in batch]
 
     def _drain(self) -> tuple[list[Job], bool]:
         batch: list[Job] = []
@@ -84,6 +93,19 @@ class WriterThread:
                 return batch, True
         return batch, False
 
+
+_AWAY: Final = (
+    apsw.FullError,
+    apsw.IOError,
+    apsw.CantOpenError,
+    apsw.BusyError,
+    apsw.LockedError,
+    apsw.CorruptError,
+    apsw.NotADBError,
+    apsw.ReadOnlyError,
+    apsw.NoMemError,
+)
+"""Errors of the disk or the database: they fail the whole transaction, not one unit."""
 
 Result = tuple[Job, list[Outcome] | TapeError]
 
@@ -119,7 +141,9 @@ class Transaction:
         self._connection.execute("SAVEPOINT unit")
         try:
             outcomes = self.steps(job.unit)
-        except (TapeError, apsw.ConstraintError, apsw.SQLError, KeyError) as cause:
+        except _AWAY:
+            raise
+        except Exception as cause:
             self._connection.execute("ROLLBACK TO unit")
             self._connection.execute("RELEASE unit")
             return job, _as_tape_error(cause)

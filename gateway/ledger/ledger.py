@@ -8,18 +8,20 @@ statements are named, and stand in `sql/` beside this file.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
 
 from channels.draft import Place
 from channels.message import InboundMessage, OutboundMessage
 from gateway.clock import Clock
 from gateway.ledger.rows import InboxRow, OutboxRow, account_id, idem_key
+from gateway.logs import get_log
 from tape.entry import NewEntry, dump, utc_iso
 from tape.schema import Schema, read_schema
 from tape.store import UnitStore
-from tape.unit import FirstId, Unit
+from tape.unit import FirstId, Row, Unit
+
+T = TypeVar("T")
 
 MOST_ATTEMPTS: Final = 5
 """So often a turn may be lost with its process before its message is given up."""
@@ -175,12 +177,42 @@ class Ledger:
 
     async def open_inbox(self) -> list[InboxRow]:
         """Return every message that is not at its end, oldest first."""
-        return [InboxRow.read(row) for row in await self.store.select("ledger.open_inbox", {})]
+        rows = await self.store.select("ledger.open_inbox", {})
+        return await self._readable(rows, InboxRow.read, "ledger.bury_inbox")
 
     async def open_outbox(self) -> list[OutboxRow]:
         """Return every send that is not at its end (drafts apart), oldest first."""
         rows = await self.store.select("ledger.open_outbox", {})
-        return [OutboxRow.read(row) for row in rows if row["status"] != "draft"]
+        sends = [row for row in rows if row["status"] != "draft"]
+        return await self._readable(sends, OutboxRow.read, "ledger.bury_outbox")
+
+    async def _readable(self, rows: Sequence[Row], read: Callable[[Row], T], bury: str) -> list[T]:
+        """Return the rows that can be read; one that cannot is dead, and wedges nothing."""
+        found: list[T] = []
+        for row in rows:
+            try:
+                found.append(read(row))
+            except (TypeError, KeyError, ValueError) as cause:
+                get_log().error("ledger.unreadable", row=row["id"], statement=bury, why=str(cause))
+                unit = Unit()
+                unit.run(bury, id=row["id"])
+                await self.store.commit(unit)
+        return found
+
+    async def waiting_entries(self, session_id: str) -> set[int]:
+        """Return the entries of a session that wait for turns of their own."""
+        rows = await self.store.select("ledger.waiting_entries", {"session_id": session_id})
+        return {row["entry_id"] for row in rows if row["entry_id"] is not None}
+
+    async def hand_over(self, turn_id: str) -> None:
+        """Write down that a turn is left to the next start on purpose."""
+        unit = Unit()
+        unit.run("ledger.hand_over", turn_id=turn_id)
+        await self.store.commit(unit)
+
+    def drop_draft(self, unit: Unit, turn_id: str) -> None:
+        """Write down that a turn's draft will not become an answer."""
+        unit.run("ledger.drop_draft", turn_id=turn_id)
 
     async def lane_of(self, account: str, chat_id: str, message_id: str) -> str | None:
         """Return the lane of a message by the platform's id, a person's or ours."""
@@ -191,8 +223,3 @@ class Ledger:
                 lane = rows[0]["lane"]
                 return str(lane) if lane is not None else None
         return None
-
-
-def with_place(message: OutboundMessage, platform_id: str | None) -> OutboundMessage:
-    """Return a message that goes into the place of its draft, where it has one."""
-    return replace(message, edits=platform_id) if platform_id else message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -76,6 +76,13 @@ class OutboxRow:
             lane=row["lane"],
             status=row["status"],
             attempts=row["attempts"],
-            message=OutboundMessage.from_payload(load(row["payload"])),
+            message=with_place(
+                OutboundMessage.from_payload(load(row["payload"])), row["platform_id"]
+            ),
             platform_id=row["platform_id"],
         )
+
+
+def with_place(message: OutboundMessage, platform_id: str | None) -> OutboundMessage:
+    """Return a message that goes into the place of its draft, where it has one."""
+    return replace(message, edits=platform_id) if platform_id else message

@@ -44,6 +44,7 @@ CREATE TABLE inbox (
 ) STRICT;
 
 CREATE INDEX inbox_open ON inbox (id) WHERE status IN ('accepted', 'waiting', 'taken');
+CREATE INDEX inbox_waiting ON inbox (session_id, entry_id) WHERE status = 'waiting';
 CREATE INDEX inbox_message ON inbox (account_id, chat_id, message_id);
 CREATE INDEX inbox_turn ON inbox (turn_id) WHERE turn_id IS NOT NULL;
 
@@ -65,4 +66,5 @@ CREATE TABLE outbox (
 ) STRICT;
 
 CREATE INDEX outbox_open ON outbox (id) WHERE status IN ('draft', 'pending', 'sending');
+CREATE INDEX outbox_turn ON outbox (turn_id) WHERE status = 'draft';
 CREATE INDEX outbox_sent ON outbox (account_id, chat_id, platform_id) WHERE platform_id IS NOT NULL;

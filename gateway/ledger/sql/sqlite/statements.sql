@@ -38,6 +38,14 @@ WHERE id = :id AND status = 'accepted'
 UPDATE inbox SET status = 'taken', turn_id = :turn_id, attempts = attempts + 1
 WHERE id = :id AND status IN ('waiting', 'taken')
 
+-- name: hand_over
+-- A turn is left to the next start on purpose: that is no lost attempt.
+UPDATE inbox SET attempts = attempts - 1 WHERE turn_id = :turn_id AND status = 'taken'
+
+-- name: waiting_entries
+-- The entries of a session that wait for turns of their own.
+SELECT entry_id FROM inbox WHERE session_id = :session_id AND status = 'waiting'
+
 -- name: end_message
 -- What became of a message that was waiting or taken.
 UPDATE inbox SET status = :status WHERE id = :id AND status IN ('accepted', 'waiting', 'taken')
@@ -73,7 +81,20 @@ ON CONFLICT (idem) DO NOTHING
 
 -- name: place_draft
 -- The platform has shown a draft under this id.
-UPDATE outbox SET platform_id = :platform_id WHERE idem = :idem AND status = 'draft'
+UPDATE outbox SET platform_id = :platform_id
+WHERE idem = :idem AND platform_id IS NULL AND status IN ('draft', 'pending', 'sending')
+
+-- name: drop_draft
+-- A turn ended without an answer: its draft will not become one.
+UPDATE outbox SET status = 'dead' WHERE turn_id = :turn_id AND status = 'draft'
+
+-- name: bury_inbox
+-- A row that this version cannot read.
+UPDATE inbox SET status = 'dead' WHERE id = :id
+
+-- name: bury_outbox
+-- A row that this version cannot read.
+UPDATE outbox SET status = 'dead' WHERE id = :id
 
 -- name: send_later
 -- A message to send; the draft of the same key becomes it, and one that was made before stays.

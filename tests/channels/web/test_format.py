@@ -1,0 +1,175 @@
+"""From Markdown to the page's HTML: what a message can and cannot do to the page."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from channels.web.format import to_html
+
+TAGS = {"a", "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"}
+TAGS |= {"s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"}
+ATTRIBUTES = {
+    "a": {"href", "title", "target", "rel"},
+    "code": {"class"},
+    "ol": {"start"},
+    "td": {"style"},
+    "th": {"style"},
+}
+ALIGNMENTS = {"text-align:left", "text-align:center", "text-align:right"}
+
+
+class Reader(HTMLParser):
+    """Reads HTML as a browser's parser would, into tags and text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.other: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        self.other.append(data)
+
+    def handle_decl(self, decl: str) -> None:
+        self.other.append(decl)
+
+    def handle_pi(self, data: str) -> None:
+        self.other.append(data)
+
+    def unknown_decl(self, data: str) -> None:
+        self.other.append(data)
+
+
+def links(text: str) -> list[str]:
+    return [attributes["href"] for tag, attributes in Reader(to_html(text)).tags if tag == "a"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "a <b onclick='x()'>bold</b> word",
+        "<img src=x onerror=alert(1)>",
+        "<!-- comment --> <?php ?> <!DOCTYPE html> <![CDATA[x]]>",
+        "- <iframe src='//x'></iframe>",
+        "| a |\n|---|\n| <svg/onload=x> |",
+    ],
+)
+def test_html_in_a_message_is_shown_as_the_text_that_it_is(text: str) -> None:
+    read = Reader(to_html(text))
+    assert {tag for tag, _ in read.tags} <= TAGS
+    assert read.other == []
+    assert "<" in read.text
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "&#106;avascript:alert(1)",
+        "javascript&colon;alert(1)",
+        "java\tscript:alert(1)",
+        "<javascript:alert(1)>",
+        "vbscript:x",
+        "data:text/html,<script>x</script>",
+        "file:///etc/passwd",
+    ],
+)
+def test_a_target_that_would_run_or_read_something_is_not_a_link(target: str) -> None:
+    for text in (f"[a]({target})", f"![a]({target})", f"<{target}>", f"[a]\n\n[a]: {target}"):
+        found = [link.lower().replace("%09", "") for link in links(text)]
+        assert not any(link.startswith(("java", "vb", "data:", "file:")) for link in found)
+
+
+def test_a_link_opens_elsewhere_and_tells_nothing_of_us() -> None:
+    html = to_html('[tea](https://example.org/?a=1&b="2" "a \\"title\\"")')
+    ((_, _), (tag, attributes)) = Reader(html).tags
+    assert tag == "a"
+    assert attributes == {
+        "href": "https://example.org/?a=1&b=%222%22",
+        "title": 'a "title"',
+        "target": "_blank",
+        "rel": "noopener noreferrer",
+    }
+    assert links("<https://example.org/>") == ["https://example.org/"]
+
+
+def test_an_image_is_a_link_so_that_the_page_loads_nothing() -> None:
+    read = Reader(to_html('![a "cat"](https://example.org/cat.png)'))
+    assert [tag for tag, _ in read.tags] == ["p", "a"]
+    assert read.tags[1][1] == {
+        "href": "https://example.org/cat.png",
+        "target": "_blank",
+        "rel": "noopener noreferrer",
+    }
+    assert read.text.strip() == 'a "cat"'
+    assert links("![a](https://x.org/?a=1&copy=2)") == ["https://x.org/?a=1&copy=2"]
+    assert Reader(to_html("![](https://x.org/a.png)")).text.strip() == "https://x.org/a.png"
+
+
+@pytest.mark.parametrize(("level", "shown"), [(1, 3), (2, 4), (3, 5), (4, 6), (5, 6), (6, 6)])
+def test_headings_stand_below_those_of_the_page(level: int, shown: int) -> None:
+    assert to_html(f"{'#' * level} Tea") == f"<h{shown}>Tea</h{shown}>\n"
+
+
+def test_headings_that_are_underlined_are_lowered_too() -> None:
+    assert to_html("Tea\n===") == "<h3>Tea</h3>\n"
+
+
+def test_a_table_is_a_table() -> None:
+    read = Reader(to_html("| a | b |\n|:--|--:|\n| 1 | *2* |\n"))
+    assert [tag for tag, _ in read.tags][:5] == ["table", "thead", "tr", "th", "th"]
+    assert [a["style"] for tag, a in read.tags if tag == "td"] == [
+        "text-align:left",
+        "text-align:right",
+    ]
+    assert ("em", {}) in read.tags
+
+
+def test_lines_stay_lines_and_struck_text_is_struck() -> None:
+    assert to_html("a\nb ~~c~~") == "<p>a<br>\nb <s>c</s></p>\n".replace("<br>", "<br />")
+
+
+def test_code_is_shown_as_it_is_written() -> None:
+    read = Reader(to_html("```html\n<b>&amp;\n```\n\n`<i>`"))
+    assert read.text.split() == ["<b>&amp;", "<i>"]
+    assert ("code", {"class": "language-html"}) in read.tags
+
+
+markup = r"""<script> </script> <img src=x onerror=y> onload="x" javascript: ]( ![ [ ) ` ``` ~~~
+< > ' & &lt; &#60; \ | |-| # * _ ~~ - 1. > https://x.org/ a"""
+words = st.sampled_from([*markup.split(), "<img src=x onerror=y>", "\n", "\n\n", " ", "    ", "\0"])
+
+
+@given(st.lists(words | st.text(max_size=3), max_size=25).map("".join))
+@example('[a](<x" onclick=y>)')
+@example('!["><script>](x)')
+@example('```"><script>\n```')
+def test_no_text_makes_a_tag_or_an_attribute_that_is_not_ours(text: str) -> None:
+    read = Reader(to_html(text))
+    assert read.other == []
+    for tag, attributes in read.tags:
+        assert tag in TAGS
+        assert set(attributes) <= ATTRIBUTES.get(tag, set())
+        assert attributes.get("style", "text-align:left") in ALIGNMENTS
+        target = attributes.get("href", "").strip().lower()
+        assert not target.startswith(("javascript:", "vbscript:", "data:text", "file:"))
+
+
+@given(st.text(st.sampled_from("<>&\"'/= abscript")))
+def test_what_looks_like_html_is_read_back_as_it_was_written(text: str) -> None:
+    plain = " ".join(text.split())
+    assert Reader(to_html(f"x{plain}")).text.strip() == f"x{plain}"

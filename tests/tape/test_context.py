@@ -1,0 +1,230 @@
+"""Views: the exact mapping, where a message stands, and what a provider is spared."""
+
+from __future__ import annotations
+
+import pytest
+
+from tape.context import (
+    Message,
+    TapeContext,
+    default_tape_context,
+    merge_neighbours,
+    pair_up,
+    to_messages,
+    view,
+)
+from tape.entry import Entry, NewEntry, anchor, event, message, tool_call, tool_result
+from tape.errors import NotFound
+from tape.handle import Tape
+from tape.memory import MemoryStore
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def tape() -> Tape:
+    return Tape(MemoryStore(), "t")
+
+
+def asked(text: str, **meta: object) -> NewEntry:
+    """Make a person's message, which waits for a turn."""
+    return message("user", text, inbox=1, **meta)
+
+
+def takes(*ids: int, name: str = "turn.start", **meta: object) -> NewEntry:
+    return event(name, {"turn": "t1", "takes": list(ids)}, **meta)
+
+
+def call(number: int = 1, name: str = "tape.search") -> dict[str, object]:
+    return {
+        "id": f"c{number}",
+        "type": "function",
+        "function": {"name": name, "arguments": "{}"},
+    }
+
+
+async def shown(tape: Tape, lane: str | None = None) -> list[str]:
+    return [str(said["content"]) for said in await view(tape, default_tape_context(), lane)]
+
+
+START = '[Anchor created: session/start]: {"owner": "human"}'
+
+
+def test_the_mapping_is_exact() -> None:
+    state = {"goal": "café", "steps": [1, None]}
+    news = [
+        anchor("phase:one", state),
+        message("user", "hi"),
+        tool_call([call(1), call(2, "tape.info")]),
+        tool_result(["found", {"größe": 2}]),
+        event("turn.end"),
+        NewEntry("system", {"content": "rules"}),
+        NewEntry("error", {"message": "lost"}),
+        message("assistant", "done"),
+    ]
+    entries = [Entry(n, new.kind, new.payload, {}, "") for n, new in enumerate(news, start=1)]
+    assert to_messages(entries) == [
+        {
+            "role": "assistant",
+            "content": '[Anchor created: phase:one]: {"goal": "café", "steps": [1, null]}',
+        },
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "", "tool_calls": [call(1), call(2, "tape.info")]},
+        {"role": "tool", "content": "found", "tool_call_id": "c1", "name": "tape.search"},
+        {"role": "tool", "content": '{"größe": 2}', "tool_call_id": "c2", "name": "tape.info"},
+        {"role": "assistant", "content": "done"},
+    ]
+
+
+def test_a_result_beyond_the_calls_has_no_id() -> None:
+    entries = [
+        Entry(1, "tool_call", {"calls": [call(1)]}, {}, ""),
+        Entry(2, "tool_result", {"results": ["one", "two"]}, {}, ""),
+        Entry(3, "tool_result", {"results": ["three"]}, {}, ""),
+    ]
+    said = to_messages(entries)
+    assert [one.get("tool_call_id") for one in said[1:]] == ["c1", None, None]
+
+
+async def test_a_tape_without_turns_reads_in_plain_order(tape: Tape) -> None:
+    await tape.append(asked("a"), message("assistant", "b"), asked("c"))
+    assert await shown(tape) == [START, "a", "b", "c"]
+
+
+async def test_a_view_begins_with_the_latest_anchor_of_all_or_of_a_name(tape: Tape) -> None:
+    await tape.append(message("user", "a"), anchor("phase:one", {"n": 1}), message("user", "b"))
+    await tape.append(anchor("phase:two"), message("user", "c"))
+    two = "[Anchor created: phase:two]: {}"
+    assert await shown(tape) == [two, "c"]
+    named = await view(tape, TapeContext("phase:one", to_messages))
+    assert [said["content"] for said in named][1:] == ["b", two, "c"]
+    whole = await view(tape, TapeContext(None, to_messages))
+    assert len(whole) == 6
+    with pytest.raises(NotFound):
+        await view(tape, TapeContext("phase:three", to_messages))
+
+
+async def test_a_message_stands_where_a_turn_took_it(tape: Tape) -> None:
+    await tape.append(asked("first"), takes(3), message("assistant", "working"))
+    await tape.append(asked("second"), message("assistant", "answer to first"))
+    assert await shown(tape) == [START, "first", "working", "answer to first"]
+    await tape.append(takes(6), message("assistant", "answer to second"))
+    assert await shown(tape) == [
+        START,
+        "first",
+        "working",
+        "answer to first",
+        "second",
+        "answer to second",
+    ]
+
+
+async def test_what_a_turn_takes_is_shown_in_the_order_of_the_taking(tape: Tape) -> None:
+    await tape.append(asked("a"), asked("b"), asked("c"), takes(4, 3))
+    assert await shown(tape) == [START, "b", "a"]
+
+
+async def test_a_message_waits_also_behind_an_anchor_that_was_made_in_a_turn(tape: Tape) -> None:
+    await tape.append(asked("question"), takes(3), anchor("phase:one"), asked("waiting"))
+    phase = "[Anchor created: phase:one]: {}"
+    assert await shown(tape) == [phase]
+    await tape.append(message("assistant", "answer"), takes(6))
+    assert await shown(tape) == [phase, "answer", "waiting"]
+
+
+async def test_a_retake_shows_the_messages_again_behind_its_anchor(tape: Tape) -> None:
+    await tape.append(asked("question"), takes(3), tool_call([call()]), tool_result(["found"]))
+    await tape.append(anchor("auto_handoff/context_overflow"))
+    await tape.append(takes(3, 5, 6, name="turn.retake"))
+    said = await view(tape, default_tape_context())
+    assert [one["role"] for one in said] == ["assistant", "user", "assistant", "tool"]
+    assert said[1]["content"] == "question"
+    assert said[3]["tool_call_id"] == "c1"
+
+
+async def test_a_built_prompt_is_shown_instead_of_the_message(tape: Tape) -> None:
+    await tape.append(asked("raw"), takes(3), message("user", "built", prompt_of=3))
+    assert await shown(tape) == [START, "built"]
+
+
+async def test_a_taken_id_that_is_not_on_the_tape_is_left_out(tape: Tape) -> None:
+    await tape.append(asked("a"), takes(99, 3))
+    assert await shown(tape) == [START, "a"]
+
+
+async def test_a_lane_shows_its_own_entries_and_what_it_took_from_the_room(tape: Tape) -> None:
+    await tape.append(asked("of a", lane="a"), asked("of b", lane="b"))
+    await tape.append(takes(4, 3, lane="a"), message("assistant", "to a", lane="a"))
+    await tape.append(takes(4, lane="b"), message("assistant", "to b", lane="b"))
+    assert await shown(tape, "a") == [START, "of b", "of a", "to a"]
+    assert await shown(tape, "b") == [START, "of b", "to b"]
+
+
+async def test_a_lane_begins_at_its_own_anchor_and_not_at_anothers(tape: Tape) -> None:
+    await tape.append(message("assistant", "old", lane="a"), anchor("own", lane="a"))
+    await tape.append(message("assistant", "new", lane="a"), anchor("others", lane="b"))
+    assert await shown(tape, "a") == ["[Anchor created: own]: {}", "new"]
+
+
+def result(number: int, text: str = "found") -> Message:
+    return {"role": "tool", "content": text, "tool_call_id": f"c{number}", "name": "n"}
+
+
+def calling(*numbers: int, text: str = "") -> Message:
+    return {"role": "assistant", "content": text, "tool_calls": [call(n) for n in numbers]}
+
+
+def test_answered_calls_stay_as_they_are() -> None:
+    said = [{"role": "user", "content": "a"}, calling(1, 2), result(1), result(2)]
+    assert pair_up(said) == said
+
+
+def test_a_call_without_a_result_is_dropped_and_its_answered_neighbour_kept() -> None:
+    assert pair_up([calling(1, 2), result(2)]) == [calling(2), result(2)]
+
+
+def test_a_result_without_a_call_is_dropped() -> None:
+    after = {"role": "assistant", "content": "done"}
+    assert pair_up([result(1), after, {"role": "tool", "content": "stray"}]) == [after]
+
+
+def test_a_step_of_unanswered_calls_leaves_its_text_or_nothing() -> None:
+    assert pair_up([calling(1), {"role": "user", "content": "b"}, result(1)]) == [
+        {"role": "user", "content": "b"}
+    ]
+    assert pair_up([calling(1, text="I look")]) == [{"role": "assistant", "content": "I look"}]
+
+
+def test_call_ids_that_come_again_in_a_later_step_are_paired_step_by_step() -> None:
+    said = [calling(1), result(1, "first"), calling(1), result(1, "second")]
+    assert pair_up(said) == said
+
+
+def test_results_are_put_in_the_order_of_their_calls() -> None:
+    assert pair_up([calling(1, 2), result(2), result(1)]) == [calling(1, 2), result(1), result(2)]
+
+
+def test_pairing_does_not_touch_what_it_was_given() -> None:
+    step = calling(1, 2)
+    pair_up([step, result(1)])
+    assert step == calling(1, 2)
+
+
+def test_neighbours_of_one_role_are_joined_and_others_are_not() -> None:
+    said = [
+        {"role": "system", "content": "s1"},
+        {"role": "system", "content": "s2"},
+        {"role": "user", "content": "a"},
+        {"role": "user", "content": "b"},
+        {"role": "assistant", "content": "c"},
+        calling(1),
+        result(1),
+        {"role": "assistant", "content": "d"},
+        {"role": "assistant", "content": "e"},
+    ]
+    assert merge_neighbours(said) == [
+        *said[:2],
+        {"role": "user", "content": "a\n\nb"},
+        *said[4:7],
+        {"role": "assistant", "content": "d\n\ne"},
+    ]

@@ -1,0 +1,68 @@
+"""The memory store beyond the conformance suite: it is as strict as the one on the disk."""
+
+from __future__ import annotations
+
+import pytest
+
+from tape.entry import NewEntry, message
+from tape.errors import StoreUnavailable, TapeError
+from tape.memory import MemoryStore
+from tape.query import Query
+from tape.schema import Schema
+from tape.unit import Unit
+
+pytestmark = pytest.mark.anyio
+
+T = "chat"
+NOTES = Schema(
+    "notes",
+    ("CREATE TABLE note (text TEXT NOT NULL) STRICT",),
+    {"notes.add": "INSERT INTO note VALUES (:text)", "notes.all": "SELECT text FROM note"},
+)
+
+
+async def test_what_a_caller_does_to_the_result_of_a_key_is_not_the_next_callers() -> None:
+    store = MemoryStore()
+    for _ in range(3):
+        (entry,) = await store.append(T, [message("user", "before")], "k")
+        assert entry.payload["content"] == "before"
+        entry.payload["content"] = "after"  # type: ignore[index]
+
+
+async def test_a_unit_that_fails_leaves_tapes_keys_and_tables_as_they_were() -> None:
+    store = MemoryStore([NOTES])
+    unit = Unit()
+    unit.append(T, [message("user", "a")], "k")
+    unit.run("notes.add", text="x")
+    unit.run("notes.no_such")
+    with pytest.raises(TapeError):
+        await store.commit(unit)
+    assert await store.select("notes.all", {}) == []
+    assert await store.tapes() == []
+    assert [entry.id for entry in await store.append(T, [message("user", "b")], "k")] == [3]
+
+
+@pytest.mark.parametrize("value", [object(), 2**70, "\ud800"])
+async def test_a_value_that_no_column_holds_is_a_tape_error(value: object) -> None:
+    store = MemoryStore([NOTES])
+    unit = Unit()
+    unit.run("notes.add", text=value)
+    with pytest.raises(TapeError):
+        await store.commit(unit)
+
+
+async def test_a_payload_that_is_no_object_is_a_tape_error() -> None:
+    store = MemoryStore()
+    with pytest.raises(TapeError):
+        await store.append(T, [NewEntry("anchor", None)])  # type: ignore[arg-type]
+    assert await store.size(T) == 0
+
+
+async def test_a_closed_store_takes_and_tells_nothing() -> None:
+    store = MemoryStore()
+    await store.close()
+    await store.close()
+    with pytest.raises(StoreUnavailable):
+        await store.append(T, [message("user", "a")])
+    with pytest.raises(StoreUnavailable):
+        await store.query(Query(T))

@@ -1,0 +1,377 @@
+"""What holds of every tape, whatever is done to it: found by hypothesis, against a plain list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tape.context import Message, default_tape_context, pair_up, view
+from tape.entry import (
+    KINDS,
+    Entry,
+    NewEntry,
+    dump,
+    event,
+    from_line,
+    message,
+    to_line,
+    tool_call,
+    tool_result,
+    utc_iso,
+    with_bootstrap,
+)
+from tape.fork import ForkTape, open_fork
+from tape.handle import Tape
+from tape.memory import MemoryStore
+from tape.query import Query
+from tape.sqlite import SqliteStore
+from tape.store import TapeStore
+
+pytestmark = pytest.mark.anyio
+
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+TAPES = ("one", "two")
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+json_value = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    max_leaves=6,
+)
+json_object = st.dictionaries(text, json_value, max_size=3)
+few_words = st.sampled_from(["", "Tea", "tea", "Straße", "你好", "a%_b", "\x00"])
+few_names = st.sampled_from(["phase:one", "phase:two", "session/reset", "turn.start"])
+few_keys = st.sampled_from(["k1", "k2"]) | st.none()
+few_dates = st.sampled_from(["", "2020-01-01T00:00:00.000000+00:00", utc_iso(MOMENT)])
+marks = st.none() | st.integers(0, 2) | st.sampled_from(["", "a", "b"])
+metas = st.fixed_dictionaries({}, optional={"author": marks, "lane": marks, "turn": marks})
+
+
+@st.composite
+def new_entries(draw: st.DrawFn) -> NewEntry:
+    kind = draw(st.sampled_from(sorted(KINDS)))
+    payload: dict[str, Any] = {"content": draw(few_words), "more": draw(json_value)}
+    if kind in ("anchor", "event"):
+        payload = {"name": draw(few_names), "state": draw(json_object)}
+    return NewEntry(kind, payload, draw(metas), draw(few_dates))
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Query:
+    optional: Callable[[st.SearchStrategy[Any]], Any] = lambda some: draw(st.none() | some)  # noqa: E731
+    numbers = st.integers(-3, 12) | st.sampled_from([2**32 + 3, 2**32 - 3, -(2**32) + 3, 2**70])
+    return Query(
+        draw(st.sampled_from(TAPES)),
+        after=draw(st.just(0) | numbers),
+        before=optional(numbers),
+        ids=optional(st.lists(numbers, max_size=4).map(tuple)),
+        kinds=optional(st.lists(st.sampled_from(sorted(KINDS)), max_size=3).map(tuple)),
+        name=optional(few_names),
+        since=optional(few_dates),
+        until=optional(few_dates),
+        author=optional(st.sampled_from(["", "a", "1"])),
+        lane=optional(st.sampled_from(["", "a", "1"])),
+        unlaned=draw(st.booleans()),
+        turn=optional(st.sampled_from(["", "a", "1"])),
+        text=optional(few_words),
+        limit=optional(st.integers(0, 4)),
+        newest=draw(st.booleans()),
+    )
+
+
+@dataclass(frozen=True)
+class DoAppend:
+    tape: str
+    batch: tuple[NewEntry, ...]
+    key: str | None
+
+
+@dataclass(frozen=True)
+class DoFork:
+    tape: str
+
+
+@dataclass(frozen=True)
+class DoInFork:
+    """Append to one of the open forks, ask it, or end it."""
+
+    number: int
+    batch: tuple[NewEntry, ...]
+    query: Query
+    end: bool | None
+
+
+Operation: TypeAlias = DoAppend | DoFork | DoInFork | Query
+batches = st.lists(new_entries(), max_size=3).map(tuple)
+operations = st.lists(
+    st.builds(DoAppend, st.sampled_from(TAPES), batches, few_keys)
+    | queries()
+    | st.builds(DoFork, st.sampled_from(TAPES))
+    | st.builds(
+        DoInFork, st.integers(0, 9), batches, queries(), st.sampled_from([None, True, False])
+    ),
+    max_size=12,
+)
+
+
+@dataclass
+class Model:
+    """Tapes as plain lists."""
+
+    tapes: dict[str, list[Entry]] = field(default_factory=lambda: {name: [] for name in TAPES})
+    keys: dict[tuple[str, str], list[Entry]] = field(default_factory=dict)
+
+    def append(self, tape: str, batch: tuple[NewEntry, ...], key: str | None) -> list[Entry]:
+        if key is not None and (tape, key) in self.keys:
+            return self.keys[tape, key]
+        entries = self.tapes[tape]
+        put(entries, with_bootstrap(batch, empty=not entries))
+        asked = entries[len(entries) - len(batch) :]
+        if key is not None:
+            self.keys[tape, key] = asked
+        return asked
+
+
+def put(entries: list[Entry], batch: list[NewEntry]) -> None:
+    for number, new in enumerate(batch, start=len(entries) + 1):
+        date = new.date or utc_iso(MOMENT)
+        entries.append(Entry(number, new.kind, new.payload, new.meta, date))
+
+
+async def follow(store: TapeStore, steps: list[Operation]) -> None:
+    """Do the operations on a store and on the model, and compare at every step."""
+    model = Model()
+    forks: list[tuple[ForkTape, list[Entry]]] = []
+    for step in steps:
+        if isinstance(step, DoAppend):
+            written = await store.append(step.tape, step.batch, step.key)
+            assert written == model.append(step.tape, step.batch, step.key)
+        elif isinstance(step, Query):
+            assert await store.query(step) == step.pick(model.tapes[step.tape])
+        elif isinstance(step, DoFork):
+            fork = await open_fork(Tape(store, step.tape), None, merge_back=True)
+            forks.append((fork, list(model.tapes[step.tape])))
+        elif forks:
+            await go_on(model, forks, step)
+    for name, entries in model.tapes.items():
+        assert await store.query(Query(name)) == entries
+        assert await store.size(name) == len(entries)
+
+
+async def go_on(model: Model, forks: list[tuple[ForkTape, list[Entry]]], step: DoInFork) -> None:
+    fork, entries = forks[step.number % len(forks)]
+    written = await fork.append(*step.batch)
+    put(entries, list(step.batch))
+    assert written == entries[len(entries) - len(step.batch) :]
+    assert await fork.query(step.query) == step.query.pick(entries)
+    if step.end is None:
+        return
+    forks.remove((fork, entries))
+    if not step.end:
+        await fork.discard("not wanted")
+        return
+    block = tuple(
+        NewEntry(entry.kind, entry.payload, {**entry.meta, "fork": fork.name}, entry.date)
+        for entry in entries[fork.at :]
+    )
+    assert await fork.merge() == (model.append(fork.parent.name, block, None) if block else [])
+
+
+@given(operations)
+@settings(deadline=None, max_examples=150)
+async def test_the_memory_store_is_a_plain_list_to_everybody(steps: list[Operation]) -> None:
+    await follow(MemoryStore(now=lambda: MOMENT), steps)
+
+
+@given(operations)
+@settings(deadline=None, max_examples=80)
+async def test_the_sqlite_store_is_a_plain_list_to_everybody(steps: list[Operation]) -> None:
+    with TemporaryDirectory() as folder:
+        store = SqliteStore.open(Path(folder) / "tapeway.db", now=lambda: MOMENT)
+        try:
+            await follow(store, steps)
+        finally:
+            await store.close()
+
+
+@given(st.integers(1, 2**32), new_entries(), json_object, text)
+def test_an_entry_comes_back_from_its_line(
+    number: int, new: NewEntry, meta: dict[str, Any], date: str
+) -> None:
+    entry = Entry(number, new.kind, new.payload, {**new.meta, **meta}, date)
+    line = to_line(entry)
+    assert "\n" not in line
+    assert from_line(line) == entry
+    assert to_line(from_line(line.encode())) == line
+    assert json.loads(line) == {
+        "id": entry.id,
+        "kind": entry.kind,
+        "payload": entry.payload,
+        "meta": entry.meta,
+        "date": entry.date,
+    }
+
+
+# Views. What may be appended: messages of people, takes, steps of a turn, and other events.
+
+
+def said(number: int) -> NewEntry:
+    return message("user", f"said {number}", inbox=number)
+
+
+def step_of_a_turn(number: int, calls: int, results: int) -> list[NewEntry]:
+    made = [{"id": f"c{number}.{n}", "function": {"name": "n"}} for n in range(calls)]
+    return [tool_call(made), tool_result([f"r{n}" for n in range(results)])]
+
+
+@st.composite
+def allowed_appends(draw: st.DrawFn) -> list[NewEntry]:
+    """Draw the entries of a tape with turns, after its first turn.start (ids: 3 and on)."""
+    entries = [event("turn.start", {"takes": []})]
+    waiting: list[int] = []
+    for number in range(draw(st.integers(1, 15))):
+        what = draw(st.sampled_from(["said", "said", "take", "retake", "step", "answer", "event"]))
+        if what == "said":
+            waiting.append(len(entries) + 3)
+            entries.append(said(number))
+        elif what in ("take", "retake") and waiting:
+            some = draw(st.lists(st.sampled_from(waiting), unique=True, min_size=1))
+            name = "turn.start" if what == "take" else "turn.retake"
+            entries.append(event(name, {"takes": some}))
+        elif what == "step":
+            entries += step_of_a_turn(number, draw(st.integers(1, 3)), draw(st.integers(0, 3)))
+        elif what == "answer":
+            entries.append(message("assistant", f"answer {number}"))
+        else:
+            entries.append(event("outbound", {"number": number}))
+    return entries
+
+
+async def is_only_appended_to(entries: list[NewEntry]) -> None:
+    tape = Tape(MemoryStore(), "t")
+    before: list[bytes] = []
+    for new in entries:
+        await tape.append(new)
+        shown, again = [await view(tape, default_tape_context()) for _ in range(2)]
+        assert [dump(one) for one in shown] == [dump(one) for one in again]
+        after = [dump(one).encode() for one in shown]
+        assert after[: len(before)] == before
+        before = after
+
+
+@given(allowed_appends())
+@settings(deadline=None)
+async def test_a_view_is_the_same_bytes_twice_and_is_only_appended_to(
+    entries: list[NewEntry],
+) -> None:
+    await is_only_appended_to(entries)
+
+
+@given(allowed_appends())
+@settings(deadline=None)
+async def test_a_view_of_a_tape_without_turns_is_only_appended_to(entries: list[NewEntry]) -> None:
+    await is_only_appended_to(
+        [new for new in entries if "takes" not in new.payload.get("data", {})]
+    )
+
+
+@given(allowed_appends(), allowed_appends())
+@settings(deadline=None)
+async def test_a_view_is_only_appended_to_also_behind_an_anchor_in_a_turn(
+    earlier: list[NewEntry], later: list[NewEntry]
+) -> None:
+    tape = Tape(MemoryStore(), "t")
+    await tape.append(*earlier)
+    await tape.handoff("phase:one")
+    shift = await tape.size() - 2
+    before = await view(tape, default_tape_context())
+    for new in later[1:]:
+        await tape.append(_moved(new, shift - 1))
+        after = await view(tape, default_tape_context())
+        assert after[: len(before)] == before
+        before = after
+
+
+def _moved(new: NewEntry, shift: int) -> NewEntry:
+    data = new.payload.get("data", {})
+    if "takes" not in data:
+        return new
+    taken = [number + shift for number in data["takes"]]
+    return replace(new, payload={**new.payload, "data": {"takes": taken}})
+
+
+call_ids = st.sampled_from(["c1", "c2", "c3"])
+wire_messages = st.lists(
+    st.builds(lambda n: {"role": "user", "content": f"u{n}"}, st.integers(0, 9))
+    | st.builds(
+        lambda ids, content: {
+            "role": "assistant",
+            "content": content,
+            "tool_calls": [{"id": one} for one in ids],
+        },
+        st.lists(call_ids | st.none(), max_size=3, unique=True),
+        st.sampled_from(["", "I look"]),
+    )
+    | st.builds(lambda one: {"role": "tool", "tool_call_id": one, "content": "r"}, call_ids)
+    | st.just({"role": "tool", "content": "stray"}),
+    max_size=12,
+)
+
+
+def unpaired(messages: list[Message]) -> list[Message]:
+    """Return what a provider would refuse: calls and results that do not meet at once."""
+    wrong: list[Message] = []
+    open_calls: list[str] = []
+    for one in [*messages, {"role": "end"}]:
+        if one["role"] == "tool":
+            call_id = one.get("tool_call_id")
+            if call_id is not None and call_id in open_calls:
+                open_calls.remove(call_id)
+            else:
+                wrong.append(one)
+            continue
+        if open_calls:
+            wrong.append(one)
+        open_calls = [call["id"] for call in one.get("tool_calls") or ()]
+    return wrong
+
+
+def is_in_order(kept: list[Message], given: list[Message]) -> bool:
+    """Tell whether what was kept stands in the order in which it was given."""
+    plain = [one for one in kept if one["role"] == "user"]
+    if plain != [one for one in given if one["role"] == "user"]:
+        return False
+    rest = iter(one for one in given if one["role"] != "tool")
+    steps = (one for one in kept if one["role"] != "tool")
+    return all(any(_is_from(step, other) for other in rest) for step in steps)
+
+
+def _is_from(step: Message, other: Message) -> bool:
+    return bool((step["role"], step["content"]) == (other["role"], other["content"]))
+
+
+@given(wire_messages)
+def test_pairing_leaves_nothing_unpaired_and_keeps_the_order(messages: list[Message]) -> None:
+    kept = pair_up(messages)
+    assert unpaired(kept) == []
+    assert is_in_order(kept, messages)
+    assert pair_up(kept) == kept
+
+
+@given(wire_messages)
+def test_pairing_keeps_everything_that_is_paired(messages: list[Message]) -> None:
+    if not unpaired(messages) and all(one.get("tool_calls", True) for one in messages):
+        assert pair_up(messages) == messages

@@ -83,6 +83,7 @@ class DraftEditor:
         self._changed = anyio.Event()
         self._closed = False
         self._idle = anyio.Event()
+        self._waiting = anyio.CancelScope()
         self._place: Place | None = None
         self._shown = ""
 
@@ -96,10 +97,14 @@ class DraftEditor:
         self._draft.reset()
 
     async def close(self) -> Place | None:
-        """Show no more, wait for the edit that is under way, and return where the draft stands."""
+        """Show no more, wait for the edit under way, and return where the draft stands.
+
+        A slot that the editor waits for is given up: it is the final's.
+        """
         self._closed = True
         self._draft.finish()
         self._changed.set()
+        self._waiting.cancel()
         await self._idle.wait()
         return self._place
 
@@ -107,8 +112,7 @@ class DraftEditor:
         """Show text until closed; a platform that refuses partial text ends it early."""
         try:
             while await self._something_new():
-                priority = Priority.EDIT if self._place else Priority.FIRST_TEXT
-                await self._pacing.slot(self._message.chat_id, priority)
+                await self._slot()
                 text = self._draft.render()
                 if self._closed or not text.strip() or text == self._shown:
                     continue
@@ -117,6 +121,11 @@ class DraftEditor:
             self._closed = True
         finally:
             self._idle.set()
+
+    async def _slot(self) -> None:
+        priority = Priority.EDIT if self._place else Priority.FIRST_TEXT
+        with anyio.CancelScope() as self._waiting:
+            await self._pacing.slot(self._message.chat_id, priority)
 
     async def _something_new(self) -> bool:
         await self._changed.wait()

@@ -59,7 +59,7 @@ class Hub:
         for number, listener in list(state.listeners.items()) if state else ():
             try:
                 listener.send_nowait(event)
-            except (anyio.WouldBlock, anyio.BrokenResourceError):
+            except (anyio.WouldBlock, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 listener.close()
                 if state is not None:
                     state.listeners.pop(number, None)
@@ -87,10 +87,9 @@ class Hub:
     def typing(self, room: str, key: str, on: bool) -> None:
         """Show, or stop showing, that an answer is on its way."""
         state = self._rooms.setdefault(room, _Room())
-        if on == (key in state.typing):
-            return
-        (state.typing.add if on else state.typing.discard)(key)
-        self.publish(room, {"type": "typing", "on": on, "key": key})
+        if on != (key in state.typing):
+            (state.typing.add if on else state.typing.discard)(key)
+            self.publish(room, {"type": "typing", "on": on, "key": key})
         self._forget(room)
 
     def people(self, room: str) -> list[Json]:

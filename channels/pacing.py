@@ -53,6 +53,7 @@ class _Waiter:
 @dataclass(slots=True)
 class _Chat:
     ready_at: float = 0.0
+    closed_until: float = float("-inf")
     typing_at: float = float("-inf")
     waiters: list[_Waiter] = field(default_factory=list)
 
@@ -81,13 +82,14 @@ class Pacing:
     def close(self, chat: str, seconds: float) -> None:
         """Close the gate of a chat, because the platform said so."""
         state = self._chat(chat)
-        state.ready_at = max(state.ready_at, self._clock.monotonic() + seconds)
+        state.closed_until = max(state.closed_until, self._clock.monotonic() + seconds)
+        state.ready_at = max(state.ready_at, state.closed_until)
 
     def may_type(self, chat: str) -> bool:
         """Tell whether a typing sign may go out now; True counts as one."""
         state = self._chat(chat)
         now = self._clock.monotonic()
-        if now - state.typing_at < TYPING_EVERY or state.ready_at - now > self._interval:
+        if now - state.typing_at < TYPING_EVERY or now < state.closed_until:
             return False
         state.typing_at = now
         return True

@@ -82,12 +82,21 @@ async def view_entries(
     known = {entry.id: entry for entry in listed}
     elsewhere = [number for number in _taken(listed) if number not in known]
     known.update(await tape.entries(elsewhere))
-    return arrange(listed, known, own)
+    return arrange(listed, known, own) if await _has_turns(tape, listed) else listed
 
 
 def _opens(entry: Entry) -> bool:
     """Tell whether a turn's view begins at an entry: its start, or its take after an overflow."""
     return is_take(entry) and not entry.payload["data"].get("steered")
+
+
+async def _has_turns(tape: Tape, listed: Sequence[Entry]) -> bool:
+    """Tell whether this tape's messages wait for turns; the newest of them may stand before."""
+    if any(is_take(entry) for entry in listed):
+        return True
+    if not any(waits(entry) for entry in listed):
+        return False
+    return bool(await tape.find(kinds=(EVENT,), name=TURN_START, limit=1, newest=True))
 
 
 def arrange(
@@ -97,8 +106,6 @@ def arrange(
 
     `own` are the entries of the running turn: its prompt may stand before the anchor.
     """
-    if not any(is_take(entry) for entry in entries):
-        return list(entries)
     prompts = {
         entry.meta["prompt_of"]: entry for entry in (*entries, *own) if "prompt_of" in entry.meta
     }

@@ -14,7 +14,7 @@ from typing import Any, Final
 import apsw
 
 from tape.entry import Entry, dump, entry_text, load
-from tape.errors import StoreTooNew, StoreUnavailable, StoreUnfit
+from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnfit
 from tape.query import Query, fold
 from tape.schema import Schema
 from tape.store import TapeInfo
@@ -176,6 +176,8 @@ class Reader:
     def _fetch(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         try:
             return list(self._connection.execute(sql, values))
+        except (UnicodeEncodeError, OverflowError) as cause:
+            raise QueryRefused(f"a query holds what no entry can ({cause})") from cause
         except apsw.Error as cause:
             raise StoreUnavailable(f"the database cannot be read: {cause}") from cause
 
@@ -183,8 +185,8 @@ class Reader:
         """Put the statement of a query together from the file's pieces."""
         head, implied = _head(query)
         values: dict[str, Any] = {
-            "after": query.after,
-            "before": query.before if query.before is not None else _FOREVER,
+            "after": _within(query.after),
+            "before": _within(query.before) if query.before is not None else _FOREVER,
             "limit": query.limit if query.limit is not None else -1,
         }
         pieces = [self._sql[f"tape.{head}"]]
@@ -197,7 +199,7 @@ class Reader:
             "lane": query.lane,
             "turn": query.turn,
             "text": fold(query.text) if query.text is not None else None,
-            "ids": dump(list(query.ids)) if query.ids is not None else None,
+            "ids": dump(_ids(query.ids)) if query.ids is not None else None,
         }
         for name, value in conditions.items():
             if value is None:
@@ -222,6 +224,15 @@ def _head(query: Query) -> tuple[str, str]:
     if query.lane is not None and not query.unlaned:
         return "query_lane", "lane"
     return "query", ""
+
+
+def _within(number: int) -> int:
+    """Keep an id inside its tape's room: what lies beyond is another tape's."""
+    return min(max(number, 0), _FOREVER)
+
+
+def _ids(numbers: Sequence[int]) -> list[int]:
+    return [number for number in numbers if 0 < number < _FOREVER]
 
 
 def rows_of(cursor: apsw.Cursor) -> list[Row]:

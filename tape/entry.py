@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any, Final
 
 import orjson
@@ -169,11 +170,23 @@ def dump(value: object) -> str:
     Raises AppendRefused for what JSON or UTF-8 cannot hold.
     """
     try:
-        return orjson.dumps(value).decode()
+        text = orjson.dumps(value)
+        if b"null" in text and _has_no_word(value):
+            raise ValueError("a number that is not finite")
     except (TypeError, ValueError) as cause:
         raise AppendRefused(
             f"an entry holds what JSON cannot ({cause}): clean it before the append"
         ) from cause
+    return text.decode()
+
+
+def _has_no_word(value: object) -> bool:
+    """Tell whether a value holds NaN or an infinity, which orjson writes as null."""
+    if isinstance(value, float):
+        return not isfinite(value)
+    if isinstance(value, Mapping):
+        return any(_has_no_word(inner) for inner in value.values())
+    return isinstance(value, (list, tuple)) and any(_has_no_word(inner) for inner in value)
 
 
 def load(text: str | bytes) -> Any:
@@ -224,6 +237,9 @@ def from_line(line: str | bytes) -> Entry:
     raw = load(line)
     if not isinstance(raw, dict) or not {"id", "kind", "payload", "date"} <= raw.keys():
         raise ValueError("a tape line needs the keys id, kind, payload, meta and date")
-    return Entry(
-        int(raw["id"]), str(raw["kind"]), raw["payload"], raw.get("meta") or {}, raw["date"]
-    )
+    entry = Entry(raw["id"], raw["kind"], raw["payload"], raw.get("meta") or {}, raw["date"])
+    types = (int, str, dict, dict, str)
+    values = (entry.id, entry.kind, entry.payload, entry.meta, entry.date)
+    if any(type(value) is not wanted for value, wanted in zip(values, types, strict=True)):
+        raise ValueError("a tape line needs an integer id, texts and objects under its keys")
+    return entry

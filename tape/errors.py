@@ -2,6 +2,7 @@
 
 TapeError
 +-- AppendRefused     an entry or a batch that the tape does not take
++-- QueryRefused      a query holds what no entry can: a lone surrogate, a number beyond 64 bits
 +-- UnitFailed        a statement of a unit of work did not change what it had to
 +-- NotFound          no such anchor; names the nearest ones
 +-- StoreUnavailable  the store is closed, or its disk or database is away
@@ -22,6 +23,10 @@ class TapeError(Exception):
 
 class AppendRefused(TapeError):
     """An entry or a batch that the tape does not take; nothing of the batch was written."""
+
+
+class QueryRefused(TapeError):
+    """A query holds what no entry can, such as a lone surrogate: clean it before asking."""
 
 
 class UnitFailed(TapeError):

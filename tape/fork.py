@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 from uuid import uuid4
 
-from tape.entry import FORK_OPEN, Entry, NewEntry, event
+from tape.entry import EVENT, FORK_OPEN, Entry, NewEntry, event
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
@@ -34,7 +34,9 @@ class ForkTape(Tape):
         self.merge_back = merge_back
 
     async def append(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Put entries at the end of the fork."""
+        """Put entries at the end of the fork; raises TapeError once it was closed."""
+        if await self.state() != "open":
+            raise TapeError(f"the fork {self.name} is closed: write to its parent")
         return [self._shown(entry) for entry in await super().append(*entries, key=key)]
 
     async def size(self) -> int:
@@ -58,8 +60,7 @@ class ForkTape(Tape):
     async def state(self) -> str:
         """Return `open`, `fork.merged` or `fork.discarded`."""
         newest = await self.store.query(Query(self.name, limit=1, newest=True))
-        name = newest[0].name if newest else None
-        return name if name in (MERGED, DISCARDED) else "open"
+        return newest[0].name or "open" if newest and _closes(newest[0]) else "open"
 
     async def merge(self) -> list[Entry]:
         """Put what was written inside on the parent, as one block; again: the same block."""
@@ -69,7 +70,7 @@ class ForkTape(Tape):
         block = [
             NewEntry(entry.kind, entry.payload, {**entry.meta, "fork": self.name}, entry.date)
             for entry in await self.own_entries()
-            if entry.name not in (MERGED, DISCARDED)
+            if not _closes(entry)
         ]
         merged = await self.parent.append(*block, key=f"fork:{self.name}") if block else []
         if state == "open":
@@ -105,6 +106,10 @@ class ForkTape(Tape):
 
     def _shown(self, entry: Entry) -> Entry:
         return replace(entry, id=entry.id + self.at - _OPENING)
+
+
+def _closes(entry: Entry) -> bool:
+    return entry.kind == EVENT and entry.name in (MERGED, DISCARDED)
 
 
 async def open_fork(parent: Tape, at: int | None, merge_back: bool) -> ForkTape:

@@ -108,7 +108,7 @@ class MemoryStore:
         dump([step.tape, step.key])  # refuses what is no text
         tape = self._tapes.setdefault(step.tape, _Tape())
         if step.key is not None and step.key in tape.keys:
-            return Outcome(tape.keys[step.key])
+            return Outcome(tuple(_copy(entry) for entry in tape.keys[step.key]))
         batch = with_bootstrap(step.entries, empty=not tape.entries)
         date = utc_iso(self._now())
         newest = len(tape.entries)
@@ -117,11 +117,11 @@ class MemoryStore:
             for number, new in enumerate(batch, start=newest + 1)
         ]
         tape.entries.extend(entries)
-        asked = tuple(_copy(entry) for entry in entries[len(batch) - len(step.entries) :])
+        asked = tuple(entries[len(batch) - len(step.entries) :])
         if step.key is not None:
             tape.keys[step.key] = asked
         undo.append((step.tape, newest, step.key))
-        return Outcome(asked)
+        return Outcome(tuple(_copy(entry) for entry in asked))
 
     def _run(self, step: Run, outcomes: Sequence[Outcome]) -> Outcome:
         before = self._database.total_changes()

@@ -19,7 +19,7 @@ class Query:
     kinds, name     the kind; the name of an anchor or event
     since, until    dates as tapes write them; `since` inclusive, `until` exclusive
     author, lane    `meta.author` and `meta.lane`
-    unlaned         with `lane`: also entries that carry no lane
+    unlaned         with `lane`: also entries that carry no lane (a lane is a text)
     turn            `meta.turn`
     text            a piece of the entry's text, whatever its case
     limit           how many at most; the newest ones where `newest`, else the oldest
@@ -44,6 +44,7 @@ class Query:
     def matches(self, entry: Entry) -> bool:
         """Tell whether an entry answers this query, its limit apart."""
         lane = entry.meta.get("lane")
+        unlaned = self.unlaned and not isinstance(lane, str)
         return (
             entry.id > self.after
             and (self.before is None or entry.id < self.before)
@@ -53,7 +54,7 @@ class Query:
             and (self.since is None or entry.date >= self.since)
             and (self.until is None or entry.date < self.until)
             and (self.author is None or entry.meta.get("author") == self.author)
-            and (self.lane is None or lane == self.lane or (self.unlaned and lane is None))
+            and (self.lane is None or lane == self.lane or unlaned)
             and (self.turn is None or entry.meta.get("turn") == self.turn)
             and (self.text is None or fold(self.text) in fold(entry.text))
         )

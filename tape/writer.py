@@ -7,6 +7,7 @@ that fails takes no other with it; what was written is told only after the commi
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import threading
 from collections.abc import Mapping
@@ -23,6 +24,15 @@ from tape.unit import Append, Outcome, Run, Unit, resolve
 
 MOST_UNITS: Final = 256
 """How many units share one transaction at most, so that the first of them does not wait long."""
+
+OF_THE_UNIT: Final = (
+    apsw.BindingsError,
+    apsw.ConstraintError,
+    apsw.MismatchError,
+    apsw.SQLError,
+    apsw.TooBigError,
+)
+"""What SQLite says of one unit's statements; its other errors are the disk's, and everybody's."""
 
 
 @dataclass(slots=True)
@@ -94,19 +104,6 @@ class WriterThread:
         return batch, False
 
 
-_AWAY: Final = (
-    apsw.FullError,
-    apsw.IOError,
-    apsw.CantOpenError,
-    apsw.BusyError,
-    apsw.LockedError,
-    apsw.CorruptError,
-    apsw.NotADBError,
-    apsw.ReadOnlyError,
-    apsw.NoMemError,
-)
-"""Errors of the disk or the database: they fail the whole transaction, not one unit."""
-
 Result = tuple[Job, list[Outcome] | TapeError]
 
 
@@ -126,7 +123,7 @@ class Transaction:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [self._one(job) for job in batch]
             self._connection.execute("COMMIT")
-        except apsw.Error as cause:
+        except Exception as cause:  # whatever it is, the thread and its callers live on
             self._roll_back()
             failure = StoreUnavailable(f"the database took nothing ({cause}); it is tried again")
             failure.__cause__ = cause
@@ -141,9 +138,9 @@ class Transaction:
         self._connection.execute("SAVEPOINT unit")
         try:
             outcomes = self.steps(job.unit)
-        except _AWAY:
-            raise
         except Exception as cause:
+            if isinstance(cause, apsw.Error) and not isinstance(cause, OF_THE_UNIT):
+                raise
             self._connection.execute("ROLLBACK TO unit")
             self._connection.execute("RELEASE unit")
             return job, _as_tape_error(cause)
@@ -246,7 +243,7 @@ def _settle(results: list[Result]) -> None:
     for job, outcome in results:
         by_loop.setdefault(job.loop, []).append((job, outcome))
     for loop, own in by_loop.items():
-        if not loop.is_closed():
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(_tell, own)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from channels.cli.format import to_terminal
+from channels.cli.format import to_terminal, without_begun
 
 
 class Printer:
@@ -13,18 +13,20 @@ class Printer:
 
     def next(self, message_id: str, text: str) -> str:
         """Return what to print of a text that has grown (or, after a reset, changed)."""
-        clean = to_terminal(text)
+        return self._print(message_id, to_terminal(without_begun(text)))
+
+    def finish(self, message_id: str, text: str) -> str:
+        """Return the rest of a finished text, with the line's end."""
+        rest = self._print(message_id, to_terminal(text))
+        del self._shown[message_id]
+        return f"{rest}\n"
+
+    def _print(self, message_id: str, clean: str) -> str:
         shown = self._shown.get(message_id, "")
         self._shown[message_id] = clean
         if clean.startswith(shown):
             return clean[len(shown) :]
         return f"\n[begins again]\n{clean}"
-
-    def finish(self, message_id: str, text: str) -> str:
-        """Return the rest of a finished text, with the line's end."""
-        rest = self.next(message_id, text)
-        del self._shown[message_id]
-        return f"{rest}\n"
 
     @property
     def writing(self) -> bool:

@@ -8,8 +8,13 @@ from typing import Final
 
 from channels.message import InboundMessage, Sender
 from channels.rooms_http import Post
+from channels.web.format import prose
 
-_CODE_OR_LINK: Final = re.compile(r"```.*?(```|\Z)|`[^`\n]*`|\bhttps?://\S+", re.DOTALL)
+EVERYONE: Final = ("everyone", "here")
+
+_ADDRESS: Final = re.compile(r"://|\w\.\w{2,}/")
+_WORD: Final = r"[^\W\u2e80-\U0003ffff]"
+"""A letter of a script that sets words apart: in Chinese a mention stands amid other letters."""
 
 
 def addressed(
@@ -20,21 +25,20 @@ def addressed(
     `to_agent` is the page's switch, `to_ours` whether the message replies to one of the agent's.
     A name inside code or a link names nobody.
     """
-    plain = _CODE_OR_LINK.sub(" ", text)
+    plain = " ".join(word for word in prose(text).split() if not _ADDRESS.search(word))
     if text.startswith(","):
         return True, "command"
-    if _mentions(plain, agent):
+    if _mention(agent).search(plain):
         return True, "mention"
     if to_ours:
         return True, "reply"
-    opening = plain.lstrip()
-    if any(opening.casefold().startswith(f"@{name.casefold()}") for name in others):
+    if any(_mention(name).match(plain) for name in (*others, *EVERYONE)):
         return False, "a mention of somebody else"
     return (True, "asked on the page") if to_agent else (False, "said to the room")
 
 
-def _mentions(text: str, name: str) -> bool:
-    return re.search(rf"(?<!\w)@{re.escape(name)}\b", text, re.IGNORECASE) is not None
+def _mention(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!{_WORD})@{re.escape(name)}(?!{_WORD})", re.IGNORECASE)
 
 
 def parse(

@@ -76,10 +76,10 @@ class RoomChannel(Channel):
         self.hub.drop_draft(message.chat_id, place.idem)
 
     async def on_event(self, event: Event, message: InboundMessage) -> None:
-        """Take an event; a turn that ends without an answer is told to whoever waits for one."""
+        """Take an event; that nothing will be said at all is told to whoever waits for it."""
         await super().on_event(event, message)
-        if event.kind == "error":
-            self.hub.publish(message.chat_id, {"type": "ended", "reply_to": message.message_id})
+        if event.kind == "error" and event.data.get("silent"):
+            self.hub.publish(message.chat_id, {"type": "silent", "reply_to": message.message_id})
 
     async def opening(self, room: str) -> list[Json]:
         """Return the events that show a room to somebody who comes in."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from os import getpid
+from pathlib import Path
 from typing import Final
 
 import anyio
@@ -25,6 +26,7 @@ from gateway.access import Access
 from gateway.clock import Clock, SystemClock
 from gateway.conversation import Conversation
 from gateway.core import Core
+from gateway.errors import SettingsError
 from gateway.framework import Framework
 from gateway.home import Running, announce, locked, withdraw
 from gateway.hook_runtime import HookRuntime
@@ -93,7 +95,7 @@ async def running_gateway(
     """
     token = settings.http.token.get_secret_value()
     bearer = token or secrets.token_urlsafe(32)
-    with locked(settings.home_path):
+    with locked(settings.home_path), _database_locked(settings):
         sock = listen(settings.http.host, settings.http.port, token) if http else None
         try:
             async with (
@@ -128,10 +130,11 @@ async def running_gateway(
 async def _opened(
     settings: Settings, only: Sequence[str] | None, clock: Clock, plugins: PluginSource
 ) -> AsyncIterator[Gateway]:
+    _make_workspace(settings.workspace_path)
+    model = make_model(settings.agent)
     hooks = HookRuntime()
     failures = plugins(hooks)
     store = await _open_store(settings, hooks, clock)
-    settings.workspace_path.mkdir(parents=True, exist_ok=True)
     channels: dict[str, Channel] = {}
     router = OutboundChannelRouter(channels)
     core = Core(
@@ -143,7 +146,7 @@ async def _opened(
         hooks=hooks,
         router=router,
         framework=Framework(hooks, router, str(settings.workspace_path)),
-        model=make_model(settings.agent),
+        model=model,
     )
     background = Background()
     running: dict[str, Turn] = {}
@@ -162,6 +165,27 @@ async def _opened(
         with anyio.CancelScope(shield=True):
             await core.model.aclose()
             await store.close()
+
+
+@contextmanager
+def _database_locked(settings: Settings) -> Iterator[None]:
+    """Hold a database that is not in the home folder: two homes must not share one."""
+    path = Path(settings.tape.url.removeprefix("sqlite://").partition("?")[0])
+    if not settings.tape.url.startswith("sqlite:") or path.parent == settings.home_path:
+        yield
+        return
+    with locked(path.parent, f"{path.name}.lock"):
+        yield
+
+
+def _make_workspace(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as cause:
+        raise SettingsError(
+            f"TAPEWAY_WORKSPACE: the folder {path} cannot be made ({cause.strerror}); for example"
+            " TAPEWAY_WORKSPACE=/srv/tapeway/workspace"
+        ) from cause
 
 
 def register_builtin(hooks: HookRuntime, conversation: Conversation) -> None:

@@ -135,7 +135,7 @@ class Conversation:
         if taken.row.status == "refused":
             if message.addressed and not taken.decision.allowed:
                 await self._refuse(asked)
-            await self._tell_end(message)
+            await self._tell_end(message, silent=taken.decision.allowed)
             return
         if not message.addressed:
             return
@@ -169,7 +169,7 @@ class Conversation:
         notice = self._notice(asked, text, f"command:{asked.rows[0].id}")
         await self._end(asked, "done", [notice] if text else [])
         if not text:
-            await self._tell_end(asked.message)
+            await self._tell_end(asked.message, silent=True)
 
     async def _refuse(self, asked: Asked) -> None:
         """Tell a chat that it is not open: the key has the day in it, so once a day."""
@@ -192,7 +192,7 @@ class Conversation:
                 if now - told_at < FULL_NOTICE_SECONDS
             }
             self._told_full[asked.session_id] = now
-        await self._tell_end(asked.message)
+        await self._tell_end(asked.message, silent=not told)
         await self._end(asked, "refused", told, why="too many questions wait")
 
     async def _give_up(self, asked: Asked) -> None:
@@ -225,9 +225,9 @@ class Conversation:
             await self._end(other, "stopped", [told], **by)
         return ended + len(dropped)
 
-    async def _tell_end(self, message: InboundMessage) -> None:
-        """Let the channel end what it shows of a message that gets no answer of the model's."""
-        ended = AgentEvent("error", {"message": "it ended without an answer"})
+    async def _tell_end(self, message: InboundMessage, *, silent: bool = False) -> None:
+        """Let the channel end what it shows of a message; `silent`: nothing at all will be said."""
+        ended = AgentEvent("error", {"message": "ended without an answer", "silent": silent})
         await self._core.router.dispatch_event(ended, message)
 
     async def _end(

@@ -32,11 +32,11 @@ class Running:
 
 
 @contextmanager
-def locked(home: Path) -> Iterator[None]:
-    """Hold the home folder; raises HomeInUse with the process id of who else does."""
+def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
+    """Hold a folder by a lock in it; raises HomeInUse with the process id of who else does."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(home / lock, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as cause:
         raise GatewayError(
             f"the home folder {home} cannot be used ({cause.strerror}): make it writable, or choose"
@@ -82,9 +82,12 @@ def find_running(home: Path) -> Running | None:
     if not (home / LOCK).exists() or not is_locked(home):
         return None
     try:
-        return Running(**orjson.loads((home / ADDRESS).read_bytes()))
+        found = Running(**orjson.loads((home / ADDRESS).read_bytes()))
+        holder = (home / LOCK).read_text("ascii").strip()
     except (OSError, ValueError, TypeError):
         return None
+    # What a killed gateway left must not be believed: its port may be anybody's by now.
+    return found if holder == str(found.pid) else None
 
 
 def _pid(descriptor: int) -> int | None:

@@ -130,7 +130,8 @@ class ChannelManager:
                 if self._core.clock.monotonic() - started > CALM_AFTER:
                     wait = FIRST_WAIT
                 pause = wait * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
-                self._set(channel.name, "waiting", f"{type(cause).__name__}: {cause}")
+                # The cause itself is in the log: its text may hold an address with a token.
+                self._set(channel.name, "waiting", f"it failed ({type(cause).__name__})")
                 get_log().error(
                     "channel.failed", channel=channel.name, again_in=round(pause, 1), exc_info=cause
                 )

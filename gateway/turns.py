@@ -89,7 +89,7 @@ class TurnRunner:
         rows = await self._end(turn, lambda: commit_done(self._core, turn, output))
         get_log().info("turn.done", characters=len(output))
         if not rows:
-            await self._tell_end(turn.message)
+            await self._tell_end(turn.message, silent=True)
 
     async def _end(
         self, turn: Turn, commit: Callable[[], Awaitable[list[OutboxRow]]]
@@ -118,13 +118,13 @@ class TurnRunner:
             return
         silent = turn.stopped_by.get("why") == "interrupted"
         told = None if silent else answer_to(turn.message, STOPPED, turn.id)
-        await self._tell_end(turn.message)
+        await self._tell_end(turn.message, silent=silent)
         await self._end(turn, lambda: commit_stopped(self._core, turn, told))
         get_log().info("turn.stopped", by=turn.stopped_by)
 
-    async def _tell_end(self, message: InboundMessage) -> None:
-        """Let the channel end what it shows of a turn that has no answer of the model's."""
-        ended = AgentEvent("error", {"message": "the turn has ended without an answer"})
+    async def _tell_end(self, message: InboundMessage, *, silent: bool = False) -> None:
+        """Let the channel end what it shows of a turn; `silent`: nothing at all will be said."""
+        ended = AgentEvent("error", {"message": "ended without an answer", "silent": silent})
         await self._core.router.dispatch_event(ended, message)
 
 

@@ -209,7 +209,8 @@ class Reader:
                 continue
             piece = "lane_or_none" if name == "lane" and query.unlaned else name
             pieces.append(self._sql[f"tape.where_{piece}"])
-        pieces.append(self._sql["tape.newest_first" if query.newest else "tape.oldest_first"])
+        order = "placed" if head in ("query", "query_ids") else "first"
+        pieces.append(self._sql[f"tape.{'newest' if query.newest else 'oldest'}_{order}"])
         return "\n".join(pieces), values
 
 

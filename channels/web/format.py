@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from typing import Any, Final
 
@@ -11,12 +11,19 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+LONGEST_MARKDOWN: Final = 20_000
 HEADINGS_BELOW: Final = 2
 """The page has its own h1 and h2: a message's headings begin below them."""
 
 
+@lru_cache(maxsize=512)
 def to_html(text: str) -> str:
-    """Render a message; every byte of HTML in it is shown as the text that it is."""
+    """Render a message; every byte of HTML in it is shown as the text that it is.
+
+    A text beyond LONGEST_MARKDOWN is shown as it is written: rendering it would hold up everybody.
+    """
+    if len(text) > LONGEST_MARKDOWN:
+        return f"<pre>{escape(text)}</pre>"
     return str(_markdown().render(text))
 
 

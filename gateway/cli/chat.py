@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import partial
 from typing import Final, cast
+from uuid import uuid4
 
 import anyio
 from prompt_toolkit import PromptSession
@@ -27,6 +28,7 @@ from gateway.settings import Settings
 
 COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BUILTIN_TOOLS)))
 LAST_SHOWN: Final = 6
+STOP: Final = ",stop"
 
 GREETING: Final = (
     "Talk to {agent}. `,help` lists commands, Ctrl-C stops an answer, Ctrl-D ends the chat."
@@ -56,28 +58,35 @@ def me() -> Person:
 
 
 async def _run_once(settings: Settings, text: str, session: str) -> int:
+    asked = uuid4()
+    printer = Printer()
     async with open_link(settings, session, me()) as link, aclosing(_generator(link)) as events:
-        asked: str | None = None
-        printer = Printer()
         async for event in events:
-            if event["type"] == "people" and asked is None:
-                asked = await link.say(text)
-            elif _answers(event, asked):
-                message = event["message"]
-                if event["type"] == "draft":
-                    _write(printer.next(message["id"], message["text"]))
-                    continue
-                _write(printer.finish(message["id"], message["text"]))
-                failed = message["role"] == "notice" and "(Error " in message["text"]
-                return 1 if failed else 0
+            if event["type"] == "people":
+                await link.say(text, asked)
+                continue
+            code = _take_one(event, str(asked), printer)
+            if code is not None:
+                return code
     raise GatewayError("the gateway ended before it answered; it will answer at its next start")
 
 
-def _answers(event: Json, asked: str | None) -> bool:
-    if event["type"] not in ("draft", "message"):
-        return False
+def _take_one(event: Json, asked: str, printer: Printer) -> int | None:
+    """Print what belongs to one question; returns the exit code at its end."""
+    kind = event["type"]
+    if kind == "silent" and event["reply_to"] == asked:
+        return 0
+    if kind not in ("draft", "message"):
+        return None
     message = event["message"]
-    return message["role"] != "person" and asked is not None and message["reply_to"] == asked
+    if message["role"] == "person" or message["reply_to"] != asked:
+        return None
+    if kind == "draft":
+        _write(printer.next(message["id"], message["text"]))
+        return None
+    _write(printer.finish(message["id"], message["text"]))
+    failed = message["role"] == "notice" and "(Error " in message["text"]
+    return 1 if failed else 0
 
 
 async def _chat(settings: Settings, session: str) -> int:
@@ -107,10 +116,14 @@ class Screen:
 
     async def say(self, text: str) -> None:
         """Say a line; what the gateway does not take is told."""
+        message_id = uuid4()
+        if text.strip() != STOP:
+            self._waiting.add(str(message_id))
         try:
-            self._waiting.add(await self.link.say(text))
+            await self.link.say(text, message_id)
         except GatewayError as refused:
             _write(f"{refused}\n")
+            self._settle(str(message_id))
 
     async def settled(self) -> None:
         """Wait until nothing is awaited."""
@@ -138,10 +151,15 @@ class Screen:
             _write(self._printer.next(event["message"]["id"], event["message"]["text"]))
         elif kind == "message" and event["message"]["role"] != "person":
             self._finish(event["message"])
+        elif kind == "silent":
+            self._settle(event["reply_to"])
 
     def _finish(self, message: Json) -> None:
         _write(self._printer.finish(message["id"], message["text"]))
-        self._waiting.discard(message["reply_to"])
+        self._settle(message["reply_to"])
+
+    def _settle(self, message_id: str) -> None:
+        self._waiting.discard(message_id)
         self._settled.set()
         self._settled = anyio.Event()
 
@@ -159,7 +177,7 @@ async def _converse(screen: Screen, settings: Settings) -> None:
                 line = await prompt.prompt_async("> ")
             except KeyboardInterrupt:
                 if screen.busy:
-                    await screen.say(",stop")
+                    await screen.say(STOP)
                 continue
             except EOFError:
                 return
@@ -174,7 +192,7 @@ async def _until_answered(screen: Screen) -> None:
     async def watch(cancel: Callable[[], None]) -> None:
         with anyio.open_signal_receiver(signal.SIGINT) as signals:
             async for _number in signals:
-                await screen.say(",stop")
+                await screen.say(STOP)
         cancel()
 
     async with anyio.create_task_group() as group:

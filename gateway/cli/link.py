@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Protocol
-from uuid import uuid4
+from urllib.parse import quote
+from uuid import UUID
 
 import httpx2
 import orjson
+from pydantic import ValidationError
 
 from channels.cli.adapter import CliChannel
 from channels.hub import Json
@@ -26,8 +28,8 @@ class Link(Protocol):
         """Give the chat's events: first its opening, then what happens."""
         ...
 
-    async def say(self, text: str) -> str:
-        """Say something; returns the id of the message."""
+    async def say(self, text: str, message_id: UUID) -> None:
+        """Say something; raises GatewayError with a sentence where it is not taken."""
         ...
 
 
@@ -47,11 +49,14 @@ class LocalLink:
             async for event in events:
                 yield event
 
-    async def say(self, text: str) -> str:
+    async def say(self, text: str, message_id: UUID) -> None:
         """Say something."""
-        post = Post(id=uuid4(), person=self._person, text=text)
+        try:
+            post = Post(id=message_id, person=self._person, text=text)
+        except ValidationError as cause:
+            first = cause.errors(include_url=False, include_context=False)[0]
+            raise GatewayError(f"the message was not taken: {first['msg']}") from cause
         await self._channel.post(self._chat, post)
-        return str(post.id)
 
 
 class RemoteLink:
@@ -59,31 +64,43 @@ class RemoteLink:
 
     def __init__(self, client: httpx2.AsyncClient, chat: str, person: Person) -> None:
         self._client = client
-        self._path = f"/api/terminal/{chat}"
+        self._path = f"/api/terminal/{quote(chat, safe='')}"
         self._person = person
 
     async def events(self) -> AsyncIterator[Json]:
         """Give the chat's events."""
-        async with self._client.stream("GET", f"{self._path}/events") as response:
-            response.raise_for_status()
-            async for line in response.aiter_lines():
-                if line.startswith("data:"):
-                    event: Json = orjson.loads(line[5:])
-                    yield event
+        with _told_plainly():
+            async with self._client.stream("GET", f"{self._path}/events") as response:
+                response.raise_for_status()
+                async for line in response.aiter_lines():
+                    if line.startswith("data:"):
+                        event: Json = orjson.loads(line[5:])
+                        yield event
 
-    async def say(self, text: str) -> str:
-        """Say something; raises GatewayError with the gateway's own sentence."""
-        message_id = str(uuid4())
+    async def say(self, text: str, message_id: UUID) -> None:
+        """Say something; a refusal is the gateway's own sentence."""
         body: dict[str, Any] = {
-            "id": message_id,
+            "id": str(message_id),
             "person": {"id": self._person.id, "name": self._person.name},
             "text": text,
         }
-        response = await self._client.post(f"{self._path}/messages", json=body)
-        if response.status_code == 422:
-            raise GatewayError(response.json()["error"])
-        response.raise_for_status()
-        return message_id
+        with _told_plainly():
+            response = await self._client.post(f"{self._path}/messages", json=body)
+            if response.status_code == 422:
+                raise GatewayError(response.json()["error"])
+            response.raise_for_status()
+
+
+@contextmanager
+def _told_plainly() -> Iterator[None]:
+    """Turn an error of the connection into a sentence."""
+    try:
+        yield
+    except httpx2.HTTPError as cause:
+        raise GatewayError(
+            f"the gateway of this home does not answer ({type(cause).__name__}): look whether it"
+            " still runs; what it has accepted, it answers at its next start"
+        ) from cause
 
 
 @asynccontextmanager
@@ -94,13 +111,13 @@ async def open_link(settings: Settings, chat: str, person: Person) -> AsyncItera
         async with _client(found) as client:
             yield RemoteLink(client, chat, person)
         return
+    if not settings.cli.enabled:
+        raise GatewayError("the terminal's channel is switched off: set TAPEWAY_CLI__ENABLED=true")
     try:
         async with running_gateway(settings, only=["cli"], http=False) as gateway:
             channel = gateway.channels.get("cli")
             if not isinstance(channel, CliChannel):
-                raise GatewayError(
-                    "the terminal's channel is switched off: set TAPEWAY_CLI__ENABLED=true"
-                )
+                raise GatewayError("a plugin has put another channel in the terminal's place")
             yield LocalLink(channel, chat, person)
             await gateway.finish()
     except HomeInUse as busy:

@@ -14,19 +14,27 @@ app = typer.Typer(
     help="One agent in your group chats, every chat remembered on an append-only tape.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,  # rich alone takes longer to import than all else of `--help`
     pretty_exceptions_enable=False,
 )
 
 
-@app.callback()
-def _options(
-    show_version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)
-    ] = False,
-) -> None:
-    if show_version:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"tapeway {version('tapeway')}")
         raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", is_eager=True, callback=_show_version
+        ),
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command()

@@ -20,15 +20,25 @@ def serve(settings: Settings) -> int:
 
 
 async def _serve(settings: Settings) -> int:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    """Run until a signal: SIGTERM lets turns finish for a while, Ctrl-C hands over at once."""
+    asked_to_end = anyio.Event()
+
+    async def watch(scope: anyio.CancelScope) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for number in signals:
+                get_log().info("gateway.stopping", signal=signal.Signals(number).name)
+                if number == signal.SIGTERM and not asked_to_end.is_set():
+                    asked_to_end.set()
+                else:
+                    scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch, group.cancel_scope)
         async with running_gateway(settings) as gateway:
             _say_what_next(gateway, settings)
-            async for number in signals:
-                name = signal.Signals(number).name
-                get_log().info("gateway.stopping", signal=name)
-                if number == signal.SIGTERM:
-                    await gateway.finish()
-                break
+            await asked_to_end.wait()
+            await gateway.finish()
+        group.cancel_scope.cancel()
     print("Stopped. What was not answered yet is answered at the next start.", file=sys.stderr)
     return 0
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Concatenate, ParamSpec
 
+from agent.errors import AgentError, KeyMissing
 from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
 from gateway.settings import LogSettings, Settings, load_settings, unknown_names
@@ -31,14 +32,22 @@ def run_command(
         for sentence in unknown_names(os.environ):
             get_log().warning("settings.unknown", what=sentence)
         return work(settings, *arguments, **options)
-    except GatewayError as cause:
-        print(f"tapeway: {cause}", file=sys.stderr)
-        return cause.exit_code
-    except TapeError as cause:
-        print(f"tapeway: {cause}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         return 130
+    except Exception as cause:
+        return _told(cause)
+
+
+def _told(cause: BaseException) -> int:
+    """Print an error that has a sentence, and return the exit code; raise any other again."""
+    if isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
+        return _told(cause.exceptions[0])
+    if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
+        raise cause
+    print(f"tapeway: {cause}", file=sys.stderr)
+    if isinstance(cause, GatewayError):
+        return cause.exit_code
+    return 2 if isinstance(cause, KeyMissing) else 1
 
 
 def _quiet(settings: LogSettings) -> LogSettings:

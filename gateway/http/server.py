@@ -31,6 +31,12 @@ def listen(host: str, port: int, token: str) -> socket.socket:
     try:
         opened.bind((host, port))
         opened.listen(128)
+    except socket.gaierror as cause:
+        opened.close()
+        raise SettingsError(
+            f"TAPEWAY_HTTP__HOST: {host!r} is no address of this machine ({cause.strerror}); for"
+            " example TAPEWAY_HTTP__HOST=127.0.0.1"
+        ) from cause
     except OSError as cause:
         opened.close()
         raise PortInUse(host, port, cause) from cause

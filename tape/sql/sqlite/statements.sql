@@ -100,7 +100,15 @@ AND turn = :turn
 AND entry_says(kind, payload, :text)
 
 -- name: oldest_first
+-- By id, in which the indexes of anchors, lanes and turns end.
 ORDER BY id ASC LIMIT :limit
 
 -- name: newest_first
 ORDER BY id DESC LIMIT :limit
+
+-- name: oldest_placed
+-- By place, in which the table itself is read: ordered by id, all that is found would be sorted.
+ORDER BY pos ASC LIMIT :limit
+
+-- name: newest_placed
+ORDER BY pos DESC LIMIT :limit

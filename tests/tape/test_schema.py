@@ -53,7 +53,7 @@ def test_every_statement_of_the_tapes_is_sound_sql() -> None:
     connection.create_scalar_function("entry_says", lambda *_: True, 3)
     head = schema.statements["tape.query"]
     for name, sql in schema.statements.items():
-        piece = re.match(r"tape\.(where_|oldest|newest_first)", name)
+        piece = re.match(r"tape\.(where_|oldest|newest_first|newest_placed)", name)
         whole = f"{head}\n{sql}" if piece else sql
         connection.execute(f"EXPLAIN {whole}", dict.fromkeys(_parameters(whole)) or None)
 

@@ -13,7 +13,8 @@ const $ = (id) => document.getElementById(id);
 
 returnFromLogin();
 const query = new URLSearchParams(location.search);
-const room = query.get('room')?.trim() || 'lobby';
+// A slash would be another address.
+const room = query.get('room')?.trim().replaceAll('/', '-').slice(0, 80) || 'lobby';
 let person = recallPerson(query.get('as'));
 let agent = 'Tapeway';
 let here = [];
@@ -269,7 +270,7 @@ const composer = setUpComposer({
   },
   onStop: async () => {
     try {
-      const response = await post(room, 'stop', { person });
+      const response = await post(room, 'stop', { person, reply_to: transcript.draftId });
       if (response.status === 401) goToLogin();
       else if (!response.ok) composer.showError(await refusal(response));
     } catch {

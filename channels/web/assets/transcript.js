@@ -35,6 +35,9 @@ export class Transcript {
   get size() { return this.#order.length; }
   get isEmpty() { return this.#known.size === 0; }
   get hasDraft() { return this.drafts.childElementCount > 0; }
+
+  // The newest answer that is being written: Stop ends this one.
+  get draftId() { return this.drafts.lastElementChild?.dataset.id ?? null; }
   get(id) { return this.#known.get(id)?.message ?? null; }
   has(id) { return this.#known.get(id)?.stage === 'log'; }
 

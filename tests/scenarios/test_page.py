@@ -1,0 +1,147 @@
+"""The room page in a real browser: two people, streaming, stop, history, keyboard."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+
+from tests.fakes.openai_script import Text
+from tests.fakes.openai_server import FakeOpenAI
+from tests.gateways import gateway_of, settled
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+REQUIRED = os.environ.get("TAPEWAY_TEST_BROWSER") == "required"
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        CHROMIUM is None and not REQUIRED, reason="no chromium here; CI installs and requires it"
+    ),
+]
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@asynccontextmanager
+async def browser() -> AsyncIterator[Browser]:
+    assert CHROMIUM, "TAPEWAY_TEST_BROWSER=required, but there is no chromium"
+    async with async_playwright() as playwright:
+        opened = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield opened
+        await opened.close()
+
+
+async def enter(context: BrowserContext, url: str, name: str) -> Page:
+    """Open the room as somebody; an error on the page fails the test."""
+    page = await context.new_page()
+    page.on("pageerror", lambda error: pytest.fail(f"an error on the page: {error}"))
+    await page.goto(f"{url}?as={name}")
+    await expect(page.get_by_text("connected", exact=True)).to_be_visible()
+    return page
+
+
+async def say(page: Page, text: str) -> None:
+    await page.locator("#composer-text, textarea").first.fill(text)
+    await page.keyboard.press("Enter")
+
+
+async def test_two_people_see_each_other_and_the_answer_grow(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+        server.enqueue(Text(("It has **bold** ", "and an end."), gate=gate))
+        context = await opened.new_context()
+        alice = await enter(context, gateway.url, "Alice")
+        bob = await enter(context, gateway.url, "Bob")
+        await say(alice, "What has it got?")
+        await expect(bob.get_by_text("What has it got?").first).to_be_visible()
+        await expect(bob.locator(".draft strong")).to_have_text("bold")
+        await expect(alice.locator(".draft")).to_be_visible()
+        gate.set()
+        await expect(alice.get_by_text("and an end.")).to_be_visible()
+        await expect(alice.locator(".draft")).to_have_count(0)
+        await expect(bob.locator(".draft")).to_have_count(0)
+
+
+async def test_stop_ends_the_answer_and_the_room_says_so(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+        server.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(page, "Go on for ever")
+        await expect(page.locator(".draft")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_text("Stopped.")).to_be_visible()
+        await expect(page.locator(".draft")).to_have_count(0)
+        await settled(gateway)
+
+
+async def test_the_history_is_there_after_a_reload_once(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        server.enqueue(Text(("a memorable answer",)))
+        await say(page, "a memorable question")
+        await expect(page.get_by_text("a memorable answer")).to_be_visible()
+        await page.reload()
+        answer = page.locator("[data-role=agent]", has_text="a memorable answer")
+        await expect(answer).to_have_count(1)
+        question = page.locator("[data-role=person]", has_text="a memorable question")
+        await expect(question).to_have_count(1)
+
+
+async def test_a_first_visit_asks_for_a_name_and_works_by_keyboard_alone(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, browser() as opened:
+        context = await opened.new_context(viewport={"width": 360, "height": 640})
+        page = await context.new_page()
+        await page.goto(gateway.url)
+        await expect(page.get_by_role("dialog")).to_be_visible()
+        await page.keyboard.type("Carol")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("dialog")).to_be_hidden()
+        await page.keyboard.type("hello from the keyboard")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_text("offline model", exact=True).first).to_be_visible()
+        await expect(page.locator("[data-role=agent]")).to_have_count(1)
+        width = await page.evaluate("document.documentElement.scrollWidth")
+        assert width <= 360, "the page is wider than a phone"
+
+
+async def test_what_a_model_writes_cannot_run_in_the_page(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        attack = "<img src=x onerror=\"document.title='owned'\"> [a](javascript:alert(1)) done"
+        server.enqueue(Text((attack,)))
+        await say(page, "attack")
+        await expect(page.get_by_text("done").last).to_be_visible()
+        assert await page.title() != "owned"
+        assert await page.locator("[data-role=agent] img").count() == 0
+        assert await page.locator("a[href^=javascript]").count() == 0
+
+
+async def test_with_a_token_the_login_form_leads_to_the_room(tmp_path: Path) -> None:
+    async with (
+        gateway_of(tmp_path, None, HTTP__TOKEN="open-sesame") as gateway,
+        browser() as opened,
+    ):
+        page = await (await opened.new_context()).new_page()
+        await page.goto(gateway.url)
+        await page.get_by_label("token", exact=False).first.fill("wrong")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("alert")).to_be_visible()
+        await page.get_by_label("token", exact=False).first.fill("open-sesame")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("dialog")).to_be_visible()

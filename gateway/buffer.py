@@ -55,8 +55,9 @@ class Buffer:
         if debounce <= 0:
             await self._flush(asked)
             return
-        self._bursts[key] = _Burst(asked, now, now + min(debounce, self._longest))
-        self._spawn("buffer", lambda: self._wait(key))
+        burst = _Burst(asked, now, now + min(debounce, self._longest))
+        self._bursts[key] = burst
+        self._spawn("buffer", lambda: self._wait(key, burst))
 
     def lane_of(self, key: Key) -> str | None:
         """Return the lane of the burst that is being collected; None where there is none."""
@@ -68,8 +69,7 @@ class Buffer:
         keys = [key for key, burst in self._bursts.items() if wanted(burst.asked)]
         return [self._bursts.pop(key).asked for key in keys]
 
-    async def _wait(self, key: Key) -> None:
-        burst = self._bursts[key]
+    async def _wait(self, key: Key, burst: _Burst) -> None:
         while (left := burst.until - self._clock.monotonic()) > 0:
             await self._clock.sleep(left)
         if self._bursts.get(key) is burst:

@@ -85,6 +85,10 @@ class Intake:
         while not later.empty():
             self._rows.put_nowait(later.get_nowait())
 
+    async def taken_in(self) -> None:
+        """Wait until everything that was accepted is on its tape and on its way."""
+        await self._rows.join()
+
     async def run(self) -> None:
         """Take in what is queued, for ever."""
         while True:
@@ -96,6 +100,9 @@ class Intake:
                     await self._safely_forward(taken)
             except Exception as cause:
                 get_log().error("intake.failed", messages=len(batch), exc_info=cause)
+            finally:
+                for _row in batch:
+                    self._rows.task_done()
 
     async def _safely_forward(self, taken: TakenIn) -> None:
         try:

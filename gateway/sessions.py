@@ -24,7 +24,7 @@ INTERRUPTED: Final = {"why": "interrupted"}
 class Runs(Protocol):
     """Who answers a question; see `TurnRunner.run`."""
 
-    def __call__(self, asked: Asked, started: Callable[[Turn], None]) -> Awaitable[None]:
+    def __call__(self, asked: Asked, started: Callable[[Turn], None], /) -> Awaitable[None]:
         """Answer a question; `started` is told the turn once it has begun."""
         ...
 

@@ -1,0 +1,108 @@
+"""The debounce buffer, on a clock of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import anyio
+import pytest
+
+from agent.tool import Role
+from channels.message import InboundMessage, Sender
+from gateway.buffer import Buffer, key_of
+from gateway.in_order import Work
+from gateway.ledger.rows import InboxRow
+from gateway.turn import Asked
+from tests.clock import ManualClock
+
+pytestmark = pytest.mark.anyio
+
+
+def asked(number: int, author: str = "a", session: str = "s", thread: str | None = None) -> Asked:
+    message = InboundMessage(
+        channel="web",
+        chat_id="1",
+        ext_id=f"1/{number}",
+        message_id=str(number),
+        sender=Sender(author, author),
+        text=f"text {number}",
+        date="2026-01-01T00:00:00+00:00",
+        thread_id=thread,
+    )
+    row = InboxRow(number, "web", session, number, "lane", None, "waiting", 0, message)
+    return Asked(session, "tape", "lane", Role.MEMBER, (row,))
+
+
+@dataclass
+class Bench:
+    buffer: Buffer
+    clock: ManualClock
+    flushed: list[list[int]] = field(default_factory=list)
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    clock = ManualClock()
+    flushed: list[list[int]] = []
+
+    async def flush(one: Asked) -> None:
+        flushed.append([row.id for row in one.rows])
+
+    async with anyio.create_task_group() as group:
+
+        def spawn(_name: str, work: Work) -> None:
+            async def run() -> None:
+                await work()
+
+            group.start_soon(run)
+
+        yield Bench(Buffer(clock, 10.0, flush, spawn), clock, flushed)
+        group.cancel_scope.cancel()
+
+
+async def test_b6_a_burst_goes_on_once_after_its_last_message(bench: Bench) -> None:
+    await bench.buffer.add(asked(1), 1.0)
+    await bench.clock.advance(0.9)
+    await bench.buffer.add(asked(2), 1.0)
+    await bench.clock.advance(0.9)
+    assert bench.flushed == []
+    await bench.clock.advance(0.2)
+    assert bench.flushed == [[1, 2]]
+
+
+async def test_b6_a_burst_without_end_goes_on_after_the_longest_wait(bench: Bench) -> None:
+    for number in range(12):
+        await bench.buffer.add(asked(number), 1.0)
+        await bench.clock.advance(0.9)
+    assert bench.flushed[0] == list(range(12))
+
+
+async def test_authors_threads_and_sessions_do_not_wait_for_each_other(bench: Bench) -> None:
+    await bench.buffer.add(asked(1), 1.0)
+    await bench.buffer.add(asked(2, author="b"), 1.0)
+    await bench.buffer.add(asked(3, session="t"), 1.0)
+    await bench.buffer.add(asked(4, thread="x"), 1.0)
+    await bench.clock.advance(1.0)
+    assert sorted(bench.flushed) == [[1], [2], [3], [4]]
+
+
+async def test_without_a_wait_it_goes_on_at_once(bench: Bench) -> None:
+    await bench.buffer.add(asked(1), 0)
+    assert bench.flushed == [[1]]
+
+
+async def test_a_burst_that_is_taken_away_is_not_asked(bench: Bench) -> None:
+    await bench.buffer.add(asked(1), 1.0)
+    taken = bench.buffer.take_away(lambda one: one.message.sender.id == "a")
+    assert [row.id for one in taken for row in one.rows] == [1]
+    await bench.clock.advance(20)
+    assert bench.flushed == []
+
+
+async def test_the_lane_of_a_burst_is_known_while_it_is_collected(bench: Bench) -> None:
+    first = asked(1)
+    await bench.buffer.add(first, 1.0)
+    assert bench.buffer.lane_of(key_of(first)) == "lane"
+    await bench.clock.advance(1.0)
+    assert bench.buffer.lane_of(key_of(first)) is None

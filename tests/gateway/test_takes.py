@@ -1,0 +1,92 @@
+"""What a turn takes along, and what it takes again."""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway.takes import Takes, choose_retakes, choose_takes
+from tape.context import TURN_START
+from tape.entry import NewEntry, anchor, event, message, tool_call, tool_result
+from tape.handle import Tape
+from tape.memory import MemoryStore
+
+pytestmark = pytest.mark.anyio
+
+
+def said(text: str, lane: str | None = "x", **more: object) -> NewEntry:
+    meta = {"inbox": 1, "lane": lane, **more}
+    return message("user", text, **{key: value for key, value in meta.items() if value})
+
+
+def start(*takes: int, lane: str = "x", turn: str = "t") -> NewEntry:
+    return event(TURN_START, {"turn": turn, "takes": list(takes)}, lane=lane, turn=turn)
+
+
+async def tape_with(*entries: NewEntry) -> Tape:
+    tape = Tape(MemoryStore(), "tape")
+    await tape.append(*entries)  # ids from 3 on, after the bootstrap
+    return tape
+
+
+async def test_the_question_is_last_after_what_its_lane_said_since() -> None:
+    tape = await tape_with(said("3"), start(3), said("5"), said("6"), said("7"))
+    assert await choose_takes(tape, "x", [6], [], 1000) == Takes((), (5, 7, 6))
+
+
+async def test_what_waits_for_a_turn_of_its_own_is_not_taken() -> None:
+    tape = await tape_with(said("3"), said("4"), said("5"))
+    assert await choose_takes(tape, "x", [3], {4}, 1000) == Takes((), (5, 3))
+
+
+async def test_commands_are_not_conversation() -> None:
+    tape = await tape_with(said(",help", command=True), said("4"))
+    assert await choose_takes(tape, "x", [4], [], 1000) == Takes((), (4,))
+
+
+async def test_nothing_before_the_lane_s_anchor_is_taken_but_the_question() -> None:
+    tape = await tape_with(said("3"), said("4"), anchor("session/reset"), said("6"))
+    assert await choose_takes(tape, "x", [4], [], 1000) == Takes((), (6, 4))
+
+
+async def test_the_budget_keeps_the_newest_and_always_the_question() -> None:
+    tape = await tape_with(*(said("word " * 40) for _ in range(5)), said("question"))
+    takes = await choose_takes(tape, "x", [8], [], 120)
+    assert takes.takes == (6, 7, 8)
+    assert (await choose_takes(tape, "x", [8], [], 0)).takes == (8,)
+
+
+async def test_b4_a_young_lane_brings_the_last_few_of_the_room_and_takes_none_of_them() -> None:
+    others = [said(f"room {number}", lane="y") for number in range(9)]
+    tape = await tape_with(*others, said("question"))
+    takes = await choose_takes(tape, "x", [12], [], 1000)
+    assert takes == Takes((6, 7, 8, 9, 10, 11), (12,))
+
+
+async def test_g1_what_the_room_was_shown_once_is_not_shown_again() -> None:
+    tape = await tape_with(said("room", lane="y"), said("one"))
+    shown = event(TURN_START, {"turn": "t", "include": [3], "takes": [4]}, lane="x", turn="t")
+    await tape.append(shown, said("two"))
+    assert await choose_takes(tape, "x", [6], [], 1000) == Takes((), (6,))
+
+
+async def test_a_lane_of_more_than_a_handful_brings_nobody_else() -> None:
+    tape = await tape_with(said("room", lane="y"), *(said("own") for _ in range(5)), said("q"))
+    assert (await choose_takes(tape, "x", [9], [], 1000)).include == ()
+
+
+async def test_a_retake_has_the_question_and_then_the_turn_s_calls_with_their_results() -> None:
+    call = {"id": "c", "function": {"name": "n", "arguments": "{}"}}
+    own = {"lane": "x", "turn": "t"}
+    tape = await tape_with(
+        said("3"),
+        said("4"),
+        start(3, 4),
+        tool_call([call], **own),
+        tool_result(["r"], **own),
+        tool_call([{**call, "id": "open"}], **own),
+    )
+    assert await choose_retakes(tape, "t", [4], 1000) == [3, 4, 6, 7]
+    assert await choose_retakes(tape, "t", [4], 0) == [4]
+    again = event("turn.retake", {"turn": "t", "takes": [3, 4, 6, 7]}, **own)
+    await tape.append(again)
+    assert await choose_retakes(tape, "t", [4], 1000) == [3, 4, 6, 7]

@@ -1,0 +1,182 @@
+"""Plugins in a running gateway."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from agent.tool import NoArguments, Tool, ToolContext
+from gateway.hookspecs import hookimpl
+from tape.context import TapeContext, to_messages
+from tape.memory import MemoryStore
+from tests.fakes.openai_script import Call, Text, ToolCalls, context_length_exceeded
+from tests.fakes.openai_server import FakeOpenAI
+from tests.gateways import gateway_of, names, settled, tape_of
+from tests.visitor import visit
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_built_prompt_is_on_the_tape_and_shown_instead_also_after_an_overflow(
+    tmp_path: Path,
+) -> None:
+    class Prompt:
+        @hookimpl
+        def build_prompt(self, message: Any) -> str:
+            return f"<<{message.text}>>"
+
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Prompt()) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        server.enqueue(context_length_exceeded(True), Text(("fine",)))
+        await alice.answer(await alice.say("one"))
+        entries = await settled(gateway)
+        for request in server.requests:
+            assert request.body["messages"][-1]["content"] == "<<one>>"
+    written = next(entry for entry in entries if "prompt_of" in entry.meta)
+    assert entries[written.meta["prompt_of"] - 1].meta["text"] == "one"
+
+
+async def test_the_state_of_hooks_is_plain_and_saved_when_a_turn_is_stopped(tmp_path: Path) -> None:
+    saved: list[str] = []
+
+    class Keeps:
+        @hookimpl
+        async def load_state(self, message: Any, session_id: str) -> dict[str, Any]:
+            return {"mood": "good"}
+
+        @hookimpl
+        async def save_state(self, state: dict[str, Any], model_output: str) -> None:
+            await anyio.lowlevel.checkpoint()
+            saved.append(f"{json.dumps(state['mood'])} {model_output}")
+            json.dumps(state)
+
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Keeps()) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        server.enqueue(Text(("half ", "whole"), delay=3600))
+        asked = await alice.say("one")
+        await alice.draft(asked)
+        await alice.stop()
+        await alice.answer(asked)
+    assert saved == ['"good" half ']
+
+
+async def test_a_plugin_s_tool_is_offered_run_and_can_be_denied(tmp_path: Path) -> None:
+    ran: list[str] = []
+
+    async def launch(_arguments: NoArguments, context: ToolContext) -> str:
+        ran.append(context.turn)
+        return "launched"
+
+    class Launcher:
+        denies = False
+
+        @hookimpl
+        def provide_tools(self) -> list[Tool]:
+            return [Tool("rocket.launch", "Launch it.", NoArguments, launch, first=True)]
+
+        @hookimpl
+        def before_tool_call(self, name: str) -> None:
+            if self.denies:
+                raise PermissionError("not on a Sunday")
+
+    plugin = Launcher()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, plugin) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        for denies in (False, True):
+            plugin.denies = denies
+            server.enqueue(ToolCalls((Call("c", "rocket_launch", "{}"),)), Text(("ok",)))
+            await alice.answer(await alice.say("launch"))
+        results = [request.body["messages"][-1]["content"] for request in server.requests[1::2]]
+    assert len(ran) == 1
+    assert results[0] == "launched"
+    assert "not on a Sunday" in results[1]
+
+
+async def test_a_plugin_may_drop_a_message_and_an_event_tells_so(tmp_path: Path) -> None:
+    class Doorman:
+        @hookimpl
+        def admit_message(self, message: Any) -> str | None:
+            return "drop" if "spam" in message.text else None
+
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Doorman()) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        await alice.say("spam spam")
+        await alice.answer(await alice.say("hello"))
+        entries = await settled(gateway)
+    assert len(server.requests) == 1
+    assert "message.dropped" in names(entries)
+    assert "spam" not in str([entry.payload for entry in entries])
+
+
+async def test_a_plugin_s_tape_store_holds_the_tapes_and_the_ledger_stands_beside_it(
+    tmp_path: Path,
+) -> None:
+    store = MemoryStore()
+
+    class Brings:
+        @hookimpl
+        def provide_tape_store(self) -> MemoryStore:
+            return store
+
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings()) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        await alice.answer(await alice.say("one"))
+        await settled(gateway)
+        (info,) = await store.tapes()
+        assert info.name == tape_of(gateway).name
+    assert (tmp_path / "ledger.db").exists()
+    assert not (tmp_path / "tapeway.db").exists()
+
+
+async def test_a_plugin_s_context_replaces_the_builtin_one(tmp_path: Path) -> None:
+    class Whole:
+        @hookimpl
+        def build_tape_context(self) -> TapeContext:
+            return TapeContext(None, to_messages)
+
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Whole()) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        await alice.answer(await alice.say("before the reset"))
+        await alice.answer(await alice.say(",reset"))
+        await alice.answer(await alice.say("after it"))
+        assert "before the reset" in str(server.requests[-1].body["messages"])
+
+
+async def test_an_anchor_that_a_turn_sets_counts_from_the_next_turn_on(tmp_path: Path) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        handoff = Call("c", "tape_handoff", '{"name":"task/done","summary":"all is well"}')
+        server.enqueue(ToolCalls((handoff,)), Text(("done",)), Text(("next",)))
+        await alice.answer(await alice.say("finish it"))
+        await alice.answer(await alice.say("what now?"))
+        second, third = (r.body["messages"] for r in server.requests[1:])
+    assert "> finish it" in str(second)
+    assert second[-1]["role"] == "tool"
+    assert "finish it" not in str(third)
+    assert "all is well" in third[1]["content"]
+    assert server.refused == []

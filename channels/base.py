@@ -70,6 +70,10 @@ class ChannelHost(DraftJournal, Protocol):
         """Say that the channel is connected."""
         ...
 
+    def report(self, event: str) -> None:
+        """Log an exception that is being handled, under the name of what happened."""
+        ...
+
     async def history(self, channel: str, chat_id: str, limit: int) -> list[Shown]:
         """Return what was said in a chat, oldest first."""
         ...

@@ -103,12 +103,13 @@ def room_routes(channel: RoomChannel, prefix: str, submit: Submit) -> list[Route
 
     return [
         Route(f"{prefix}/{{room}}/events", events),
-        Route(f"{prefix}/{{room}}/messages", _guarded(post), methods=["POST"]),
-        Route(f"{prefix}/{{room}}/stop", _guarded(stop), methods=["POST"]),
+        Route(f"{prefix}/{{room}}/messages", _guarded(channel, post), methods=["POST"]),
+        Route(f"{prefix}/{{room}}/stop", _guarded(channel, stop), methods=["POST"]),
     ]
 
 
 def _guarded(
+    channel: RoomChannel,
     endpoint: Callable[[Request], Awaitable[Response]],
 ) -> Callable[[Request], Awaitable[Response]]:
     """Answer what cannot be taken with a sentence."""
@@ -122,6 +123,10 @@ def _guarded(
             return _refusal(f"The message was not taken: {where}: {first['msg']}.")
         except InboundRefused as cause:
             return _refusal(str(cause))
+        except Exception:
+            # It is not on the disk, so it is not taken: who posts may try again, under the same id.
+            channel.host.report("channel.accept_failed")
+            return JSONResponse({"error": "Not taken now; try again later."}, status_code=503)
 
     return answer
 

@@ -72,8 +72,7 @@ class Gateway:
         """Start no more turns, and wait a while for those that run and for what is being sent."""
         self.conversation.sessions.close()
         with anyio.move_on_after(seconds):
-            await self.conversation.sessions.idle()
-            await self.conversation.delivery.idle()
+            await self.conversation.idle()
 
 
 PluginSource = Callable[[HookRuntime], list[Failure]]

@@ -72,6 +72,13 @@ class Conversation:
         found = (turn for turn in self._running.values() if turn.message.ext_id == message.ext_id)
         return next(found, None)
 
+    async def idle(self) -> None:
+        """Wait until what was accepted is taken in, and no command, turn or send is under way."""
+        await self.intake.taken_in()
+        await self._in_order.idle()
+        await self.sessions.idle()
+        await self.delivery.idle()
+
     async def load(self) -> None:
         """Read what the last process left; to be called before anything new is accepted."""
         self._left = await self._core.ledger.open_inbox()

@@ -174,6 +174,9 @@ class _Host(ChannelHost):
     def ready(self) -> None:
         self._manager.connected(self._channel.name)
 
+    def report(self, event: str) -> None:
+        get_log().error(event, channel=self._channel.name, exc_info=True)
+
     async def history(self, channel: str, chat_id: str, limit: int) -> list[Shown]:
         session_id = await self._core.framework.resolve_session(
             {"channel": channel, "chat_id": chat_id}

@@ -81,8 +81,7 @@ def names(entries: list[Entry]) -> list[str]:
 
 async def settled(gateway: Gateway, session: str = "web:lobby") -> list[Entry]:
     """Wait until no turn runs and nothing is being sent; returns the tape."""
-    await gateway.conversation.sessions.idle()
-    await gateway.conversation.delivery.idle()
+    await gateway.conversation.idle()
     return await tape_of(gateway, session).read()
 
 

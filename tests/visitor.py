@@ -45,6 +45,11 @@ class Visitor:
         assert response.status_code == 202, response.text
         return message_id
 
+    async def try_to_say(self, text: str) -> httpx2.Response:
+        """Post a message, whatever comes of it."""
+        body = {"id": str(uuid4()), "person": self.person, "text": text}
+        return await self._client.post(f"{self._path}/messages", json=body)
+
     async def stop(self) -> None:
         """Press Stop."""
         await self._client.post(f"{self._path}/stop", json={"person": self.person})

@@ -1,0 +1,52 @@
+"""The database is away for a while: nothing is taken, nothing is lost, and it resumes by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import apsw
+import pytest
+
+import tape.database
+from tests.fakes.openai_server import FakeOpenAI
+from tests.gateways import gateway_of, settled
+from tests.visitor import visit
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_d7_a_locked_database_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tape.database, "BUSY_MS", 20)
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        async with visit(gateway.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("before"))
+            await settled(gateway)
+            other = apsw.Connection(str(tmp_path / "tapeway.db"))
+            other.execute("BEGIN IMMEDIATE")
+            response = await alice.try_to_say("while it is away")
+            assert response.status_code == 503
+            assert "later" in response.json()["error"]
+            other.execute("ROLLBACK")
+            other.close()
+            await alice.answer(await alice.say("after"))
+
+
+async def test_a_turn_that_cannot_be_written_down_is_finished_when_the_database_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tape.database, "BUSY_MS", 20)
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        async with visit(gateway.url, "Alice") as (alice,):
+            other = apsw.Connection(str(tmp_path / "tapeway.db"))
+            asked = await alice.say("one")
+            await server.wait_for_requests(1)
+            other.execute("BEGIN IMMEDIATE")
+            with anyio.move_on_after(0.3):
+                await alice.answer(asked)
+            other.execute("ROLLBACK")
+            other.close()
+            answer = await alice.answer(asked)
+            assert answer["role"] == "agent"

@@ -6,11 +6,13 @@ import httpx2
 import openai
 import pytest
 
+from tests.fakes.openai_script import JsonObject
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.test_openai_server import (
     HELLO,
     answering,
     asking,
+    chunks,
     client_of,
     function,
     post,

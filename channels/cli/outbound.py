@@ -16,9 +16,13 @@ class Printer:
         return self._print(message_id, to_terminal(without_begun(text)))
 
     def finish(self, message_id: str, text: str) -> str:
-        """Return the rest of a finished text, with the line's end."""
-        rest = self._print(message_id, to_terminal(text))
-        del self._shown[message_id]
+        """Return the rest of a finished text, with the line's end.
+
+        A sentence that takes the place of what was begun (`Stopped.`) stands on a line of its own.
+        """
+        clean = to_terminal(text)
+        shown = self._shown.pop(message_id, "")
+        rest = clean[len(shown) :] if clean.startswith(shown) else f"\n{clean}"
         return f"{rest}\n"
 
     def _print(self, message_id: str, clean: str) -> str:

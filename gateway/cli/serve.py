@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from functools import partial
+from pathlib import Path
 
 import anyio
 
@@ -47,7 +49,7 @@ def _say_what_next(gateway: Gateway, settings: Settings) -> None:
     lines = [
         "",
         f"  Tapeway is running. Open {gateway.url} and say something.",
-        "  Another terminal can talk to it too: tapeway chat",
+        f"  Another terminal can talk to it too: {_command()} chat",
     ]
     if settings.agent.model == OFFLINE:
         lines += [
@@ -56,3 +58,12 @@ def _say_what_next(gateway: Gateway, settings: Settings) -> None:
         ]
     lines += ["  Ctrl-C ends it.", ""]
     print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def _command() -> str:
+    """Return how this command is called from here: by its name, or by its path where it has none."""
+    if shutil.which("tapeway"):
+        return "tapeway"
+    called = Path(sys.argv[0])
+    here = Path.cwd()
+    return str(called.relative_to(here)) if called.is_relative_to(here) else str(called)

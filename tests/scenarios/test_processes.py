@@ -172,6 +172,27 @@ async def test_h2_no_secret_is_in_the_log_or_on_the_disk(tmp_path: Path) -> None
     assert b"canary" not in on_disk
 
 
+async def test_hooks_lists_every_hook_with_who_implements_it(tmp_path: Path) -> None:
+    code, out, _err = await run_tapeway(make_environ(tmp_path), "hooks")
+    assert code == 0
+    lines = {line.split()[0]: line for line in out.splitlines()}
+    assert "builtin" in lines["run_model_stream"]
+    assert "builtin" not in lines["resolve_session"]
+
+
+async def test_a_model_without_a_key_is_told_before_anything_starts(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path, None, AGENT__MODEL="gpt-5-mini")
+    code, _out, err = await run_tapeway(environ, "gateway")
+    assert code == 2
+    assert "TAPEWAY_AGENT__API_KEY" in err
+    assert "Traceback" not in err
+
+
+async def test_the_version_is_told(tmp_path: Path) -> None:
+    code, out, _err = await run_tapeway(make_environ(tmp_path), "--version")
+    assert (code, out.split()[0]) == (0, "tapeway")
+
+
 async def test_help_imports_neither_an_sdk_nor_pydantic(tmp_path: Path) -> None:
     code = (
         "import sys; sys.argv = ['tapeway', '--help']\n"

@@ -54,3 +54,10 @@ def test_what_was_printed_in_the_end_is_the_text_whatever_the_pieces(pieces: lis
     whole = "".join(pieces)
     printed = "".join(printer.next("m1", text) for text in accumulate(pieces))
     assert printed + printer.finish("m1", whole) == to_terminal(whole) + "\n"
+
+
+def test_a_sentence_in_the_place_of_what_was_begun_stands_on_its_own_line() -> None:
+    printer = Printer()
+    assert printer.next("m1", "half an ans") == "half an ans"
+    assert printer.finish("m1", "Stopped.") == "\nStopped.\n"
+    assert not printer.writing

@@ -61,7 +61,7 @@ def _say_what_next(gateway: Gateway, settings: Settings) -> None:
 
 
 def _command() -> str:
-    """Return how this command is called from here: by its name, or by its path where it has none."""
+    """Return how this command is called from here: by its name, or else by its path."""
     if shutil.which("tapeway"):
         return "tapeway"
     called = Path(sys.argv[0])

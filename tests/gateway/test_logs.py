@@ -1,0 +1,26 @@
+"""The log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.fakes.openai_script import Failure
+from tests.fakes.openai_server import FakeOpenAI
+from tests.gateways import make_environ, run_tapeway
+
+
+@pytest.mark.anyio
+async def test_json_lines_have_the_session_turn_channel_and_the_error_s_id(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server:
+        server.enqueue(Failure(500, "boom", None, "server_error"))
+        environ = make_environ(tmp_path, server, LOG__FORMAT="json")
+        _code, out, err = await run_tapeway(environ, "run", "hello")
+    (failed,) = [orjson.loads(line) for line in err.splitlines()]
+    assert failed["event"] == "turn.failed"
+    assert (failed["session"], failed["channel"]) == ("cli:terminal", "cli")
+    assert failed["turn"].startswith("t-")
+    assert failed["error_id"] in out
+    assert "ModelDown" in failed["exception"]

@@ -25,7 +25,7 @@ from gateway.sessions import Overlap, Sessions
 from gateway.turn import Asked, Turn
 from gateway.turn_record import commit_with_sends, outbound_event
 from gateway.turns import STOPPED, TurnRunner, answer_to
-from tape.entry import event
+from tape.entry import event, parse_date
 from tape.unit import Unit
 
 FULL_NOTICE_SECONDS: Final = 60.0
@@ -116,18 +116,23 @@ class Conversation:
         bursts: list[Asked] = []
         for row in rows:
             asked = self._asked([row])
-            last = bursts[-1] if bursts else None
-            together = (
-                last is not None
-                and not (_is_command(asked) or _is_command(last))
-                and key_of(last) == key_of(asked)
-                and last.lane == asked.lane
-            )
-            if last is not None and together:
-                bursts[-1] = replace(last, rows=(*last.rows, row))
+            if bursts and self._belongs(asked, bursts[-1]):
+                bursts[-1] = replace(bursts[-1], rows=(*bursts[-1].rows, row))
             else:
                 bursts.append(asked)
         return bursts
+
+    def _belongs(self, asked: Asked, burst: Asked) -> bool:
+        """Tell whether a message followed a burst so soon that it was being collected with it.
+
+        Questions that only waited for their turns stay questions of their own.
+        """
+        if _is_command(asked) or _is_command(burst):
+            return False
+        if key_of(burst) != key_of(asked) or burst.lane != asked.lane:
+            return False
+        gap = parse_date(asked.message.date) - parse_date(burst.message.date)
+        return gap.total_seconds() < self._debounce(asked.message)
 
     def _asked(self, rows: Sequence[InboxRow]) -> Asked:
         """Make a question of rows of the inbox; the role is computed anew, from ids."""

@@ -113,7 +113,10 @@ class TurnRunner:
 
     async def _cancelled(self, turn: Turn) -> None:
         if turn.stopped_by is None:
-            await self._core.ledger.hand_over(turn.id)
+            try:
+                await self._core.ledger.hand_over(turn.id)
+            except TapeError as lost:
+                get_log().error("turn.hand_over_not_recorded", turn=turn.id, why=str(lost))
             get_log().info("turn.handed_over")
             return
         silent = turn.stopped_by.get("why") == "interrupted"

@@ -378,3 +378,29 @@ async def test_e4_reasoning_and_tools_never_reach_the_room(tmp_path: Path) -> No
             assert (await alice.answer(await alice.say("go")))["text"] == "fine"
             await settled(gateway)
             assert "canary" not in str(alice.events)
+
+
+async def test_d1_questions_that_waited_are_questions_of_their_own_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with FakeOpenAI() as server:
+        server.enqueue(Text(("never ", "done"), gate=asyncio.Event()))
+        async with (
+            gateway_of(tmp_path, server) as gateway,
+            visit(gateway.url, "Alice") as (alice,),
+        ):
+            asked = [await alice.say("one")]
+            await alice.draft(asked[0])
+            asked += [await alice.say("two"), await alice.say("three")]
+            await gateway.conversation.intake.taken_in()
+        async with (
+            gateway_of(tmp_path, server) as gateway,
+            visit(gateway.url, "Alice") as (alice,),
+        ):
+            await settled(gateway)
+            shown = await gateway.core.framework.resolve_session(
+                {"channel": "web", "chat_id": "lobby"}
+            )
+            entries = await tape_of(gateway, shown).read()
+    replies = [e.payload["data"]["reply_to"] for e in entries if e.name == "outbound"]
+    assert replies == asked

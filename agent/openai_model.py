@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 import openai
+import orjson
 from openai import AsyncOpenAI
 
 from agent.errors import (
@@ -27,7 +28,7 @@ from agent.errors import (
     UnknownModel,
 )
 from agent.model import ModelRequest, Piece
-from agent.settings import AgentSettings
+from agent.settings import AgentSettings, fits_a_header
 from agent.stream import StreamReader, is_overflow
 
 
@@ -37,7 +38,11 @@ class OpenAIModel:
     def __init__(self, name: str, settings: AgentSettings) -> None:
         self.name = name
         # A server on one's own machine often needs no key, but the SDK insists on one.
-        key = settings.key() or os.environ.get("OPENAI_API_KEY", "")
+        key = settings.key() or os.environ.get("OPENAI_API_KEY", "").strip()
+        if not fits_a_header(key):
+            raise KeyMissing(
+                "OPENAI_API_KEY holds what is no key: a key has letters, digits and signs only"
+            )
         if not key and not (settings.base_url or os.environ.get("OPENAI_BASE_URL")):
             raise KeyMissing(
                 f"the model {name} is named, but no key: set TAPEWAY_AGENT__API_KEY (or"
@@ -65,7 +70,7 @@ class OpenAIModel:
                 model=self.name, messages=[], stream=True, extra_body=body
             ) as response:
                 if "json" in response.headers.get("content-type", ""):
-                    for piece in reader.chunk(_mapping(await response.json())):
+                    for piece in reader.chunk(_completion(await response.read())):
                         yield piece
                 else:
                     async for line in _lines(response.iter_bytes()):
@@ -73,6 +78,8 @@ class OpenAIModel:
                             yield piece
         except (openai.OpenAIError, httpx2.HTTPError) as cause:
             raise as_model_error(cause, self._key) from None
+        except ModelError as cause:
+            raise _without(self._key, cause) from None
         yield reader.reply()
 
     async def aclose(self) -> None:
@@ -93,7 +100,10 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
 
 def as_model_error(cause: Exception, key: str = "") -> ModelError:
     """Translate an error of the SDK or its transport; the key is in none of its texts."""
-    error = _translate(cause)
+    return _without(key, _translate(cause))
+
+
+def _without(key: str, error: ModelError) -> ModelError:
     if key:
         error.args = tuple(
             arg.replace(key, "***") if isinstance(arg, str) else arg for arg in error.args
@@ -113,9 +123,14 @@ def _translate(cause: Exception) -> ModelError:
     return ModelError(str(cause))
 
 
-def _mapping(body: object) -> Mapping[str, Any]:
-    if not isinstance(body, Mapping):
-        raise AnswerBroken(f"the server answered with what is no completion: {body!r}"[:300])
+def _completion(raw: bytes) -> Mapping[str, Any]:
+    """Read the answer of a server that does not stream."""
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        body = None
+    if not isinstance(body, dict):
+        raise AnswerBroken(f"the server answered with what is no completion: {raw[:200]!r}")
     return body
 
 

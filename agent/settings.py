@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 class AgentSettings(BaseModel):
     """Which model answers, and within which limits."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     model: str = Field(
         "offline",
@@ -76,7 +76,7 @@ class AgentSettings(BaseModel):
     @classmethod
     def _fits_a_header(cls, value: SecretStr) -> SecretStr:
         key = value.get_secret_value().strip()
-        if not (key.isascii() and key.isprintable()) or " " in key:
+        if not fits_a_header(key):
             raise ValueError("a key has letters, digits and signs only, no blanks or line ends")
         return SecretStr(key)
 
@@ -88,3 +88,8 @@ class AgentSettings(BaseModel):
     def key(self) -> str:
         """Return the key in the clear; for the one call that needs it."""
         return self.api_key.get_secret_value()
+
+
+def fits_a_header(key: str) -> bool:
+    """Tell whether a key can be sent at all."""
+    return key.isascii() and key.isprintable() and " " not in key

@@ -14,13 +14,15 @@ from uuid import uuid4
 
 import orjson
 
-from agent.errors import AnswerBroken, ContextOverflow, ModelError
+from agent.errors import AnswerBroken, ContextOverflow, ModelBusy, ModelError
 from agent.model import ModelReply, Piece, ReasoningPiece, TextPiece, ToolCall
 
 _OVERFLOW: Final = re.compile(
     r"context[ _](length|window|size)|maximum context|token limit|prompt (is )?too long",
     re.IGNORECASE,
 )
+
+_BUSY: Final = ("429", "rate_limit_exceeded")
 
 
 def is_overflow(code: object, message: str) -> bool:
@@ -106,6 +108,8 @@ def stream_error(error: object) -> ModelError:
     """Return the error that a stream or a body carries after its 200."""
     details = error if isinstance(error, Mapping) else {"message": str(error)}
     message = str(details.get("message") or details)
+    if str(details.get("code")) in _BUSY:
+        return ModelBusy(message)
     if is_overflow(details.get("code"), message):
         return ContextOverflow(message)
     return AnswerBroken(message)

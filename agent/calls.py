@@ -75,15 +75,25 @@ class ToolRunner:
             return call
 
     async def run_all(self, calls: Sequence[ToolCall]) -> list[ToolDone]:
-        """Run calls side by side; one that fails has its reason as its result."""
+        """Run calls side by side; one that fails has its reason as its result.
+
+        What else goes wrong (the tape, a hook) stops them all and is raised as it is.
+        """
         results: dict[int, ToolDone] = {}
+        failed: list[Exception] = []
 
         async def run(position: int, call: ToolCall) -> None:
-            results[position] = await self.run(call)
+            try:
+                results[position] = await self.run(call)
+            except Exception as cause:
+                failed.append(cause)
+                group.cancel_scope.cancel()
 
         async with anyio.create_task_group() as group:
             for position, call in enumerate(calls):
                 group.start_soon(run, position, call)
+        if failed:
+            raise failed[0]
         return [results[position] for position in range(len(calls))]
 
     async def run(self, call: ToolCall) -> ToolDone:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from agent.errors import ContextOverflow, ModelError
-from agent.model import ChatModel, ModelRequest, Piece, ResetPiece
+from agent.model import ChatModel, ModelRequest, Piece, ResetPiece, TextPiece
 
 
 class FallbackModel:
@@ -19,16 +19,19 @@ class FallbackModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         """Answer with the first model that can; a ResetPiece takes back what a failed one said."""
         for position, model in enumerate(self._models):
+            spoke = False
             try:
                 async with aclosing(model.stream(request)) as pieces:
                     async for piece in pieces:
+                        spoke = spoke or isinstance(piece, TextPiece)
                         yield piece
             except ContextOverflow:
                 raise
             except ModelError as cause:
                 if position + 1 == len(self._models):
                     raise
-                yield ResetPiece(f"{model.name}: {cause}")
+                if spoke:
+                    yield ResetPiece(f"{model.name}: {cause}")
             else:
                 return
 

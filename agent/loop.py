@@ -110,6 +110,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
             async with aclosing(_listen(task, model, asked)) as events:
                 async for told in events:
                     yield told
+            reply = await _hear_out(task, model, asked)
         except ContextOverflow as cause:
             if task._told:
                 await _record_step(task, asked, "error", error=str(cause))
@@ -120,13 +121,9 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
             step -= 1
             continue
         except BaseException as cause:
-            status = "error" if isinstance(cause, AgentError) else "cancelled"
+            status = "error" if isinstance(cause, Exception) else "cancelled"
             task.log.defer(_step(asked, status, error=f"{type(cause).__name__}: {cause}"))
             raise
-        reply = asked.reply
-        if reply is None:
-            raise AgentError(f"the model {model.name} gave no reply")
-        await task.hooks.after_llm_call(asked.request, reply)
         if reply.usage:
             yield AgentEvent("usage", reply.usage)
         if not reply.calls:
@@ -177,6 +174,14 @@ async def _listen(task: Task, model: ChatModel, asked: _Asked) -> AsyncGenerator
             else:
                 asked.reply = piece
     task._spoke = task._spoke or spoke
+
+
+async def _hear_out(task: Task, model: ChatModel, asked: _Asked) -> ModelReply:
+    """Return the whole reply, once the hooks have seen it."""
+    if asked.reply is None:
+        raise AgentError(f"the model {model.name} gave no reply")
+    await task.hooks.after_llm_call(asked.request, asked.reply)
+    return asked.reply
 
 
 async def _make_calls(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import IntEnum
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import ToolRefused
 from tape.handle import Tape
+
+LONGEST_WIRE_NAME: Final = 64
+_REFUSED: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class Role(IntEnum):
@@ -116,8 +120,8 @@ class Tool:
 
 
 def wire_name(name: str) -> str:
-    """Return a dotted name as providers allow it."""
-    return name.replace(".", "_")
+    """Return a name as providers allow it, also one that a model has made up."""
+    return _REFUSED.sub("_", name)[:LONGEST_WIRE_NAME] or "_"
 
 
 def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:

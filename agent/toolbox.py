@@ -14,6 +14,8 @@ from agent.errors import ToolboxError, ToolRefused
 from agent.tool import Role, Tool, wire_name
 
 OFFERED_AT_FIRST: Final = 4
+HELP: Final = "help"
+"""Offered before all others: without it the rest could not be reached."""
 
 
 class Toolbox:
@@ -26,6 +28,7 @@ class Toolbox:
             if tool.role <= role:
                 self._add(tool)
         first = [tool.name for tool in self.known.values() if tool.first]
+        first.sort(key=lambda name: name != HELP)
         self._offered = set(first[:OFFERED_AT_FIRST])
 
     def _add(self, tool: Tool) -> None:
@@ -47,8 +50,9 @@ class Toolbox:
         return [name for name in self.known if name in self._offered]
 
     def offer(self, names: list[str]) -> list[str]:
-        """Add tools to what is offered; unknown names are left out of the answer."""
-        added = [name for name in names if name in self.known]
+        """Add tools by their dotted or wire names; returns the dotted names of those there are."""
+        found = [self._by_wire.get(wire_name(name)) for name in names]
+        added = [tool.name for tool in found if tool is not None]
         self._offered.update(added)
         return added
 

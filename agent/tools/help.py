@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from agent.tool import Arguments, Tool, ToolContext
+from agent.tool import Arguments, Tool, ToolContext, wire_name
 
 
 class HelpArguments(Arguments):
@@ -22,7 +22,8 @@ async def run_help(arguments: HelpArguments, context: ToolContext) -> object:
     if not arguments.tools:
         return {"tools": listed}
     added = context.offer(arguments.tools)
-    unknown = [name for name in arguments.tools if name not in added]
+    there = {wire_name(name) for name in added}
+    unknown = [name for name in arguments.tools if wire_name(name) not in there]
     return {"added": added, "unknown": unknown, "tools": listed if unknown else {}}
 
 

@@ -6,11 +6,14 @@ from typing import Any
 
 from pydantic import Field
 
+from agent.errors import ToolRefused
 from agent.tool import Arguments, NoArguments, Tool, ToolContext
 from tape.entry import Entry
 from tape.tokens import estimate_text
 
 EXCERPT = 300
+RESERVED = ("session/", "context:overflow", "auto_handoff/")
+"""Anchors by which the gateway knows where a tape begins and what a turn has had."""
 
 
 class SearchArguments(Arguments):
@@ -92,6 +95,11 @@ async def run_anchors(arguments: AnchorsArguments, context: ToolContext) -> obje
 
 async def run_handoff(arguments: HandoffArguments, context: ToolContext) -> object:
     """Set an anchor: from the next turn on, what came before it is reached by search only."""
+    if arguments.name.startswith(RESERVED):
+        raise ToolRefused(
+            f"the anchor {arguments.name} is set by the gateway only: use a name such as task/done"
+            " or phase:review"
+        )
     state = {"summary": arguments.summary, "next_steps": arguments.next_steps}
     told = {name: text for name, text in state.items() if text}
     anchor = await context.tape.handoff(arguments.name, told, **context.meta())

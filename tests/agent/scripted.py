@@ -1,0 +1,209 @@
+"""A turn without a gateway: a scripted model, recording hooks, and a tape in memory."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from agent.calls import ToolRunner
+from agent.events import AgentEvent
+from agent.log import TurnLog
+from agent.loop import Task, run_turn
+from agent.model import ChatModel, ModelReply, ModelRequest, Piece, TextPiece, ToolCall
+from agent.tool import Arguments, NoArguments, Role, Tool, ToolContext
+from agent.toolbox import Toolbox
+from tape.context import LATEST, TURN_RETAKE, TURN_START, Message, to_messages, view_entries
+from tape.entry import Entry, event, message
+from tape.handle import Tape
+from tape.memory import MemoryStore
+
+QUESTION = "What is it?"
+TURN = "t-1"
+LANE = "lane-1"
+
+Answer = Sequence[Piece | BaseException]
+
+
+class ScriptedModel:
+    """Answers each request with its next answer; an exception among the pieces is raised."""
+
+    def __init__(self, *answers: Answer, name: str = "scripted") -> None:
+        self.name = name
+        self.requests: list[ModelRequest] = []
+        self.closed = False
+        self._answers = deque(answers)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        """Answer a request; see `ChatModel`."""
+        self.requests.append(request)
+        for piece in self._answers.popleft():
+            await checkpoint()
+            if isinstance(piece, BaseException):
+                raise piece
+            yield piece
+
+    async def aclose(self) -> None:
+        """Note that it was closed."""
+        self.closed = True
+
+
+def says(text: str, **more: Any) -> list[Piece]:
+    """Return an answer of one piece."""
+    return [TextPiece(text), ModelReply("scripted", text, finish_reason="stop", **more)]
+
+
+def asks(*calls: ToolCall, text: str = "") -> list[Piece]:
+    """Return an answer that asks for calls, after an optional text."""
+    spoken: list[Piece] = [TextPiece(text)] if text else []
+    return [*spoken, ModelReply("scripted", text, calls)]
+
+
+def call(name: str = "echo", call_id: str = "c1", arguments: str = "{}") -> ToolCall:
+    """Return one call."""
+    return ToolCall(call_id, name, arguments)
+
+
+class Hooks:
+    """Notes what the loop tells; `fail` names the hooks that raise, and what."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.fail: dict[str, Exception] = {}
+
+    async def before_llm_call(self, request: ModelRequest) -> None:
+        """Note it."""
+        self._note("before_llm_call")
+
+    async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None:
+        """Note it."""
+        self._note("after_llm_call")
+
+    async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Note it."""
+        self._note("before_tool_call", name)
+
+    async def after_tool_call(self, name: str, result: str) -> None:
+        """Note it."""
+        self._note("after_tool_call", name)
+
+    def _note(self, hook: str, *more: str) -> None:
+        self.seen.append(" ".join((hook, *more)))
+        if hook in self.fail:
+            raise self.fail[hook]
+
+
+@dataclass
+class Stage:
+    """One turn on one tape.
+
+    retakes   the budgets with which messages were taken again
+    reported  the tools whose failure was reported
+    """
+
+    tape: Tape
+    log: TurnLog
+    toolbox: Toolbox
+    hooks: Hooks
+    runner: ToolRunner
+    task: Task
+    retakes: list[int] = field(default_factory=list)
+    reported: list[str] = field(default_factory=list)
+
+    async def run(self, model: ChatModel) -> list[AgentEvent]:
+        """Run the turn to its end; returns its events."""
+        return [told async for told in run_turn(self.task, model)]
+
+    async def named(self, name: str) -> list[Entry]:
+        """Return the tape's anchors and events of a name."""
+        return await self.tape.find(name=name)
+
+    async def steps(self) -> list[tuple[int, str]]:
+        """Return number and status of the model calls that are on the tape."""
+        found = [entry.payload["data"] for entry in await self.named("loop.step")]
+        return [(data["step"], data["status"]) for data in found]
+
+
+async def begin(tape: Tape, question: str = QUESTION) -> None:
+    """Put a question and the start of its turn on a tape."""
+    (asked,) = await tape.append(message("user", question, lane=LANE, inbox=1))
+    start = event(TURN_START, {"turn": TURN, "takes": [asked.id]}, turn=TURN, lane=LANE)
+    await tape.append(start)
+
+
+def stage_of(
+    *tools: Tool,
+    tape: Tape | None = None,
+    role: Role = Role.MEMBER,
+    turn: str = TURN,
+    timeout: float = 5,
+    **limits: Any,
+) -> Stage:
+    """Set up a turn; on a tape that has it already, this is the turn resumed."""
+    tape = tape or new_tape()
+    log = TurnLog(tape, turn, LANE)
+    toolbox, hooks, reported, retakes = Toolbox(tools, role), Hooks(), list[str](), list[int]()
+    context = ToolContext(tape, role, LANE, turn)
+
+    async def view() -> list[Message]:
+        return to_messages(await view_entries(tape, LATEST, LANE, turn))
+
+    async def retake(budget: int) -> None:
+        retakes.append(budget)
+        asked = [entry.id for entry in await tape.find(kinds=("message",)) if "inbox" in entry.meta]
+        await log.record(event(TURN_RETAKE, {"turn": turn, "takes": asked[-1:]}))
+
+    async def before_step() -> None:
+        hooks.seen.append("before_step")
+
+    def report(name: str, _cause: BaseException) -> None:
+        reported.append(name)
+
+    runner = ToolRunner(log, toolbox, context, hooks, timeout, report)
+    settings = {"system": "", "budget": 100_000, "steps": 5, **limits}
+    task = Task(
+        log, toolbox, runner, hooks, view=view, retake=retake, before_step=before_step, **settings
+    )
+    return Stage(tape, log, toolbox, hooks, runner, task, retakes, reported)
+
+
+def new_tape() -> Tape:
+    """Return an empty tape of a store of its own."""
+    return Tape(MemoryStore(), "chat")
+
+
+class Words(Arguments):
+    """The arguments of `echo`."""
+
+    text: str = "nothing"
+
+
+async def _echo(arguments: Words, _context: ToolContext) -> object:
+    return f"echo: {arguments.text}"
+
+
+async def _hang(_arguments: NoArguments, _context: ToolContext) -> object:
+    await anyio.sleep_forever()
+    return "never"
+
+
+async def _break(_arguments: NoArguments, _context: ToolContext) -> object:
+    raise LookupError("no such drawer")
+
+
+ECHO = Tool("echo", "Say it again.", Words, _echo, repeatable=True, first=True)
+HANG = Tool("hang", "Never end.", NoArguments, _hang, timeout=0.01)
+BREAK = Tool("break", "Raise an error.", NoArguments, _break)
+
+
+def returning(name: str, result: object, **more: Any) -> Tool:
+    """Return a tool with a fixed result."""
+
+    async def run(_arguments: NoArguments, _context: ToolContext) -> object:
+        return result
+
+    return Tool(name, f"Return what {name} has.", NoArguments, run, **more)

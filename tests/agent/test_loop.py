@@ -1,0 +1,443 @@
+"""The loop of one turn, on a real tape."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+
+import pytest
+
+from agent.errors import AgentError, ContextOverflow, ModelDown, StepLimit
+from agent.events import AgentEvent
+from agent.loop import OVERFLOW_NOTICED, OVERFLOW_TOLD, SMALLEST_RETAKE, digest, run_turn
+from agent.model import ModelReply, ReasoningPiece, ResetPiece, TextPiece
+from agent.openai_model import OpenAIModel
+from agent.settings import AgentSettings
+from agent.tools import BUILTIN_TOOLS
+from tape.context import TURN_START
+from tape.entry import dump, event, message, tool_call
+from tape.handle import Tape
+from tape.tokens import estimate
+from tests.agent.scripted import (
+    ECHO,
+    LANE,
+    QUESTION,
+    TURN,
+    ScriptedModel,
+    Stage,
+    asks,
+    begin,
+    call,
+    new_tape,
+    returning,
+    says,
+    stage_of,
+)
+from tests.fakes.openai_script import Call, Text, ToolCalls
+from tests.fakes.openai_server import FakeOpenAI
+
+pytestmark = pytest.mark.anyio
+
+TOO_LONG = [ContextOverflow("too long")]
+
+
+@pytest.fixture
+async def tape() -> AsyncIterator[Tape]:
+    made = new_tape()
+    await begin(made)
+    yield made
+    await made.store.close()
+
+
+def kinds(events: list[AgentEvent]) -> list[str]:
+    return [told.kind for told in events]
+
+
+def said(events: list[AgentEvent]) -> str:
+    return "".join(told.data["delta"] for told in events if told.kind == "text")
+
+
+async def names(tape: Tape, since: str = TURN_START) -> list[str]:
+    found = [entry.name or entry.kind for entry in await tape.read()]
+    return found[found.index(since) + 1 :]
+
+
+def deferred(stage: Stage) -> list[tuple[int, str]]:
+    data = [entry.payload["data"] for entry in stage.log.deferred]
+    return [(step["step"], step["status"]) for step in data]
+
+
+# Answering
+
+
+async def test_a_plain_answer_is_one_call_and_its_step_waits_for_the_turn_s_end(
+    tape: Tape,
+) -> None:
+    stage = stage_of(ECHO, tape=tape)
+    model = ScriptedModel(says("It is a tape.", usage={"prompt_tokens": 9}))
+    events = await stage.run(model)
+    assert kinds(events) == ["text", "usage", "final"]
+    assert events[-1].data == {"text": "It is a tape."}
+    assert await names(tape) == []
+    assert deferred(stage) == [(1, "ok")]
+    (step,) = stage.log.deferred
+    assert step.meta == {"turn": TURN, "lane": LANE}
+
+
+async def test_a_step_tells_what_was_asked_and_what_came_back(tape: Tape) -> None:
+    stage = stage_of(ECHO, tape=tape)
+    model = ScriptedModel(says("hi", usage={"prompt_tokens": 9}))
+    await stage.run(model)
+    data = dict(stage.log.deferred[0].payload["data"])
+    assert isinstance(data.pop("elapsed_ms"), int)
+    asked = list(model.requests[0].messages)
+    assert data == {
+        "step": 1,
+        "status": "ok",
+        "messages": len(asked),
+        "prompt": digest(dump(asked)),
+        "tools": ["echo"],
+        "model": "scripted",
+        "usage": {"prompt_tokens": 9},
+        "finish_reason": "stop",
+    }
+
+
+async def test_a_turn_with_tools_gives_its_events_and_entries_in_order(tape: Tape) -> None:
+    stage = stage_of(ECHO, tape=tape)
+    both = asks(call("echo", "a"), call("echo", "b"))
+    events = await stage.run(ScriptedModel(both, says("done")))
+    assert kinds(events) == [
+        "tool_call",
+        "tool_call",
+        "tool_result",
+        "tool_result",
+        "text",
+        "final",
+    ]
+    assert events[0].data == {"id": "a", "name": "echo", "arguments": "{}"}
+    assert [told.data["id"] for told in events[2:4]] == ["a", "b"]
+    assert await names(tape) == ["tool_call", "tool.done", "tool.done", "tool_result", "loop.step"]
+    assert (await stage.steps(), deferred(stage)) == ([(1, "tools")], [(2, "ok")])
+
+
+async def test_a_call_is_on_the_tape_before_it_runs(tape: Tape) -> None:
+    stage = stage_of(ECHO, tape=tape)
+    async with aclosing(run_turn(stage.task, ScriptedModel(asks(call())))) as events:
+        assert (await anext(events)).kind == "tool_call"
+        assert await names(tape) == ["tool_call"]
+
+
+async def test_text_beside_calls_is_a_message_before_them_and_a_paragraph_of_its_own(
+    tape: Tape,
+) -> None:
+    stage = stage_of(ECHO, tape=tape)
+    events = await stage.run(ScriptedModel(asks(call(), text="Let me look."), says("Found.")))
+    assert said(events) == "Let me look.\n\nFound."
+    assert events[-1].data == {"text": "Found."}
+    assert (await names(tape))[:2] == ["message", "tool_call"]
+    first = (await tape.find(turn=TURN, kinds=("message",)))[0]
+    assert first.payload == {"role": "assistant", "content": "Let me look."}
+
+
+async def test_the_next_call_sees_the_calls_and_their_results(tape: Tape) -> None:
+    model = ScriptedModel(asks(call(arguments='{"text":"hi"}')), says("done"))
+    await stage_of(ECHO, tape=tape).run(model)
+    asked, told = model.requests[1].messages[-2:]
+    assert asked["tool_calls"][0]["function"] == {"name": "echo", "arguments": '{"text":"hi"}'}
+    assert told == {"role": "tool", "content": "echo: hi", "tool_call_id": "c1", "name": "echo"}
+    assert model.requests[0].messages == model.requests[1].messages[:-2]
+
+
+async def test_reasoning_and_a_reset_of_the_model_are_passed_on(tape: Tape) -> None:
+    answer = [ReasoningPiece("hm"), TextPiece("half"), ResetPiece("down"), *says("whole")]
+    events = await stage_of(tape=tape).run(ScriptedModel(answer))
+    assert kinds(events) == ["reasoning", "text", "reset", "text", "final"]
+
+
+async def test_after_a_reset_the_text_begins_without_a_gap(tape: Tape) -> None:
+    second = [TextPiece("half"), ResetPiece("down"), *says("whole")]
+    model = ScriptedModel(asks(call(), text="Let me look."), second)
+    events = await stage_of(ECHO, tape=tape).run(model)
+    assert [told.data["delta"] for told in events if told.kind == "text"][-1] == "whole"
+
+
+async def test_a_tool_that_help_adds_is_offered_in_the_next_step_of_this_turn(tape: Tape) -> None:
+    wanted = call("help", arguments='{"tools":["tape.anchors"]}')
+    model = ScriptedModel(asks(wanted), says("ok"))
+    await stage_of(*BUILTIN_TOOLS, tape=tape).run(model)
+    first, second = ([t["function"]["name"] for t in asked.tools] for asked in model.requests)
+    assert set(second) - set(first) == {"tape_anchors"}
+
+
+async def test_messages_of_one_role_are_joined_for_servers_that_insist(tape: Tape) -> None:
+    await tape.append(
+        message("assistant", "one", lane=LANE), message("assistant", "two", lane=LANE)
+    )
+    model = ScriptedModel(says("ok"))
+    await stage_of(tape=tape, strict_roles=True).run(model)
+    assert model.requests[0].messages[-1]["content"] == "one\n\ntwo"
+
+
+async def test_what_a_model_makes_up_as_a_tool_s_name_does_not_break_the_next_request(
+    tape: Tape,
+) -> None:
+    async with FakeOpenAI() as server:
+        server.enqueue(ToolCalls((Call("a", "web search.v2!", "{}"),)), Text(("I cannot.",)))
+        values = {"base_url": server.base_url, "retries": 0}
+        model = OpenAIModel("known", AgentSettings.model_validate(values))
+        events = await stage_of(ECHO, tape=tape).run(model)
+        await model.aclose()
+    assert events[-1].data == {"text": "I cannot."}
+    assert server.refused == []
+    assert server.requests[1].body["messages"][-1]["content"].startswith("Error: there is no tool")
+
+
+# The system prompt
+
+
+async def test_the_system_prompt_is_recorded_once_a_text_and_belongs_to_no_turn(
+    tape: Tape,
+) -> None:
+    for system in ("Be brief.", "Be brief.", "Be kind.", "Be brief."):
+        model = ScriptedModel(says("ok"))
+        await stage_of(tape=tape, system=system).run(model)
+        assert model.requests[0].messages[0] == {"role": "system", "content": system}
+    recorded = await tape.find(name="prompt.system")
+    assert [entry.payload["data"]["text"] for entry in recorded] == ["Be brief.", "Be kind."]
+    assert recorded[0].payload["data"]["sha256"] == digest("Be brief.")
+    assert recorded[0].meta == {}
+
+
+async def test_without_a_system_prompt_there_is_no_system_message(tape: Tape) -> None:
+    model = ScriptedModel(says("ok"))
+    await stage_of(tape=tape).run(model)
+    assert {told["role"] for told in model.requests[0].messages} == {"assistant", "user"}
+    assert await tape.find(name="prompt.system") == []
+
+
+# Hooks
+
+
+async def test_hooks_are_called_around_each_call_in_order(tape: Tape) -> None:
+    stage = stage_of(ECHO, tape=tape)
+    await stage.run(ScriptedModel(asks(call()), says("done")))
+    assert stage.hooks.seen == [
+        "before_llm_call",
+        "after_llm_call",
+        "before_tool_call echo",
+        "after_tool_call echo",
+        "before_step",
+        "before_llm_call",
+        "after_llm_call",
+    ]
+
+
+async def test_an_exception_before_a_model_call_ends_the_turn_unasked(tape: Tape) -> None:
+    stage = stage_of(tape=tape)
+    stage.hooks.fail["before_llm_call"] = PermissionError("over the limit")
+    model = ScriptedModel(says("never"))
+    with pytest.raises(PermissionError, match="over the limit"):
+        await stage.run(model)
+    assert model.requests == []
+
+
+async def test_an_exception_after_a_model_call_ends_the_turn_with_its_step(tape: Tape) -> None:
+    stage = stage_of(tape=tape)
+    stage.hooks.fail["after_llm_call"] = PermissionError("not that")
+    with pytest.raises(PermissionError, match="not that"):
+        await stage.run(ScriptedModel(says("never")))
+    assert deferred(stage) == [(1, "error")]
+
+
+# Failing
+
+
+@pytest.mark.parametrize("cause", [ModelDown("out of order"), LookupError("a plugin's model")])
+async def test_a_failed_call_leaves_its_step_for_the_turn_s_end(
+    tape: Tape, cause: Exception
+) -> None:
+    stage = stage_of(tape=tape)
+    with pytest.raises(type(cause)):
+        await stage.run(ScriptedModel([TextPiece("half"), cause]))
+    assert deferred(stage) == [(1, "error")]
+    assert type(cause).__name__ in stage.log.deferred[0].payload["data"]["error"]
+
+
+async def test_a_call_that_somebody_stopped_is_a_cancelled_step(tape: Tape) -> None:
+    stage = stage_of(tape=tape)
+    async with aclosing(run_turn(stage.task, ScriptedModel(says("never finished")))) as events:
+        await anext(events)
+    assert deferred(stage) == [(1, "cancelled")]
+
+
+async def test_a_model_that_gives_no_reply_is_an_error(tape: Tape) -> None:
+    with pytest.raises(AgentError, match="scripted gave no reply"):
+        await stage_of(tape=tape).run(ScriptedModel([TextPiece("half")]))
+
+
+async def test_the_last_call_is_made_without_tools(tape: Tape) -> None:
+    stage = stage_of(ECHO, tape=tape, steps=2)
+    model = ScriptedModel(asks(call()), says("all I know"))
+    events = await stage.run(model)
+    assert events[-1].data == {"text": "all I know"}
+    assert [len(asked.tools) for asked in model.requests] == [1, 0]
+
+
+async def test_a_model_that_still_calls_at_the_limit_ends_the_turn(tape: Tape) -> None:
+    stage = stage_of(ECHO, tape=tape, steps=2)
+    model = ScriptedModel(asks(call()), asks(call()))
+    with pytest.raises(StepLimit, match="step 2"):
+        await stage.run(model)
+    assert await stage.steps() == [(1, "tools"), (2, "step_limit")]
+    assert len(await tape.find(kinds=("tool_call",))) == 1
+
+
+# Overflow
+
+
+async def with_history(tape: Tape, size: int = 4000) -> None:
+    """Put a long answer into the lane, and ask again."""
+    await tape.append(message("assistant", "x" * size, lane=LANE))
+    await begin(tape)
+
+
+def shown(model: ScriptedModel, call: int = -1) -> list[str]:
+    return [str(told["content"]) for told in model.requests[call].messages]
+
+
+async def test_a_view_over_the_budget_is_begun_anew_before_the_call(tape: Tape) -> None:
+    await with_history(tape)
+    stage, model = stage_of(tape=tape, budget=500), ScriptedModel(says("ok"))
+    await stage.run(model)
+    (anchor,) = await stage.named(OVERFLOW_NOTICED)
+    assert (anchor.kind, anchor.payload["state"]) == ("anchor", {"reason": "length"})
+    assert anchor.meta == {"lane": LANE, "turn": TURN}
+    assert stage.retakes == [500]
+    assert (await names(tape, OVERFLOW_NOTICED))[:2] == ["handoff", "turn.retake"]
+    assert shown(model) == [
+        f'[Anchor created: {OVERFLOW_NOTICED}]: {{"reason": "length"}}',
+        QUESTION,
+    ]
+
+
+async def test_a_view_of_just_the_budget_stays_as_it_is(tape: Tape) -> None:
+    model = ScriptedModel(says("ok"), says("ok"))
+    await stage_of(tape=tape).run(model)
+    stage = stage_of(tape=tape, budget=estimate(model.requests[0].messages))
+    await stage.run(model)
+    assert stage.retakes == []
+
+
+async def test_a_view_is_begun_anew_once_a_turn(tape: Tape) -> None:
+    await with_history(tape)
+    stage = stage_of(returning("long", "y" * 4000), tape=tape, budget=500)
+    await stage.run(ScriptedModel(asks(call("long")), says("ok")))
+    assert len(await stage.named(OVERFLOW_NOTICED)) == len(stage.retakes) == 1
+
+
+async def test_a_resumed_turn_does_not_begin_its_view_anew_again(tape: Tape) -> None:
+    await with_history(tape)
+    first = stage_of(returning("long", "y" * 4000), tape=tape, budget=500)
+    with pytest.raises(ModelDown):
+        await first.run(ScriptedModel(asks(call("long")), [ModelDown("out")]))
+    again = stage_of(tape=tape, budget=500)
+    await again.run(ScriptedModel(says("ok")))
+    assert again.retakes == []
+    assert len(await again.named(OVERFLOW_NOTICED)) == 1
+
+
+async def test_a_prompt_that_the_provider_finds_too_long_is_asked_again_after_an_anchor(
+    tape: Tape,
+) -> None:
+    await with_history(tape)
+    stage, model = stage_of(tape=tape), ScriptedModel(TOO_LONG, says("ok"))
+    events = await stage.run(model)
+    assert kinds(events) == ["reset", "text", "final"]
+    (anchor,) = await stage.named(OVERFLOW_TOLD)
+    assert anchor.payload["state"] == {"reason": "context_length_exceeded", "error": "too long"}
+    assert anchor.meta == {"lane": LANE, "turn": TURN}
+    after = await names(tape, OVERFLOW_TOLD)
+    assert after == ["handoff", "loop.step", "turn.retake"]
+    assert (await stage.steps(), deferred(stage)) == ([(1, "auto_handoff")], [(1, "ok")])
+    assert shown(model)[1:] == [QUESTION]
+
+
+async def test_the_second_try_may_have_half_of_what_was_too_long(tape: Tape) -> None:
+    await with_history(tape, 40_000)
+    stage, model = stage_of(tape=tape), ScriptedModel(TOO_LONG, says("ok"))
+    await stage.run(model)
+    assert stage.retakes == [estimate(model.requests[0].messages) // 2]
+
+
+@pytest.mark.parametrize(("budget", "retaken"), [(100_000, SMALLEST_RETAKE), (300, 300)])
+async def test_a_small_prompt_is_not_halved_to_nothing_and_the_budget_holds(
+    tape: Tape, budget: int, retaken: int
+) -> None:
+    stage = stage_of(tape=tape, budget=budget)
+    await stage.run(ScriptedModel(TOO_LONG, says("ok")))
+    assert stage.retakes == [retaken]
+
+
+async def test_what_was_said_before_an_overflow_is_taken_back(tape: Tape) -> None:
+    first = asks(call(), text="Let me look.")
+    model = ScriptedModel(first, [TextPiece("half"), *TOO_LONG], says("whole"))
+    events = await stage_of(ECHO, tape=tape).run(model)
+    assert kinds(events)[-4:] == ["text", "reset", "text", "final"]
+    assert events[-2].data == {"delta": "whole"}
+
+
+async def test_an_overflow_does_not_count_as_a_step(tape: Tape) -> None:
+    stage = stage_of(ECHO, tape=tape, steps=2)
+    model = ScriptedModel(asks(call()), TOO_LONG, says("ok"))
+    await stage.run(model)
+    assert (await stage.steps(), deferred(stage)) == (
+        [(1, "tools"), (2, "auto_handoff")],
+        [(2, "ok")],
+    )
+
+
+async def test_a_second_overflow_in_one_turn_is_an_error(tape: Tape) -> None:
+    stage = stage_of(tape=tape)
+    with pytest.raises(ContextOverflow):
+        await stage.run(ScriptedModel(TOO_LONG, TOO_LONG))
+    assert await stage.steps() == [(1, "auto_handoff"), (1, "error")]
+    assert len(await stage.named(OVERFLOW_TOLD)) == len(stage.retakes) == 1
+
+
+async def test_an_overflow_of_a_turn_that_had_one_before_it_was_resumed_is_an_error(
+    tape: Tape,
+) -> None:
+    with pytest.raises(ModelDown):
+        await stage_of(tape=tape).run(ScriptedModel(TOO_LONG, [ModelDown("out")]))
+    again = stage_of(tape=tape)
+    with pytest.raises(ContextOverflow):
+        await again.run(ScriptedModel(TOO_LONG))
+    assert again.retakes == []
+
+
+async def test_the_overflow_of_another_turn_does_not_count(tape: Tape) -> None:
+    await stage_of(tape=tape).run(ScriptedModel(TOO_LONG, says("ok")))
+    another = stage_of(tape=tape, turn="t-2")
+    await another.log.record(event(TURN_START, {"turn": "t-2", "takes": []}))
+    await another.run(ScriptedModel(TOO_LONG, says("ok")))
+    assert len(another.retakes) == 1
+
+
+# Resuming
+
+
+async def test_a_resumed_turn_gives_open_calls_their_results_before_it_asks(tape: Tape) -> None:
+    stage = stage_of(replace(ECHO, repeatable=False), tape=tape)
+    done = event("tool.done", {"call_id": "c1", "result": "as recorded", "elapsed_ms": 1})
+    await stage.log.record(tool_call([call().as_openai()]), done)
+    model = ScriptedModel(says("ok"))
+    await stage.run(model)
+    assert shown(model)[-1] == "as recorded"
+    assert stage.hooks.seen == ["before_llm_call", "after_llm_call"]
+
+
+async def test_the_reply_of_an_empty_text_is_a_final_event_all_the_same(tape: Tape) -> None:
+    events = await stage_of(tape=tape).run(ScriptedModel([ModelReply("scripted")]))
+    assert [(told.kind, told.data) for told in events] == [("final", {"text": ""})]

@@ -1,0 +1,68 @@
+"""The agent's slice of the settings."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from agent.settings import AgentSettings
+
+
+def refusal(**values: object) -> str:
+    with pytest.raises(ValidationError) as caught:
+        AgentSettings.model_validate(values)
+    return str(caught.value)
+
+
+def test_without_settings_nothing_leaves_the_machine() -> None:
+    assert AgentSettings().models() == ("offline",)
+    assert AgentSettings().key() == ""
+
+
+def test_fallbacks_come_after_the_model_in_their_order() -> None:
+    settings = AgentSettings(model="big", fallback_models=" small ,, tiny,")
+    assert settings.models() == ("big", "small", "tiny")
+
+
+def test_the_key_is_hidden_where_settings_are_shown() -> None:
+    settings = AgentSettings.model_validate({"api_key": " sk-canary\n"})
+    assert settings.key() == "sk-canary"
+    assert "canary" not in f"{settings!r} {settings} {settings.model_dump()}"
+
+
+@pytest.mark.parametrize("key", ["sk can ary", "sk-can\nary", "sk-canäry", "sk-can\x00ary"])
+def test_a_key_that_fits_no_header_is_refused_and_not_shown(key: str) -> None:
+    told = refusal(api_key=key)
+    assert "letters, digits and signs only" in told
+    assert "sk" not in told
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"steps": 0},
+        {"steps": 201},
+        {"retries": -1},
+        {"tool_timeout": 0},
+        {"read_timeout": 0},
+        {"connect_timeout": -1},
+        {"name": ""},
+        {"modell": "a"},
+    ],
+    ids=str,
+)
+def test_a_value_out_of_bounds_or_unknown_is_refused_by_its_name(values: dict[str, object]) -> None:
+    assert next(iter(values)) in refusal(**values)
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        AgentSettings().model = "another"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", sorted(AgentSettings.model_fields))
+def test_every_setting_has_its_help_and_an_example_that_it_takes(name: str) -> None:
+    setting = AgentSettings.model_fields[name]
+    assert setting.description
+    assert setting.examples
+    AgentSettings.model_validate({name: setting.examples[0]})

@@ -28,7 +28,7 @@ from agent.model import (
     TextPiece,
 )
 from agent.toolbox import Toolbox, to_wire
-from tape.context import Message, merge_neighbours, pair_up
+from tape.context import TURN_RETAKE, Message, merge_neighbours, pair_up
 from tape.entry import NewEntry, dump, event, message, tool_call, tool_result
 from tape.tokens import estimate
 
@@ -232,6 +232,9 @@ def _step(asked: _Asked, status: str, **more: Any) -> NewEntry:
         "prompt": digest(dump(list(asked.request.messages))),
         "tools": [tool["function"]["name"] for tool in asked.request.tools],
     }
+    opening = asked.request.messages[0] if asked.request.messages else {}
+    if opening.get("role") == "system":
+        data["system"] = digest(str(opening["content"]))
     if reply is not None:
         data["model"] = reply.model
         data["usage"] = dict(reply.usage)
@@ -240,10 +243,15 @@ def _step(asked: _Asked, status: str, **more: Any) -> NewEntry:
 
 
 async def _remember_overflows(task: Task) -> None:
-    """A resumed turn has had its overflows: each is allowed once a turn, not once a process."""
-    names = {entry.name for entry in await task.log.tape.find(turn=task.log.turn)}
-    task._noticed = OVERFLOW_NOTICED in names
-    task._told = OVERFLOW_TOLD in names
+    """A resumed turn has had its overflows: each is allowed once a turn, not once a process.
+
+    One whose messages were not taken again before the crash does not count.
+    """
+    own = await task.log.tape.find(turn=task.log.turn)
+    retaken = max((entry.id for entry in own if entry.name == TURN_RETAKE), default=0)
+    had = {entry.name for entry in own if entry.id < retaken}
+    task._noticed = OVERFLOW_NOTICED in had
+    task._told = OVERFLOW_TOLD in had
 
 
 async def _record_system(task: Task) -> None:

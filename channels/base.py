@@ -151,7 +151,8 @@ class Channel(ABC):
             self._type(message, on=False)
         elif event.kind == "error":
             self._type(message, on=False)
-            self.host.start_soon("draft", lambda: self.drop_draft(message))
+            if event.data.get("silent"):  # else the notice goes into the draft's place
+                self.host.start_soon("draft", lambda: self.drop_draft(message))
         elif event.kind == "text":
             self._editor(message, event.data["delta"])
         elif event.kind == "reset":

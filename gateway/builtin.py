@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
+import anyio
+
 from agent.calls import ToolRunner
 from agent.events import AgentEvent
 from agent.log import TurnLog
@@ -172,8 +174,11 @@ class BuiltinPlugin:
     async def _steer(self, turn: Turn) -> None:
         """Take the questions that were steered into this turn."""
         while turn.steered:
-            asked = turn.steered.pop(0)
-            await take_also(self._core, turn, asked)
+            asked = turn.steered[0]
+            with anyio.CancelScope(shield=True):  # taken and known to be taken, or neither
+                await take_also(self._core, turn, asked)
+            if asked in turn.steered:
+                turn.steered.remove(asked)
 
 
 async def _record_prompt(turn: Turn, prompt: Any) -> None:

@@ -81,8 +81,14 @@ class Conversation:
 
     async def load(self) -> None:
         """Read what the last process left; to be called before anything new is accepted."""
-        self._left = await self._core.ledger.open_inbox()
-        self._unsent = await self._core.ledger.open_outbox()
+        here = self._core.router.channel
+        left = await self._core.ledger.open_inbox()
+        unsent = await self._core.ledger.open_outbox()
+        # What belongs to a channel that is not here (`tapeway run`) is the next gateway's.
+        self._left = [
+            row for row in left if here(row.message.output_channel or row.message.channel)
+        ]
+        self._unsent = [row for row in unsent if here(row.message.channel)]
 
     async def resume(self) -> None:
         """Take up what was left: the outbox, the turns, the inbox; then take in what is new."""

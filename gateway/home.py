@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -20,6 +21,9 @@ from gateway.errors import GatewayError, HomeInUse
 
 LOCK: Final = "gateway.lock"
 ADDRESS: Final = "gateway.json"
+
+PATIENCE: Final = 0.5
+"""Seconds to wait for a lock: who only looks whether a gateway runs holds it for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,15 @@ def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
             " another with TAPEWAY_HOME"
         ) from cause
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as cause:
-            raise HomeInUse(home, _pid(descriptor)) from cause
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as cause:
+                if time.monotonic() >= until:
+                    raise HomeInUse(home, _pid(descriptor)) from cause
+                time.sleep(0.01)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         yield
@@ -55,12 +64,15 @@ def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
 
 
 def is_locked(home: Path) -> bool:
-    """Tell whether a gateway runs on a home folder."""
+    """Tell whether a gateway runs on a home folder; nothing is written."""
     try:
-        with locked(home):
-            return False
-    except HomeInUse:
+        with (home / LOCK).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return True
+    except OSError:
+        return False
+    return False
 
 
 def announce(home: Path, running: Running) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Final
 
 import anyio
@@ -14,13 +15,14 @@ from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
 from gateway.accessors import address_of
 from gateway.core import Core
+from gateway.ledger.ledger import MOST_ATTEMPTS
 from gateway.ledger.rows import OutboxRow, idem_key
 from gateway.logs import get_log
 from gateway.persist import until_stored
 from gateway.takes import Takes, choose_takes
 from gateway.turn import Asked, Turn
 from gateway.turn_record import begin, commit_done, commit_failed, commit_stopped
-from tape.errors import TapeError
+from tape.errors import AppendRefused, StoreUnavailable, TapeError
 from tape.handle import Tape
 
 STOPPED: Final = "Stopped."
@@ -43,23 +45,33 @@ class TurnRunner:
 
         Cancelled without `stopped_by`, the turn stays open and is resumed at the next start.
         """
+        again: Asked | None = asked
+        steered: list[Asked] = []
+        while again is not None:
+            again = await self._attempt(again, steered, started)
+
+    async def _attempt(
+        self, asked: Asked, steered: list[Asked], started: Callable[[Turn], None]
+    ) -> Asked | None:
+        """Run a turn; returns what is asked again because the database was lost meanwhile."""
         try:
             turn = await until_stored(self._core.clock, "turn", lambda: self._begin(asked))
         except Exception:
             await self._tell_end(asked.message)
             raise
+        turn.steered = steered
         structlog.contextvars.bind_contextvars(
             session=turn.session_id, turn=turn.id, channel=turn.message.channel
         )
         self._running[turn.id] = turn
         started(turn)
         try:
-            await self._answer(turn)
+            return await self._answer(turn)
         finally:
             del self._running[turn.id]
             structlog.contextvars.clear_contextvars()
 
-    async def _answer(self, turn: Turn) -> None:
+    async def _answer(self, turn: Turn) -> Asked | None:
         try:
             with anyio.fail_after(self._core.settings.turn.deadline):
                 result = await self._core.framework.process_inbound(turn.message, turn)
@@ -68,6 +80,12 @@ class TurnRunner:
                 await self._cancelled(turn)
             raise
         except Exception as cause:
+            if _store_was_lost(cause) and turn.took[0].attempts + 1 < MOST_ATTEMPTS:
+                get_log().error("turn.lost", turn=turn.id, why=str(cause))
+                begins_again = AgentEvent("reset", {"why": "the database was away"})
+                await self._core.router.dispatch_event(begins_again, turn.message)
+                rows = tuple(replace(row, attempts=row.attempts + 1) for row in turn.took)
+                return replace(turn.asked, turn_id=turn.id, rows=rows)
             if isinstance(cause, TimeoutError):
                 await self._core.hooks.notify_error("turn", cause, turn.message)
             with anyio.CancelScope(shield=True):
@@ -75,6 +93,7 @@ class TurnRunner:
         else:
             with anyio.CancelScope(shield=True):
                 await self._done(turn, result.model_output)
+        return None
 
     async def _begin(self, asked: Asked) -> Turn:
         if asked.turn_id:
@@ -86,7 +105,11 @@ class TurnRunner:
         return await begin(self._core, asked, takes)
 
     async def _done(self, turn: Turn, output: str) -> None:
-        rows = await self._end(turn, lambda: commit_done(self._core, turn, output))
+        try:
+            rows = await self._end(turn, lambda: commit_done(self._core, turn, output))
+        except AppendRefused as cause:  # what was said cannot be written down
+            await self._failed(turn, cause)
+            return
         get_log().info("turn.done", characters=len(output))
         if not rows:
             await self._tell_end(turn.message, silent=True)
@@ -97,10 +120,16 @@ class TurnRunner:
         """Write a turn's end and send what it says; a turn that is no longer ours ends silently."""
         try:
             rows = await until_stored(self._core.clock, "turn's end", commit)
+        except AppendRefused:
+            raise
         except TapeError as lost:
             get_log().error("turn.end_refused", turn=turn.id, exc_info=lost)
+            await self._tell_end(turn.message, silent=True)
             return []
         self._deliver(rows)
+        for row in turn.took:
+            if row.message.ext_id != turn.message.ext_id:  # answered in the newest one's answer
+                await self._tell_end(row.message, silent=True)
         return rows
 
     async def _failed(self, turn: Turn, cause: Exception) -> None:
@@ -129,6 +158,12 @@ class TurnRunner:
         """Let the channel end what it shows of a turn; `silent`: nothing at all will be said."""
         ended = AgentEvent("error", {"message": "ended without an answer", "silent": silent})
         await self._core.router.dispatch_event(ended, message)
+
+
+def _store_was_lost(cause: Exception) -> bool:
+    if isinstance(cause, ExceptionGroup):
+        return any(_store_was_lost(inner) for inner in cause.exceptions)
+    return isinstance(cause, StoreUnavailable)
 
 
 def answer_to(message: InboundMessage, text: str, turn_id: str) -> OutboundMessage:

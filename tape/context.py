@@ -20,6 +20,7 @@ Message = dict[str, Any]
 
 TURN_START: Final = "turn.start"
 TURN_RETAKE: Final = "turn.retake"
+RESET: Final = "session/reset"
 SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)
 
 
@@ -78,6 +79,10 @@ async def view_entries(
     entries = await tape.find(after=after, kinds=SHOWN_KINDS, lane=lane)
     if bound is not None:
         entries = [entry for entry in entries if entry.kind != ANCHOR]
+        if start is not None and start.name == RESET:
+            # What a turn from before the reset wrote after it is before it, too.
+            begun = {entry.meta.get("turn") for entry in entries if entry.name == TURN_START}
+            entries = [entry for entry in entries if entry.meta.get("turn") in {None, turn, *begun}]
     listed = [start, *entries] if start else entries
     known = {entry.id: entry for entry in listed}
     elsewhere = [number for number in _taken(listed) if number not in known]

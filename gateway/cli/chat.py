@@ -135,6 +135,9 @@ class Screen:
         async with aclosing(_generator(self.link)) as events:
             async for event in events:
                 self._take(event)
+        raise GatewayError(
+            "the gateway of this home has ended; what it has accepted, it answers at its next start"
+        )
 
     def _take(self, event: Json) -> None:
         kind = event["type"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from os import getpid
 from pathlib import Path
@@ -26,16 +26,17 @@ from gateway.access import Access
 from gateway.clock import Clock, SystemClock
 from gateway.conversation import Conversation
 from gateway.core import Core
-from gateway.errors import SettingsError
+from gateway.errors import GatewayError, HomeInUse, SettingsError
 from gateway.framework import Framework
 from gateway.home import Running, announce, locked, withdraw
 from gateway.hook_runtime import HookRuntime
-from gateway.http.app import make_app
+from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.server import QuietServer, listen, make_server
 from gateway.ledger.beside import BesideStore
 from gateway.ledger.ledger import Ledger, ledger_schema
 from gateway.logs import get_log
 from gateway.manager import Background, ChannelManager
+from gateway.persist import Persist
 from gateway.plugins import Failure, load_plugins
 from gateway.router import OutboundChannelRouter
 from gateway.settings import Settings, describe
@@ -102,16 +103,16 @@ async def running_gateway(
                 anyio.create_task_group() as group,
             ):
                 server: QuietServer | None = None
-                if sock is not None:
-                    server = _serve(gateway, sock, token, bearer)
-                    group.start_soon(server.run_on, sock, name="http")
-                    announce(settings.home_path, Running(getpid(), gateway.url, bearer))
-                group.start_soon(gateway.manager.run, name="channels")
-                with anyio.move_on_after(SETTLE_SECONDS):
-                    await gateway.manager.settled()
-                await gateway.conversation.resume()
-                get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                 try:
+                    if sock is not None:
+                        server = _serve(gateway, sock, token, bearer)
+                        group.start_soon(server.run_on, sock, name="http")
+                        announce(settings.home_path, Running(getpid(), gateway.url, bearer))
+                    group.start_soon(gateway.manager.run, name="channels")
+                    with anyio.move_on_after(SETTLE_SECONDS):
+                        await gateway.manager.settled()
+                    await gateway.conversation.resume()
+                    get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
                 finally:
                     with anyio.CancelScope(shield=True):
@@ -146,6 +147,7 @@ async def _opened(
         router=router,
         framework=Framework(hooks, router, str(settings.workspace_path)),
         model=model,
+        persist=Persist(clock),
     )
     background = Background()
     running: dict[str, Turn] = {}
@@ -173,7 +175,19 @@ def _database_locked(settings: Settings) -> Iterator[None]:
     if not settings.tape.url.startswith("sqlite:") or path.parent == settings.home_path:
         yield
         return
-    with locked(path.parent, f"{path.name}.lock"):
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(path.parent, f"{path.name}.lock"))
+        except HomeInUse as cause:
+            raise GatewayError(
+                f"another gateway uses the database {path}: stop it first, or name another file in"
+                " TAPEWAY_TAPE__URL"
+            ) from cause
+        except GatewayError as cause:
+            raise GatewayError(
+                f"the database {path} cannot be used: make its folder writable, or name another"
+                " file in TAPEWAY_TAPE__URL"
+            ) from cause
         yield
 
 
@@ -229,7 +243,12 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     host, port = sock.getsockname()[:2]
     gateway.url = _address(host, port)
     channels = list(gateway.channels.values())
-    app = make_app(channels, lambda: gateway.manager.states, f"{host}:{port}", token, bearer)
+    manager, persist = gateway.manager, gateway.core.persist
+
+    def health() -> Readiness:
+        return readiness(manager.states, persist.away_for())
+
+    app = make_app(channels, health, f"{host}:{port}", token, bearer)
     return make_server(app)
 
 

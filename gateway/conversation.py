@@ -20,7 +20,6 @@ from gateway.intake import Intake, TakenIn
 from gateway.ledger.ledger import MOST_ATTEMPTS
 from gateway.ledger.rows import InboxRow, OutboxRow
 from gateway.logs import get_log
-from gateway.persist import until_stored
 from gateway.sessions import Overlap, Sessions
 from gateway.turn import Asked, Turn
 from gateway.turn_record import commit_with_sends, outbound_event
@@ -177,7 +176,7 @@ class Conversation:
 
     async def _forward_command(self, asked: Asked) -> None:
         """Run a command beside the intake, in order for its chat; `,stop` goes first."""
-        if asked.message.text.split()[0] == ",stop":
+        if asked.message.text.split()[0].lower() == ",stop":
             await self._command(asked)
         else:
             self._in_order.submit(asked.session_id, lambda: self._command(asked))
@@ -268,8 +267,7 @@ class Conversation:
             entries.append(event("message.end", told))
         if entries:
             unit.append(asked.tape, entries, key=key or f"inbox:{asked.rows[0].id}:end")
-        rows = await until_stored(
-            self._core.clock,
+        rows = await self._core.persist.until_stored(
             "message's end",
             lambda: commit_with_sends(self._core, unit, sends, asked.session_id, asked.lane),
         )

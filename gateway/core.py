@@ -9,6 +9,7 @@ from gateway.clock import Clock
 from gateway.framework import Framework
 from gateway.hook_runtime import HookRuntime
 from gateway.ledger.ledger import Ledger
+from gateway.persist import Persist
 from gateway.router import OutboundChannelRouter
 from gateway.settings import Settings
 from tape.service import TapeService
@@ -28,3 +29,4 @@ class Core:
     router: OutboundChannelRouter
     framework: Framework
     model: ChatModel
+    persist: Persist

@@ -19,7 +19,6 @@ from gateway.core import Core
 from gateway.in_order import InOrder, Spawn
 from gateway.ledger.rows import OutboxRow
 from gateway.logs import get_log
-from gateway.persist import until_stored
 from tape.entry import event
 from tape.unit import Unit
 
@@ -90,7 +89,7 @@ class Delivery:
         return None
 
     async def _write_sending(self, row: OutboxRow) -> None:
-        await until_stored(self._core.clock, "delivery", lambda: self._core.ledger.sending(row))
+        await self._core.persist.until_stored("delivery", lambda: self._core.ledger.sending(row))
 
     async def _sent(self, row: OutboxRow, receipts: Sequence[Receipt]) -> None:
         """Record the receipt; the send is never repeated because its record failed."""
@@ -99,14 +98,14 @@ class Delivery:
         self._core.ledger.sent(unit, row, first)
         ids = [receipt.platform_id for receipt in receipts]
         self._tell(unit, row, "send.receipt", platform_ids=ids)
-        await until_stored(self._core.clock, "receipt", lambda: self._core.store.commit(unit))
+        await self._core.persist.until_stored("receipt", lambda: self._core.store.commit(unit))
 
     async def _end(self, row: OutboxRow, status: str, why: str) -> None:
         get_log().error("delivery.given_up", idem=row.message.idem, status=status, why=why)
         unit = Unit()
         self._core.ledger.end_send(unit, row, status)
         self._tell(unit, row, f"send.{status}", why=why)
-        await until_stored(self._core.clock, "receipt", lambda: self._core.store.commit(unit))
+        await self._core.persist.until_stored("receipt", lambda: self._core.store.commit(unit))
 
     def _tell(self, unit: Unit, row: OutboxRow, name: str, **data: object) -> None:
         meta = {key: value for key, value in (("turn", row.turn_id), ("lane", row.lane)) if value}

@@ -18,7 +18,6 @@ from gateway.core import Core
 from gateway.frame import frame
 from gateway.ledger.rows import InboxRow
 from gateway.logs import get_log
-from gateway.persist import until_stored
 from gateway.turn import Asked
 from tape.entry import NewEntry, event, message
 from tape.errors import TapeError
@@ -112,7 +111,7 @@ class Intake:
 
     async def _together(self, batch: list[InboxRow]) -> list[TakenIn]:
         try:
-            return await until_stored(self._core.clock, "intake", lambda: self._commit(batch))
+            return await self._core.persist.until_stored("intake", lambda: self._commit(batch))
         except Exception as cause:
             if len(batch) == 1:
                 await self._dead(batch[0], cause)
@@ -192,7 +191,7 @@ class Intake:
         unit = Unit()
         self._core.ledger.end(unit, [row], "dead")
         try:
-            await until_stored(self._core.clock, "intake", lambda: self._core.store.commit(unit))
+            await self._core.persist.until_stored("intake", lambda: self._core.store.commit(unit))
         except TapeError as lost:
             get_log().error("intake.dead_not_recorded", inbox=row.id, exc_info=lost)
 

@@ -18,7 +18,6 @@ from gateway.core import Core
 from gateway.ledger.ledger import MOST_ATTEMPTS
 from gateway.ledger.rows import OutboxRow, idem_key
 from gateway.logs import get_log
-from gateway.persist import until_stored
 from gateway.takes import Takes, choose_takes
 from gateway.turn import Asked, Turn
 from gateway.turn_record import begin, commit_done, commit_failed, commit_stopped
@@ -55,9 +54,9 @@ class TurnRunner:
     ) -> Asked | None:
         """Run a turn; returns what is asked again because the database was lost meanwhile."""
         try:
-            turn = await until_stored(self._core.clock, "turn", lambda: self._begin(asked))
+            turn = await self._core.persist.until_stored("turn", lambda: self._begin(asked))
         except Exception:
-            await self._tell_end(asked.message)
+            await self._tell_end(asked.message, silent=True)
             raise
         turn.steered = steered
         structlog.contextvars.bind_contextvars(
@@ -111,7 +110,8 @@ class TurnRunner:
             await self._failed(turn, cause)
             return
         get_log().info("turn.done", characters=len(output))
-        if not rows:
+        in_place = [row for row in rows if row.message.part == 0]
+        if not any(row.message.answers == turn.message.ext_id for row in in_place):
             await self._tell_end(turn.message, silent=True)
 
     async def _end(
@@ -119,7 +119,7 @@ class TurnRunner:
     ) -> list[OutboxRow]:
         """Write a turn's end and send what it says; a turn that is no longer ours ends silently."""
         try:
-            rows = await until_stored(self._core.clock, "turn's end", commit)
+            rows = await self._core.persist.until_stored("turn's end", commit)
         except AppendRefused:
             raise
         except TapeError as lost:

@@ -50,6 +50,10 @@ class Visitor:
         body = {"id": str(uuid4()), "person": self.person, "text": text}
         return await self._client.post(f"{self._path}/messages", json=body)
 
+    async def ready(self) -> httpx2.Response:
+        """Ask whether the gateway is ready."""
+        return await self._client.get("/health/ready")
+
     async def stop(self) -> None:
         """Press Stop."""
         await self._client.post(f"{self._path}/stop", json={"person": self.person})

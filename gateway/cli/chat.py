@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import re
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable
@@ -37,15 +38,26 @@ GREETING: Final = (
 
 def chat(settings: Settings, session: str) -> int:
     """Talk until the end of input."""
+    check_name(session)
     return anyio.run(partial(_chat, settings, session))
 
 
 def run_once(settings: Settings, message: str, session: str) -> int:
     """Say one thing and print the answer; 1 where it is an error's sentence."""
+    check_name(session)
     text = sys.stdin.read() if message == "-" else message
     if not text.strip():
         raise GatewayError('there is nothing to say: tapeway run "your question"')
     return anyio.run(partial(_run_once, settings, text, session))
+
+
+def check_name(session: str) -> None:
+    """Refuse a name that is not the same chat alone and beside a gateway."""
+    if not re.fullmatch(r"[A-Za-z0-9_.-]{1,80}", session):
+        raise GatewayError(
+            f"--session {session!r}: a name has letters, digits, dots and dashes, 80 at most; for"
+            " example --session work"
+        )
 
 
 def me() -> Person:

@@ -24,12 +24,14 @@ def serve(settings: Settings) -> int:
 async def _serve(settings: Settings) -> int:
     """Run until a signal: SIGTERM lets turns finish for a while, Ctrl-C hands over at once."""
     asked_to_end = anyio.Event()
+    started = anyio.Event()
 
     async def watch(scope: anyio.CancelScope) -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async for number in signals:
                 get_log().info("gateway.stopping", signal=signal.Signals(number).name)
-                if number == signal.SIGTERM and not asked_to_end.is_set():
+                gently = number == signal.SIGTERM and started.is_set()
+                if gently and not asked_to_end.is_set():
                     asked_to_end.set()
                 else:
                     scope.cancel()
@@ -37,6 +39,7 @@ async def _serve(settings: Settings) -> int:
     async with anyio.create_task_group() as group:
         group.start_soon(watch, group.cancel_scope)
         async with running_gateway(settings) as gateway:
+            started.set()
             _say_what_next(gateway, settings)
             await asked_to_end.wait()
             await gateway.finish()

@@ -26,11 +26,15 @@ class HasRoutes(Protocol):
         ...
 
 
-States = Callable[[], dict[str, ChannelState]]
+Readiness = dict[str, Any]
 
 
 def make_app(
-    channels: Sequence[Channel], states: States, host: str, token: str, bearer: str
+    channels: Sequence[Channel],
+    health: Callable[[], Readiness],
+    host: str,
+    token: str,
+    bearer: str,
 ) -> Starlette:
     """Make the application; `token` is empty where whoever reaches it may come in."""
 
@@ -38,7 +42,7 @@ def make_app(
         return JSONResponse({"status": "live"})
 
     async def ready(_request: Request) -> Response:
-        body = readiness(states())
+        body = health()
         return JSONResponse(body, status_code=200 if body["status"] == "ready" else 503)
 
     async def login_page(_request: Request) -> Response:
@@ -60,11 +64,14 @@ def make_app(
     return Starlette(routes=routes, middleware=[guard])
 
 
-def readiness(states: dict[str, ChannelState]) -> dict[str, Any]:
-    """Return what `/health/ready` says: every channel, and why one is not ready."""
+def readiness(states: dict[str, ChannelState], store_away: float | None) -> Readiness:
+    """Return what `/health/ready` says: every channel, the store, and what is wrong."""
     channels = {
         name: {"state": state.state, **({"why": state.why} if state.why else {})}
         for name, state in states.items()
     }
-    ready = all(state.state == "ready" for state in states.values())
-    return {"status": "ready" if ready else "not ready", "channels": channels}
+    ready = store_away is None and all(state.state == "ready" for state in states.values())
+    body: Readiness = {"status": "ready" if ready else "not ready", "channels": channels}
+    if store_away is not None:
+        body["store"] = {"state": "away", "seconds": round(store_away, 1)}
+    return body

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from os import getpid
 from pathlib import Path
@@ -134,38 +134,41 @@ async def _opened(
     model = make_model(settings.agent)
     hooks = HookRuntime()
     failures = plugins(hooks)
-    store = await _open_store(settings, hooks, clock)
-    channels: dict[str, Channel] = {}
-    router = OutboundChannelRouter(channels)
-    core = Core(
-        settings=settings,
-        clock=clock,
-        store=store,
-        tapes=TapeService(store, settings.workspace_path),
-        ledger=Ledger(store, clock, owner=secrets.token_hex(8)),
-        hooks=hooks,
-        router=router,
-        framework=Framework(hooks, router, str(settings.workspace_path)),
-        model=model,
-        persist=Persist(clock),
-    )
-    background = Background()
-    running: dict[str, Turn] = {}
-    conversation = Conversation(core, Access(settings.access), background.spawn, running)
-    register_builtin(hooks, conversation)
-    channels.update(await _channels(settings, hooks, only))
-    hint = OFFLINE_HINT if settings.agent.model == OFFLINE else None
-    manager = ChannelManager(core, list(channels.values()), conversation, background, hint)
-    try:
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(_shielded, model.aclose)
+        store = await _open_store(settings, hooks, clock)
+        stack.push_async_callback(_shielded, store.close)
+        channels: dict[str, Channel] = {}
+        router = OutboundChannelRouter(channels)
+        core = Core(
+            settings=settings,
+            clock=clock,
+            store=store,
+            tapes=TapeService(store, settings.workspace_path),
+            ledger=Ledger(store, clock, owner=secrets.token_hex(8)),
+            hooks=hooks,
+            router=router,
+            framework=Framework(hooks, router, str(settings.workspace_path)),
+            model=model,
+            persist=Persist(clock),
+        )
+        background = Background()
+        running: dict[str, Turn] = {}
+        conversation = Conversation(core, Access(settings.access), background.spawn, running)
+        register_builtin(hooks, conversation)
+        channels.update(await _channels(settings, hooks, only))
+        hint = OFFLINE_HINT if settings.agent.model == OFFLINE else None
+        manager = ChannelManager(core, list(channels.values()), conversation, background, hint)
         async with anyio.create_task_group() as group:
             background.open(group)
             await conversation.load()
             yield Gateway(core, channels, conversation, manager, _url(settings), failures)
             group.cancel_scope.cancel()
-    finally:
-        with anyio.CancelScope(shield=True):
-            await core.model.aclose()
-            await store.close()
+
+
+async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
+    with anyio.CancelScope(shield=True):
+        await close()
 
 
 @contextmanager

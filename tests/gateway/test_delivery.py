@@ -72,6 +72,8 @@ class EditingChannel(Channel):
         self.before: list[Exception] = []
         self.after: list[Exception] = []
         self.hang = False
+        self.slow: anyio.Event | None = None
+        self.showing = anyio.Event()
 
     async def run(self) -> None:
         self.host.ready()
@@ -81,6 +83,9 @@ class EditingChannel(Channel):
         """The task is cancelled with the gateway."""
 
     async def show(self, message: InboundMessage, place: Place, text: str) -> str:
+        self.showing.set()
+        if self.slow is not None:
+            await self.slow.wait()
         return self.platform.put(place.platform_id, text)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
@@ -197,3 +202,23 @@ async def test_d6_a_permanent_refusal_is_recorded_and_stops_nothing(tmp_path: Pa
         assert platform.messages == {}
         await ask(gateway, channel, text=",help", ext_id="1/2", message_id="2")
     assert len(platform.messages) == 1
+
+
+async def test_a_stopped_turn_s_notice_takes_the_place_of_a_draft_that_is_being_posted(
+    tmp_path: Path,
+) -> None:
+    platform = Platform()
+    channel = EditingChannel(platform)
+    channel.slow = anyio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel)) as gateway,
+    ):
+        server.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
+        await channel.host.accept([QUESTION])
+        await channel.showing.wait()
+        await channel.host.accept([replace(QUESTION, text=",stop", ext_id="1/2", message_id="2")])
+        await gateway.conversation.intake.taken_in()
+        channel.slow.set()
+        await settled(gateway, "editing:1")
+    assert platform.messages == {"m1": "Stopped."}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
 from gateway.errors import GatewayError, HomeInUse
-from gateway.home import Running, announce, find_running, locked, withdraw
+from gateway.home import LOCK, Running, announce, find_running, is_locked, locked, withdraw
 
 
 def test_a_second_gateway_is_refused_with_the_process_id_of_the_first(tmp_path: Path) -> None:
@@ -43,3 +45,16 @@ def test_a_home_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(GatewayError, match="TAPEWAY_HOME"), locked(tmp_path / "file" / "home"):
         pass
+
+
+def test_looking_whether_one_runs_keeps_none_from_starting(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path)
+    with locked(tmp_path):
+        before = (tmp_path / LOCK).read_bytes()
+        assert is_locked(tmp_path)
+        assert (tmp_path / LOCK).read_bytes() == before
+    with (tmp_path / LOCK).open("rb") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        threading.Timer(0.05, lambda: fcntl.flock(looking, fcntl.LOCK_UN)).start()
+        with locked(tmp_path):
+            pass

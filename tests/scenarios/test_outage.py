@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import anyio
@@ -9,6 +10,7 @@ import apsw
 import pytest
 
 import tape.database
+from tests.fakes.openai_script import Call, ToolCalls
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateways import gateway_of, settled
 from tests.visitor import visit
@@ -25,6 +27,7 @@ async def test_d7_a_locked_database_is_waited_for(
             await alice.answer(await alice.say("before"))
             await settled(gateway)
             other = apsw.Connection(str(tmp_path / "tapeway.db"))
+            other.set_busy_timeout(5000)
             other.execute("BEGIN IMMEDIATE")
             response = await alice.try_to_say("while it is away")
             assert response.status_code == 503
@@ -41,6 +44,7 @@ async def test_a_turn_that_cannot_be_written_down_is_finished_when_the_database_
     async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
             other = apsw.Connection(str(tmp_path / "tapeway.db"))
+            other.set_busy_timeout(5000)
             asked = await alice.say("one")
             await server.wait_for_requests(1)
             other.execute("BEGIN IMMEDIATE")
@@ -54,3 +58,27 @@ async def test_a_turn_that_cannot_be_written_down_is_finished_when_the_database_
             answer = await alice.answer(asked)
             assert answer["role"] == "agent"
             assert (await alice.ready()).status_code == 200
+
+
+async def test_a_turn_whose_writes_fail_in_the_middle_is_run_again_and_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tape.database, "BUSY_MS", 20)
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        gate = asyncio.Event()
+        server.enqueue(ToolCalls((Call("c", "tape_info", "{}"),), pieces=("a ",), gate=gate))
+        async with visit(gateway.url, "Alice") as (alice,):
+            asked = await alice.say("one")
+            await alice.draft(asked)
+            other = apsw.Connection(str(tmp_path / "tapeway.db"))
+            other.set_busy_timeout(5000)
+            other.execute("BEGIN IMMEDIATE")
+            gate.set()
+            while gateway.core.persist.away_for() is None:
+                await anyio.lowlevel.checkpoint()
+            other.execute("ROLLBACK")
+            other.close()
+            answer = await alice.answer(asked)
+            entries = await settled(gateway)
+    assert answer["role"] == "agent"
+    assert sum(entry.name == "turn.end" for entry in entries) == 1

@@ -7,6 +7,7 @@ import socket
 import sys
 from pathlib import Path
 
+import anyio
 import apsw
 import pytest
 
@@ -207,3 +208,49 @@ async def test_help_imports_neither_an_sdk_nor_pydantic(tmp_path: Path) -> None:
     )
     out, _err = await done.communicate()
     assert b"HEAVY []" in out
+
+
+async def test_run_leaves_what_belongs_to_another_channel_to_the_next_gateway(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    async with FakeOpenAI() as server:
+        environ = make_environ(home, server)
+        server.enqueue(Text(("half of ", "it"), gate=asyncio.Event()))
+        async with gateway_process(environ, home) as first:
+            async with visit(await first.url(), "Alice") as (alice,):
+                asked = await alice.say("what is it?")
+                await alice.draft(asked)
+                await first.kill()
+        server.enqueue(Text(("for the terminal",)), Text(("for Alice",)))
+        _code, out, err = await run_tapeway(environ, "run", "hi")
+        assert (out, err) == ("for the terminal\n", "")
+        async with gateway_process(environ, home) as second:
+            async with visit(await second.url(), "Alice") as (alice,):
+                past = alice.of_type("history")[0]["messages"]
+                alice.events += [{"type": "message", "message": message} for message in past]
+                assert (await alice.answer(asked))["text"] == "for Alice"
+
+
+async def test_a_chat_beside_a_gateway_that_ends_is_told_and_ends(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with FakeOpenAI() as server:
+        environ = make_environ(home, server)
+        server.enqueue(Text(("never ", "done"), gate=asyncio.Event()))
+        async with gateway_process(environ, home) as running, anyio.create_task_group() as group:
+            await running.url()
+
+            async def interrupt() -> None:
+                await server.wait_for_requests(1)
+                await running.interrupt()
+
+            group.start_soon(interrupt)
+            code, _out, err = await run_tapeway(environ, "chat", given=b"hello\n")
+    assert code == 1
+    assert "has ended" in err or "does not answer" in err
+
+
+async def test_a_session_s_name_is_the_same_alone_and_beside_a_gateway(tmp_path: Path) -> None:
+    code, _out, err = await run_tapeway(make_environ(tmp_path), "run", "x", "--session", "a/b")
+    assert code == 1
+    assert "--session" in err

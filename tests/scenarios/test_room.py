@@ -404,3 +404,17 @@ async def test_d1_questions_that_waited_are_questions_of_their_own_after_a_resta
             entries = await tape_of(gateway, shown).read()
     replies = [e.payload["data"]["reply_to"] for e in entries if e.name == "outbound"]
     assert replies == asked
+
+
+async def test_a_reset_while_a_turn_runs_hides_that_turn_from_the_next(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        server.enqueue(Text(("the plum ", "is hidden"), gate=gate))
+        async with visit(gateway.url, "Alice") as (alice,):
+            asked = await alice.say("where is the plum?")
+            await alice.draft(asked)
+            await alice.answer(await alice.say(",reset"))
+            gate.set()
+            await alice.answer(asked)
+            await alice.answer(await alice.say("what now?"))
+        assert "plum" not in str(server.requests[-1].body["messages"])

@@ -21,6 +21,7 @@ Message = dict[str, Any]
 TURN_START: Final = "turn.start"
 TURN_RETAKE: Final = "turn.retake"
 RESET: Final = "session/reset"
+FIRST_PAGE: Final = 300
 SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)
 
 
@@ -76,7 +77,7 @@ async def view_entries(
     elif anchor is not None:
         start = await tape.anchor(anchor)
     after = start.id if start else 0
-    entries = await tape.find(after=after, kinds=SHOWN_KINDS, lane=lane)
+    entries = await _entries_after(tape, after, lane)
     if bound is not None:
         entries = [entry for entry in entries if entry.kind != ANCHOR]
         if start is not None and start.name == RESET:
@@ -88,6 +89,14 @@ async def view_entries(
     elsewhere = [number for number in _taken(listed) if number not in known]
     known.update(await tape.entries(elsewhere))
     return arrange(listed, known, own) if await _has_turns(tape, listed) else listed
+
+
+async def _entries_after(tape: Tape, after: int, lane: str | None) -> list[Entry]:
+    """Read what a view shows: a first page at once, and only where there is more, the rest."""
+    first = await tape.find(after=after, kinds=SHOWN_KINDS, lane=lane, limit=FIRST_PAGE)
+    if len(first) < FIRST_PAGE:
+        return first
+    return first + await tape.find(after=first[-1].id, kinds=SHOWN_KINDS, lane=lane)
 
 
 def _opens(entry: Entry) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tape.context import (
+    FIRST_PAGE,
     Message,
     TapeContext,
     default_tape_context,
@@ -228,3 +229,14 @@ def test_neighbours_of_one_role_are_joined_and_others_are_not() -> None:
         *said[4:7],
         {"role": "assistant", "content": "d\n\ne"},
     ]
+
+
+async def test_a_view_of_several_pages_is_whole_and_in_order() -> None:
+    tape = Tape(MemoryStore(), "tape")
+    count = FIRST_PAGE * 2 + 5
+    await tape.append(*(message("user", str(number)) for number in range(count)))
+    shown = await view_entries(tape)
+    assert [entry.text for entry in shown[1:] if entry.kind == "message"] == [
+        str(number) for number in range(count)
+    ]
+    assert [entry.id for entry in shown] == [1, *range(2, count + 3)]

@@ -13,6 +13,7 @@ from tape.context import (
     pair_up,
     to_messages,
     view,
+    view_entries,
 )
 from tape.entry import Entry, NewEntry, anchor, event, message, tool_call, tool_result
 from tape.errors import NotFound

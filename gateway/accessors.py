@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from channels.message import InboundMessage, OutboundMessage
+from channels.message import OutboundMessage
 
 
 def field_of(message: Any, name: str, default: Any = None) -> Any:
@@ -61,8 +61,3 @@ def address_of(inbound: Any) -> dict[str, Any]:
         "reply_to": field_of(inbound, "message_id"),
         "answers": field_of(inbound, "ext_id"),
     }
-
-
-def is_inbound(message: Any) -> bool:
-    """Tell whether a message is one of our own type."""
-    return isinstance(message, InboundMessage)

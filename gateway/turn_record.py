@@ -13,7 +13,7 @@ from typing import Any
 from agent.log import TurnLog
 from channels.message import OutboundMessage
 from gateway.core import Core
-from gateway.ledger.rows import InboxRow, OutboxRow, new_turn_id, with_place
+from gateway.ledger.rows import OutboxRow, new_turn_id, with_place
 from gateway.takes import Takes
 from gateway.turn import Asked, Turn
 from tape.context import TURN_RETAKE, TURN_START
@@ -146,8 +146,3 @@ def outbound_event(send: OutboundMessage, final: str | None = None) -> NewEntry:
     if send.text != final:
         data["text"] = send.text
     return event("outbound", data)
-
-
-def rows_of(asked: Sequence[Asked]) -> list[InboxRow]:
-    """Return the rows of several questions."""
-    return [row for one in asked for row in one.rows]

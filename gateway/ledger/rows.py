@@ -16,12 +16,6 @@ def account_id(channel: str, account: str = "") -> str:
     return f"{channel}:{account}" if account else channel
 
 
-def parse_account_id(value: str) -> tuple[str, str]:
-    """Return the channel and account that `account_id` joined."""
-    channel, _, account = value.partition(":")
-    return channel, account
-
-
 def new_turn_id() -> str:
     """Return an id for a new turn."""
     return f"t-{uuid4().hex[:20]}"

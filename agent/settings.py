@@ -39,6 +39,11 @@ class AgentSettings(BaseModel):
         description="What the agent is called in the chats.",
         examples=["Robin"],
     )
+    names: str = Field(
+        "",
+        description="Further names by which people in a group may call the agent, with commas.",
+        examples=["Robin,Robbie"],
+    )
     steps: int = Field(
         20,
         ge=1,
@@ -84,6 +89,11 @@ class AgentSettings(BaseModel):
         """Return the model's name and those of its fallbacks."""
         others = (name.strip() for name in self.fallback_models.split(","))
         return (self.model, *(name for name in others if name))
+
+    def names_in_chats(self) -> tuple[str, ...]:
+        """Return what people in a group may call the agent."""
+        others = (name.strip() for name in self.names.split(","))
+        return (self.name, *(name for name in others if name))
 
     def key(self) -> str:
         """Return the key in the clear; for the one call that needs it."""

@@ -5,7 +5,8 @@ A channel must `start`, `stop` and `send`. What it can do beyond that it declare
 
     edit             a draft becomes the answer by an edit; else only the answer is sent
     typing           typing is shown from the moment a message is accepted; else nothing is
-    native_stream    partial text costs nothing and needs no edits
+    native_stream    partial text costs nothing and needs no edits (`streams` tells where)
+    media            what came with a message can be fetched; else it is only named
     idempotent_send  a second send under the same `idem` gives the first receipt; else an ambiguous
                      send follows the setting
     routes           brings HTTP routes of its own
@@ -18,12 +19,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
 
-from channels.draft import DraftEditor, DraftJournal, Place
-from channels.errors import ChannelDown
-from channels.message import InboundMessage, OutboundMessage, Receipt, Shown
-from channels.pacing import Clock, Pacing
+from channels.draft import DraftEditor, DraftJournal, Pace, Place
+from channels.errors import ChannelDown, SendDelayed
+from channels.message import InboundMessage, Media, OutboundMessage, Receipt, Shown
+from channels.pacing import ANY, Budget, Clock, Pacing, Priority
+from channels.typing import TypingSigns
 
-Capability = Literal["edit", "typing", "native_stream", "idempotent_send", "routes"]
+Capability = Literal["edit", "typing", "native_stream", "media", "idempotent_send", "routes"]
 
 
 class Event(Protocol):
@@ -44,20 +46,40 @@ class Event(Protocol):
 class Traits:
     """What a platform is like.
 
-    edit_interval  the least time between two writes to a chat, seconds
+    edit_interval  the least time between two showings of partial text, seconds
+    first_text     how long an answer is waited for before partial text is shown, seconds
+    longest_draft  so many characters of an answer are shown while it is written; 0: all
+    typing_signs   whether typing is a sign that goes out again and again, not a state
+    join_wait      how long to wait for the rest of what the platform tears apart, seconds
     debounce       how long to wait for a person's next message, seconds; None takes the setting
+    chat, group    the budget of a chat, and of a chat of several people
+    bot            the budget of all chats together
     """
 
     edit_interval: float = 1.0
+    first_text: float = 0.0
+    longest_draft: int = 0
+    typing_signs: bool = False
+    join_wait: float = 0.0
     debounce: float | None = None
+    chat: Budget = ANY
+    group: Budget = ANY
+    bot: Budget = ANY
 
 
 class ChannelHost(DraftJournal, Protocol):
-    """What the gateway gives a channel."""
+    """What the gateway gives a channel.
+
+    names  what the agent is called in the chats, its name first
+    hint   what the person who set this up should do next, where there is something
+    holds  whether a send of which nobody knows whether it arrived is kept back
+    """
 
     clock: Clock
     agent_name: str
+    names: Sequence[str]
     hint: str | None
+    holds: bool
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         """Take messages and return the `ext_id` of those that were new.
@@ -68,6 +90,10 @@ class ChannelHost(DraftJournal, Protocol):
 
     def ready(self) -> None:
         """Say that the channel is connected."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Tell whoever runs the gateway what is not as it should be, and the remedy."""
         ...
 
     def report(self, event: str) -> None:
@@ -88,11 +114,12 @@ class Channel(ABC):
 
     name: ClassVar[str]
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
-    traits: ClassVar[Traits] = Traits()
+    traits: Traits = Traits()
 
     def __init__(self) -> None:
         self._host: ChannelHost | None = None
         self._pacing: Pacing | None = None
+        self._signs: TypingSigns | None = None
         self._editors: dict[str, DraftEditor] = {}
 
     @property
@@ -115,7 +142,9 @@ class Channel(ABC):
         ChannelUnfit means that a restart is no use.
         """
         self._host = host
-        self._pacing = Pacing(self.traits.edit_interval, host.clock)
+        self._pacing = Pacing(self.budget_of, host.clock, self.traits.bot)
+        if self.traits.typing_signs:
+            self._signs = TypingSigns(self._sign, self._pacing, host.clock, host.start_soon)
         await self.run()
 
     @abstractmethod
@@ -129,20 +158,53 @@ class Channel(ABC):
     async def send(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message (a draft in its place becomes it); raises ChannelError."""
         place = await self._settle(message.answers) if message.answers is not None else None
-        if place is not None and message.part == 0 and message.edits is None:
+        first = message.part == 0 and message.piece == 0
+        if place is not None and first and message.edits is None:
             message = replace(message, edits=place.platform_id)
-        return await self.deliver(message)
+        await self.pacing.slot(message.chat_id, Priority.FINAL)
+        try:
+            return await self.deliver(message)
+        except SendDelayed as delayed:
+            self.pacing.close(message.chat_id, delayed.retry_after)
+            raise
+
+    def budget_of(self, chat_id: str) -> Budget:
+        """Return what the platform takes for a chat."""
+        del chat_id
+        return self.traits.chat
+
+    def streams(self, message: InboundMessage) -> bool:
+        """Tell whether partial text for a message costs nothing."""
+        del message
+        return "native_stream" in self.capabilities
+
+    def split(self, text: str) -> list[str]:
+        """Cut an answer into the pieces that the platform takes: the same for the same text."""
+        return [text]
+
+    async def fetch(self, media: Media, most: int) -> bytes:
+        """Fetch what came with a message, at most so many bytes; needs `media`.
+
+        Raises MediaRefused, with a sentence for the model and the person, or another ChannelError.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Hand a message to the platform; `edits` names the draft that it replaces."""
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str:
-        """Post or edit partial text and return the platform's id of it; needs `edit`."""
+    async def show(self, message: InboundMessage, place: Place, text: str) -> str | None:
+        """Post or edit partial text and return the platform's id of it; needs `edit`.
+
+        None where the platform shows it in a way that is no message.
+        """
         raise NotImplementedError
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show, or stop showing, that an answer is on its way; needs `typing`."""
+        """Show, or stop showing, that an answer is on its way; needs `typing`.
+
+        Where typing is a sign (`Traits.typing_signs`), this sends one; it is never switched off.
+        """
         raise NotImplementedError
 
     async def on_event(self, event: Event, message: InboundMessage) -> None:
@@ -171,16 +233,33 @@ class Channel(ABC):
         """Take a draft off the platform; where that cannot be, a notice takes its place."""
         del message, place
 
+    async def _sign(self, message: InboundMessage) -> None:
+        await self.show_typing(message, True)
+
     def _type(self, message: InboundMessage, *, on: bool) -> None:
-        if "typing" in self.capabilities:
+        if "typing" not in self.capabilities:
+            return
+        if self._signs is None:
             self.host.start_soon("typing", lambda: self.show_typing(message, on))
+        elif on:
+            self._signs.begin(message)
+        else:
+            self._signs.end(message)
 
     def _editor(self, message: InboundMessage, delta: str) -> None:
         if not self.capabilities & {"edit", "native_stream"}:
             return
         editor = self._editors.get(message.ext_id)
         if editor is None:
-            editor = DraftEditor(message, self.show, self.host, self.pacing)
+            traits = self.traits
+            pace = Pace(
+                first_after=traits.first_text,
+                interval=traits.edit_interval,
+                charged=not self.streams(message),
+                longest=traits.longest_draft,
+            )
+            clock = self.host.clock
+            editor = DraftEditor(message, self.show, self.host, self.pacing, clock, pace)
             self._editors[message.ext_id] = editor
             self.host.start_soon("draft", editor.run)
         editor.push(delta)

@@ -12,9 +12,9 @@ from typing import Protocol
 
 import anyio
 
-from channels.errors import SendDelayed, SendRefused
+from channels.errors import ChannelError, SendDelayed
 from channels.message import InboundMessage
-from channels.pacing import Pacing, Priority
+from channels.pacing import Clock, Pacing, Priority
 
 
 @dataclass(slots=True)
@@ -65,20 +65,48 @@ class DraftJournal(Protocol):
         ...
 
 
-Show = Callable[[InboundMessage, Place, str], Awaitable[str]]
-"""Post (no platform id yet) or edit partial text; returns the platform's id of the message."""
+Show = Callable[[InboundMessage, Place, str], Awaitable[str | None]]
+"""Post (no platform id yet) or edit partial text; returns the platform's id of the message.
+
+None where the platform shows partial text that is no message: the answer is then sent beside it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How partial text is shown.
+
+    first_after  how long an answer is waited for before partial text is shown, seconds
+    interval     the least time between two showings, seconds, where they cost nothing
+    charged      whether a showing is a write like any other, and waits for its slot
+    longest      so many characters of a text are shown while it is written; 0: all
+    """
+
+    first_after: float = 0.0
+    interval: float = 0.0
+    charged: bool = True
+    longest: int = 0
 
 
 class DraftEditor:
     """Shows one answer's partial text; `run` is its task."""
 
     def __init__(
-        self, message: InboundMessage, show: Show, journal: DraftJournal, pacing: Pacing
+        self,
+        message: InboundMessage,
+        show: Show,
+        journal: DraftJournal,
+        pacing: Pacing,
+        clock: Clock,
+        pace: Pace,
     ) -> None:
         self._message = message
         self._show = show
         self._journal = journal
         self._pacing = pacing
+        self._clock = clock
+        self._pace = pace
+        self._next = clock.monotonic() + pace.first_after
         self._draft = Draft()
         self._changed = anyio.Event()
         self._closed = False
@@ -112,20 +140,34 @@ class DraftEditor:
         """Show text until closed; a platform that refuses partial text ends it early."""
         try:
             while await self._something_new():
-                await self._slot()
-                text = self._draft.render()
-                if self._closed or not text.strip() or text == self._shown:
+                if self._to_show() is None:
                     continue
-                await self._show_text(text)
-        except SendRefused:
-            self._closed = True
+                await self._slot()
+                text = self._to_show()
+                if text is not None:
+                    await self._show_text(text)
+        except ChannelError:
+            self._closed = True  # the answer itself will tell what is wrong
         finally:
             self._idle.set()
 
+    def _to_show(self) -> str | None:
+        """Return the text, where there is one that is not shown yet."""
+        text = self._draft.render()
+        if self._pace.longest:
+            text = text[: self._pace.longest]
+        return None if self._closed or not text.strip() or text == self._shown else text
+
     async def _slot(self) -> None:
-        priority = Priority.EDIT if self._place else Priority.FIRST_TEXT
         with anyio.CancelScope() as self._waiting:
-            await self._pacing.slot(self._message.chat_id, priority)
+            wait = self._next - self._clock.monotonic()
+            if wait > 0:
+                await self._clock.sleep(wait)
+            if self._pace.charged:
+                priority = Priority.EDIT if self._place else Priority.FIRST_TEXT
+                await self._pacing.slot(self._message.chat_id, priority)
+            else:
+                self._next = self._clock.monotonic() + self._pace.interval
 
     async def _something_new(self) -> bool:
         await self._changed.wait()
@@ -142,6 +184,7 @@ class DraftEditor:
             platform_id = await self._show(self._message, self._place, text)
         except SendDelayed as delayed:
             self._pacing.close(self._message.chat_id, delayed.retry_after)
+            self._next = self._clock.monotonic() + delayed.retry_after
             self._changed.set()
             return
         self._shown = text

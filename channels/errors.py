@@ -7,6 +7,7 @@ ChannelError
 +-- SendDelayed      not now; `retry_after` in seconds
 +-- SendAmbiguous    the request was written and its answer never read
 +-- InboundRefused   what came in cannot be taken; the sentence is for who sent it
++-- MediaRefused     what came with a message cannot be shown; the sentence tells why
 """
 
 from __future__ import annotations
@@ -42,3 +43,7 @@ class SendAmbiguous(ChannelError):
 
 class InboundRefused(ChannelError):
     """What came in cannot be taken; the message is for the person who sent it."""
+
+
+class MediaRefused(ChannelError):
+    """What came with a message cannot be shown; the message is for the model and the person."""

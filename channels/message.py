@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 ChatKind = Literal["private", "group"]
+InboundKind = Literal["message", "edit", "change", "unreadable"]
+MediaKind = Literal["image", "audio", "video", "file", "other"]
 OutboundKind = Literal["answer", "notice"]
 
 
@@ -23,8 +25,49 @@ class Sender:
 
 
 @dataclass(frozen=True, slots=True)
+class Media:
+    """What came with a message: `file` is how its channel fetches it.
+
+    label     what people call it: photo, voice message, sticker, location, ...
+    size      in bytes; 0 where the platform does not tell
+    seconds   of what has a duration
+    detail    what there is to say of something that has no file: a place, a poll's question
+    """
+
+    kind: MediaKind
+    label: str
+    file: str = ""
+    name: str = ""
+    mime: str = ""
+    size: int = 0
+    width: int = 0
+    height: int = 0
+    seconds: int = 0
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Text of somebody else in a message: what it replies to, or whom it forwards.
+
+    ours    whether the agent said it
+    chosen  whether the person chose these words out of a longer message
+    """
+
+    author: str
+    author_id: str = ""
+    text: str = ""
+    ours: bool = False
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class InboundMessage:
-    """A message as a platform delivered it.
+    """A message as a platform delivered it, or something else that happened in a chat.
+
+    kind               `message`; `edit`: `message_id` now reads `text`; `change`: something
+                       happened to the chat, `change` names it and `text` tells it; `unreadable`:
+                       `raw` is what came, `why` is why it could not be read
 
     channel, account   which adapter, and which of its accounts
     chat_id            the chat, as the platform names it
@@ -34,9 +77,16 @@ class InboundMessage:
     message_id         the platform's id of the message, for replies
     date               the message's own time, ISO 8601 in UTC
     addressed, why     whether the agent is asked, and by which rule
+    follows            whether it asks the agent if its thread is one that the agent was asked in
     reply_to           the platform's id of the message that this one answers
     owner              whether the platform itself proves that the owner writes (the own page, the
                        own terminal)
+    media              what came with it
+    quote              what it replies to, as the platform tells it
+    forwarded          whose words the text is, when they are not the sender's
+    joins              messages of one sender that follow each other under one such key are one
+                       message, torn apart by the platform: an album, a long paste
+    change, to_chat    see `kind`; `migrated` names the chat's new id in `to_chat`
     raw                the platform's event, where something of it is needed later
     """
 
@@ -55,8 +105,16 @@ class InboundMessage:
     mentions: tuple[str, ...] = ()
     addressed: bool = False
     why: str = ""
+    follows: bool = False
     alt_id: str | None = None
     owner: bool = False
+    kind: InboundKind = "message"
+    media: tuple[Media, ...] = ()
+    quote: Quote | None = None
+    forwarded: Quote | None = None
+    joins: str = ""
+    change: str = ""
+    to_chat: str = ""
     output_channel: str | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
 
@@ -70,6 +128,10 @@ class InboundMessage:
         values = dict(payload)
         values["sender"] = Sender(**values["sender"])
         values["mentions"] = tuple(values.get("mentions", ()))
+        values["media"] = tuple(Media(**one) for one in values.get("media", ()))
+        for name in ("quote", "forwarded"):
+            if values.get(name) is not None:
+                values[name] = Quote(**values[name])
         return cls(**values)
 
 
@@ -81,7 +143,8 @@ class OutboundMessage:
     answers     the `ext_id` of the message that it answers, where there is one
     reply_to    the platform's id of that message
     edits       the platform's id of a message of ours that this one replaces: its draft
-    turn, part  which turn it belongs to, and which piece of its answer it is
+    turn, part  which turn it belongs to, and which of its answers it is
+    piece       which piece of that answer, where the platform takes only so much at once
     """
 
     channel: str
@@ -96,6 +159,7 @@ class OutboundMessage:
     kind: OutboundKind = "answer"
     turn: str = ""
     part: int = 0
+    piece: int = 0
     date: str = ""
 
     def to_payload(self) -> dict[str, Any]:

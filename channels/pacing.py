@@ -1,12 +1,14 @@
-"""One budget a chat: who may write to the platform next.
+"""One budget a bot and a chat: who may write to the platform next.
 
 Finals go before first texts, first texts before edits, edits before status. A platform that says
 "wait" closes the gate of that chat alone. Nobody holds a worker while waiting but the one who
-waits; streaming thins out by itself, since an edit asks for its slot with the newest text only.
+waits. Streaming thins out by itself: an edit asks for its slot with the newest text only, edits
+come the more rarely the more of the window is used, and the rest of it is kept for what must go.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -20,6 +22,9 @@ TYPING_EVERY: Final = 4.5
 
 MOST_CHATS: Final = 10_000
 """So many chats are remembered; beyond, those that may write at once are forgotten."""
+
+THINNING: Final = 1.3
+"""Each write of the window makes the wait between two edits so many times longer."""
 
 
 class Clock(Protocol):
@@ -43,87 +48,156 @@ class Priority(IntEnum):
     STATUS = 3
 
 
+KEPT: Final = {
+    Priority.FINAL: 0.0,
+    Priority.FIRST_TEXT: 0.2,
+    Priority.EDIT: 0.4,
+    Priority.STATUS: 0.6,
+}
+"""The part of a window that is kept for who goes before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a platform takes.
+
+    interval  the least time between two writes, seconds
+    count     how many writes within `window` seconds; 0: any number
+    """
+
+    interval: float = 0.0
+    count: int = 0
+    window: float = 0.0
+
+
+ANY: Final = Budget()
+"""No bound at all."""
+
+
+class Gate:
+    """The writes of one chat, or of a whole bot, held against a budget."""
+
+    __slots__ = ("_budget", "_closed_until", "_last", "_written", "typing_at", "waiters")
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._written: deque[float] = deque()
+        self._last = float("-inf")
+        self._closed_until = float("-inf")
+        self.typing_at = float("-inf")
+        self.waiters: list[_Waiter] = []
+
+    def wait(self, now: float, priority: Priority) -> float:
+        """Return the seconds until somebody of this priority may write; none or less: now."""
+        return self._opens(now, priority) - now
+
+    def write(self, at: float) -> None:
+        """Count a write."""
+        self._last = max(self._last, at)
+        if self._budget.count:
+            self._written.append(at)
+
+    def close(self, until: float) -> None:
+        """Let nobody write before a moment."""
+        self._closed_until = max(self._closed_until, until)
+
+    def closed(self, now: float) -> bool:
+        """Tell whether the platform has closed it."""
+        return now < self._closed_until
+
+    def idle(self, now: float) -> bool:
+        """Tell whether forgetting it would change nothing."""
+        return not self.waiters and not self._in_window(now) and self.wait(now, Priority.FINAL) <= 0
+
+    def _opens(self, now: float, priority: Priority) -> float:
+        budget = self._budget
+        opens = max(self._last + budget.interval, self._closed_until)
+        if not budget.count:
+            return opens
+        used = self._in_window(now)
+        allowed = budget.count - int(budget.count * KEPT[priority])
+        if used >= allowed:
+            opens = max(opens, self._written[used - allowed] + budget.window)
+        if priority >= Priority.EDIT:
+            opens = max(opens, self._last + budget.interval * THINNING**used)
+        return opens
+
+    def _in_window(self, now: float) -> int:
+        while self._written and self._written[0] + self._budget.window <= now:
+            self._written.popleft()
+        return len(self._written)
+
+
 @dataclass(order=True, slots=True)
 class _Waiter:
-    priority: int
+    priority: Priority
     order: int
     turn_came: anyio.Event = field(default_factory=anyio.Event, compare=False)
 
 
-@dataclass(slots=True)
-class _Chat:
-    ready_at: float = 0.0
-    closed_until: float = float("-inf")
-    typing_at: float = float("-inf")
-    waiters: list[_Waiter] = field(default_factory=list)
-
-
 class Pacing:
-    """The budget of one bot; `interval` is the least time between two writes to a chat, seconds."""
+    """The budgets of one bot: `budget_of` gives that of a chat, `bot` is that of all together."""
 
-    def __init__(self, interval: float, clock: Clock) -> None:
-        self._interval = interval
+    def __init__(self, budget_of: Callable[[str], Budget], clock: Clock, bot: Budget = ANY) -> None:
+        self._budget_of = budget_of
         self._clock = clock
-        self._chats: dict[str, _Chat] = {}
+        self._bot = Gate(bot)
+        self._chats: dict[str, Gate] = {}
         self._order = 0
 
     async def slot(self, chat: str, priority: Priority) -> None:
         """Wait for the right to write to a chat; having it is having used it."""
-        state = self._chat(chat)
+        gate = self._chat(chat)
         self._order += 1
         waiter = _Waiter(priority, self._order)
-        heappush(state.waiters, waiter)
+        if gate.waiters:
+            waiter.turn_came = anyio.Event()
+        heappush(gate.waiters, waiter)
         try:
-            await self._until_first_and_ready(state, waiter)
-            state.ready_at = self._clock.monotonic() + self._interval
+            while True:
+                if gate.waiters[0] is not waiter:
+                    await waiter.turn_came.wait()
+                    waiter.turn_came = anyio.Event()
+                    continue
+                now = self._clock.monotonic()
+                wait = max(gate.wait(now, priority), self._bot.wait(now, priority))
+                if wait <= 0:
+                    gate.write(now)
+                    self._bot.write(now)
+                    return
+                await self._clock.sleep(wait)
         finally:
-            _leave(state, waiter)
+            _leave(gate, waiter)
 
     def close(self, chat: str, seconds: float) -> None:
         """Close the gate of a chat, because the platform said so."""
-        state = self._chat(chat)
-        state.closed_until = max(state.closed_until, self._clock.monotonic() + seconds)
-        state.ready_at = max(state.ready_at, state.closed_until)
+        self._chat(chat).close(self._clock.monotonic() + seconds)
 
     def may_type(self, chat: str) -> bool:
         """Tell whether a typing sign may go out now; True counts as one."""
-        state = self._chat(chat)
+        gate = self._chat(chat)
         now = self._clock.monotonic()
-        if now - state.typing_at < TYPING_EVERY or now < state.closed_until:
+        if now - gate.typing_at < TYPING_EVERY or gate.closed(now):
             return False
-        state.typing_at = now
+        gate.typing_at = now
         return True
 
-    async def _until_first_and_ready(self, state: _Chat, waiter: _Waiter) -> None:
-        while True:
-            if state.waiters[0] is not waiter:
-                await waiter.turn_came.wait()
-                waiter.turn_came = anyio.Event()
-                continue
-            wait = state.ready_at - self._clock.monotonic()
-            if wait <= 0:
-                return
-            await self._clock.sleep(wait)
-
-    def _chat(self, chat: str) -> _Chat:
-        state = self._chats.get(chat)
-        if state is None:
+    def _chat(self, chat: str) -> Gate:
+        gate = self._chats.get(chat)
+        if gate is None:
             if len(self._chats) >= MOST_CHATS:
-                self._forget_idle()
-            state = self._chats[chat] = _Chat()
-        return state
-
-    def _forget_idle(self) -> None:
-        now = self._clock.monotonic()
-        busy: Callable[[_Chat], bool] = lambda chat: bool(chat.waiters) or chat.ready_at > now  # noqa: E731
-        self._chats = {name: chat for name, chat in self._chats.items() if busy(chat)}
+                now = self._clock.monotonic()
+                busy = {name: one for name, one in self._chats.items() if not one.idle(now)}
+                self._chats = busy
+            gate = self._chats[chat] = Gate(self._budget_of(chat))
+        return gate
 
 
-def _leave(state: _Chat, waiter: _Waiter) -> None:
-    if state.waiters[0] is waiter:
-        heappop(state.waiters)
+def _leave(gate: Gate, waiter: _Waiter) -> None:
+    if gate.waiters[0] is waiter:
+        heappop(gate.waiters)
     else:
-        state.waiters.remove(waiter)
-        heapify(state.waiters)
-    if state.waiters:
-        state.waiters[0].turn_came.set()
+        gate.waiters.remove(waiter)
+        heapify(gate.waiters)
+    if gate.waiters:
+        gate.waiters[0].turn_came.set()

@@ -26,7 +26,7 @@ class RoomChannel(Channel):
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "native_stream", "idempotent_send", "routes"}
     )
-    traits: ClassVar[Traits] = Traits(edit_interval=0.06)
+    traits: Traits = Traits(edit_interval=0.06)
 
     def __init__(self) -> None:
         super().__init__()

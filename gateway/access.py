@@ -6,7 +6,9 @@ asks, computed from ids and settings, never from text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from agent.tool import Role
 from channels.message import InboundMessage
@@ -25,9 +27,12 @@ class Decision:
 class Access:
     """Decides by the settings; pairing comes with an issue of its own."""
 
-    def __init__(self, settings: AccessSettings) -> None:
+    def __init__(
+        self, settings: AccessSettings, aliases: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self._mode = settings.mode
         self._allowed = settings.allowed()
+        self._aliases = aliases
 
     def decide(self, message: InboundMessage) -> Decision:
         """Decide about one message."""
@@ -35,7 +40,8 @@ class Access:
             return Decision(True, Role.OWNER, "the owner's own page or terminal")
         if f"{message.channel}:{message.sender.id}" in self._allowed:
             return Decision(True, Role.MEMBER, "the person is on the allowlist")
-        if f"{message.channel}:{message.chat_id}" in self._allowed:
+        chat = f"{message.channel}:{message.chat_id}"
+        if chat in self._allowed or self._aliases.get(chat) in self._allowed:
             return Decision(True, Role.MEMBER, "the chat is on the allowlist")
         if self._mode == "open":
             return Decision(True, Role.STRANGER, "open to everybody")

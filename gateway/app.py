@@ -140,21 +140,26 @@ async def _opened(
         stack.push_async_callback(_shielded, store.close)
         channels: dict[str, Channel] = {}
         router = OutboundChannelRouter(channels)
+        ledger = Ledger(store, clock, owner=secrets.token_hex(8))
+        aliases = await ledger.aliases()
         core = Core(
             settings=settings,
             clock=clock,
             store=store,
             tapes=TapeService(store, settings.workspace_path),
-            ledger=Ledger(store, clock, owner=secrets.token_hex(8)),
+            ledger=ledger,
             hooks=hooks,
             router=router,
-            framework=Framework(hooks, router, str(settings.workspace_path)),
+            framework=Framework(hooks, router, str(settings.workspace_path), aliases),
             model=model,
             persist=Persist(clock),
+            aliases=aliases,
         )
         background = Background()
         running: dict[str, Turn] = {}
-        conversation = Conversation(core, Access(settings.access), background.spawn, running)
+        conversation = Conversation(
+            core, Access(settings.access, aliases), background.spawn, running
+        )
         register_builtin(hooks, conversation)
         channels.update(await _channels(settings, hooks, only))
         hint = OFFLINE_HINT if settings.agent.model == OFFLINE else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from gateway.clock import Clock
 from gateway.in_order import Spawn
+from gateway.ledger.rows import InboxRow
 from gateway.turn import Asked
 
 Key = tuple[str, str | None, str]
@@ -63,6 +64,11 @@ class Buffer:
         """Return the lane of the burst that is being collected; None where there is none."""
         burst = self._bursts.get(key)
         return burst.asked.lane if burst else None
+
+    def edited(self, row: InboxRow) -> None:
+        """Let a message that is being collected read as it does now."""
+        for burst in self._bursts.values():
+            burst.asked = burst.asked.reading(row)
 
     def take_away(self, wanted: Callable[[Asked], bool]) -> list[Asked]:
         """Take bursts out that will not be asked."""

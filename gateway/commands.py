@@ -26,10 +26,17 @@ from gateway.turns import new_error_id
 from tape.handle import Tape
 
 OWN: Final = {
+    "start": "say hello",
     "help": "what I can do here",
     "stop": "end the answer that I am writing for you (`,stop all`: every one in this chat)",
     "reset": "begin afresh: what was said before is on the tape, but out of my sight",
 }
+
+
+HELLO: Final = (
+    "Hello, I am {name}. Write to me here, or add me to a group and mention me, reply to me or call"
+    " me by my name there. `,help` tells what I can do."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,8 @@ class Commands:
             command = parse_command(asked.message.text.strip())
             if command.name == "stop":
                 return await self._stopped(asked, command)
+            if command.name == "start":
+                return HELLO.format(name=self._core.settings.agent.name)
             if command.name == "reset":
                 return await self._reset(asked)
             toolbox = Toolbox(await self._tools(), asked.role)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
-from gateway.access import Access, refusal
+from gateway.access import Access, Decision, refusal
 from gateway.accessors import address_of
 from gateway.buffer import Buffer, key_of
 from gateway.builtin import BuiltinPlugin
@@ -32,6 +32,10 @@ FULL_NOTICE_SECONDS: Final = 60.0
 FULL: Final = (
     "I have more questions from this chat than I can take on right now. This one I will not"
     " answer; please ask again in a while."
+)
+GREETING: Final = (
+    "Hello, I am {name}. Mention me, reply to me or call me by my name, and I answer; what is said"
+    " here I remember. `,help` tells what I can do."
 )
 GIVEN_UP: Final = (
     "I was interrupted each time I tried to answer this, so I have given it up. Please ask again,"
@@ -63,7 +67,7 @@ class Conversation:
         self._buffer = Buffer(core.clock, core.settings.buffer.longest, self._ask, spawn)
         runner = TurnRunner(core, running, self.delivery.enqueue)
         self.sessions = Sessions(runner.run, spawn, core.settings.turn.lanes)
-        self.intake = Intake(core, access, self._forward, self._buffer.lane_of)
+        self.intake = Intake(core, access, self._forward, self._edited, self._buffer.lane_of, spawn)
         self._spawn = spawn
 
     def turn_of(self, message: InboundMessage) -> Turn | None:
@@ -100,7 +104,7 @@ class Conversation:
                 await self._forward_command(asked)
             else:
                 self.sessions.submit(asked)
-        self.intake.queue_first([row for row in rows if row.status == "accepted"])
+        self.intake.begin([row for row in rows if row.status == "accepted"])
         self._spawn("intake", self.intake.run)
         if rows:
             get_log().info("gateway.resumed", messages=len(rows))
@@ -149,6 +153,9 @@ class Conversation:
     async def _forward(self, taken: TakenIn) -> None:
         """Send a message on its way."""
         asked, message = taken.asked, taken.row.message
+        if message.kind == "change":
+            await self._greet(asked, taken.decision)
+            return
         if taken.row.status == "refused":
             if message.addressed and not taken.decision.allowed:
                 await self._refuse(asked)
@@ -164,6 +171,22 @@ class Conversation:
             return
         await self._core.router.dispatch_event(AgentEvent("accepted"), message)
         await self._buffer.add(asked, self._debounce(message))
+
+    def _edited(self, row: InboxRow) -> None:
+        """Let a question that waits be asked as it reads now."""
+        self._buffer.edited(row)
+        self.sessions.edited(row)
+
+    async def _greet(self, asked: Asked, decision: Decision) -> None:
+        """Tell a group that the agent was added to it how to talk to it, or how to let it in."""
+        message = asked.message
+        if message.chat_kind != "group":
+            return
+        name = self._core.settings.agent.name
+        text = GREETING.format(name=name) if decision.allowed else refusal(message)
+        day = self._core.clock.now().date().isoformat()
+        key = f"greeting:{message.channel}:{message.account}:{message.chat_id}:{day}"
+        await self._end(asked, "taped", [self._notice(asked, text, key)], key=f"n-{key}")
 
     def _debounce(self, message: InboundMessage) -> float:
         channel = self._core.router.channel(message.channel)

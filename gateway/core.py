@@ -18,7 +18,11 @@ from tape.store import UnitStore
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """Made once at the start; `store` holds the ledger and, unless a plugin has others, tapes."""
+    """Made once at the start.
+
+    `store` holds the ledger and, unless a plugin has others, tapes; `aliases` are sessions that go
+    on under another id.
+    """
 
     settings: Settings
     clock: Clock
@@ -30,3 +34,4 @@ class Core:
     framework: Framework
     model: ChatModel
     persist: Persist
+    aliases: dict[str, str]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from channels.message import InboundMessage
+from channels.message import InboundMessage, Media, Quote
 from tape.entry import parse_date
 
 _UNFIT: Final = re.compile(r"[\x00-\x1f\x7f\[\]\u2028\u2029]+")
@@ -21,13 +21,55 @@ def frame(message: InboundMessage) -> str:
     where = _fit(message.chat_title or message.chat_id) if group else "private chat"
     thread = f" | thread {_fit(message.thread_id)}" if message.thread_id else ""
     moment = parse_date(message.date).strftime("%Y-%m-%d %H:%M UTC")
-    who = f"{_fit(message.sender.name)} (id {_fit(message.sender.id)})"
-    body = _quoted(message.text) if group else message.text
-    return f"[{where}{thread} | {who} | {moment}]\n{body}"
+    who = _who(message.sender.name, message.sender.id)
+    lines = [f"[{where}{thread} | {who} | {moment}]"]
+    if message.quote is not None:
+        lines.append(_replied(message.quote))
+    if message.forwarded is not None:
+        whose = message.forwarded
+        lines.append(f"[forwarded from {_who(whose.author, whose.author_id)}]")
+    quoted = group or message.forwarded is not None
+    if message.text or not message.media:
+        lines.append(_quoted(message.text) if quoted else message.text)
+    lines += [f"[{describe(media)}]" for media in message.media]
+    return "\n".join(lines)
 
 
-def _fit(text: str) -> str:
-    return _UNFIT.sub(" ", text).strip()[:80]
+def describe(media: Media) -> str:
+    """Name what came with a message, with its type and size."""
+    parts = [media.label]
+    if media.name:
+        parts.append(f'"{_fit(media.name)}"')
+    if media.mime and media.kind not in ("image", "other"):
+        parts.append(_fit(media.mime))
+    if media.width and media.height:
+        parts.append(f"{media.width}x{media.height}")
+    if media.seconds:
+        parts.append(f"{media.seconds} s")
+    if media.size:
+        parts.append(_size(media.size))
+    if media.detail:
+        parts.append(_fit(media.detail, 500))
+    return ", ".join(parts)
+
+
+def _replied(quote: Quote) -> str:
+    whose = "you" if quote.ours else _who(quote.author, quote.author_id)
+    return f'[in reply to {whose}: "{_fit(quote.text, 500)}"]'
+
+
+def _who(name: str, number: str) -> str:
+    return f"{_fit(name)} (id {_fit(number)})" if number else _fit(name)
+
+
+def _size(size: int) -> str:
+    if size < 1_000:
+        return f"{size} bytes"
+    return f"{size / 1_000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+
+
+def _fit(text: str, most: int = 80) -> str:
+    return _UNFIT.sub(" ", text).strip()[:most]
 
 
 def _quoted(text: str) -> str:

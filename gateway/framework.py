@@ -9,6 +9,7 @@ import inspect
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 import anyio
@@ -49,15 +50,25 @@ class _Output:
 class Framework:
     """Runs messages through the hooks."""
 
-    def __init__(self, hooks: HookRuntime, router: OutboundChannelRouter, workspace: str) -> None:
+    def __init__(
+        self,
+        hooks: HookRuntime,
+        router: OutboundChannelRouter,
+        workspace: str,
+        aliases: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.hooks = hooks
         self.router = router
         self.workspace = workspace
+        self._aliases = aliases
 
     async def resolve_session(self, message: Any) -> str:
         """Return the session of a message."""
         found = await self.hooks.call_first("resolve_session", message=message)
-        return str(found) if found else session_of(message)
+        if found:
+            return str(found)
+        own = session_of(message)
+        return self._aliases.get(own, own)
 
     async def process_inbound(self, message: Any, turn: Turn | None = None) -> TurnResult:
         """Run a message through the steps; an error is told to `on_error` and raised again."""

@@ -13,11 +13,17 @@ from typing import Final
 
 from channels.message import InboundMessage
 from gateway.access import Access, Decision
+from gateway.accessors import session_of
 from gateway.buffer import Key
 from gateway.core import Core
+from gateway.edits import take_edit
 from gateway.frame import frame
+from gateway.in_order import Spawn
+from gateway.joiner import Joiner, Parts, join
 from gateway.ledger.rows import InboxRow
 from gateway.logs import get_log
+from gateway.loop_guard import LoopGuard
+from gateway.record import cleaned, meta_of, told
 from gateway.turn import Asked
 from tape.entry import NewEntry, event, message
 from tape.errors import TapeError
@@ -42,6 +48,7 @@ class TakenIn:
 @dataclass(frozen=True, slots=True)
 class _Planned:
     row: InboxRow
+    others: Parts
     session_id: str
     tape: str
     lane: str | None
@@ -49,6 +56,10 @@ class _Planned:
     entry: NewEntry
     status: str
     admitted: str
+
+
+Known = dict[tuple[str, str, str], str | None]
+"""The lanes of messages of this batch, by account, chat and message."""
 
 
 class Intake:
@@ -59,49 +70,61 @@ class Intake:
         core: Core,
         access: Access,
         forward: Callable[[TakenIn], Awaitable[None]],
+        edited: Callable[[InboxRow], None],
         pending_lane: Callable[[Key], str | None],
+        spawn: Spawn,
     ) -> None:
         self._core = core
         self._access = access
         self._forward = forward
+        self._edited = edited
         self._pending_lane = pending_lane
-        self._rows: asyncio.Queue[InboxRow] = asyncio.Queue()
+        self._guard = LoopGuard(core.clock, core.settings.access.bots)
+        self._messages: asyncio.Queue[Parts] = asyncio.Queue()
+        self._joiner = Joiner(core.clock, self._join_wait, self._messages.put_nowait, spawn)
+        self._early: list[InboxRow] | None = []
         self._replayed_until = 0
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         """Write messages into the inbox; returns the keys of those that were new."""
         rows = await self._core.ledger.accept([cleaned(message) for message in messages])
         for row in rows:
-            self._rows.put_nowait(row)
+            if self._early is None:
+                self._joiner.put(row)
+            else:
+                self._early.append(row)
         return {row.message.ext_id for row in rows}
 
-    def queue_first(self, rows: Sequence[InboxRow]) -> None:
-        """Put rows that were accepted before a restart in front of what came since."""
+    def begin(self, rows: Sequence[InboxRow]) -> None:
+        """Queue rows from before a restart, then what came since; to be called once."""
         self._replayed_until = max((row.id for row in rows), default=0)
-        self._rows, later = asyncio.Queue(), self._rows
-        for row in rows:
-            self._rows.put_nowait(row)
-        while not later.empty():
-            self._rows.put_nowait(later.get_nowait())
+        early, self._early = self._early or [], None
+        for row in [*rows, *early]:
+            self._joiner.put(row)
 
     async def taken_in(self) -> None:
         """Wait until everything that was accepted is on its tape and on its way."""
-        await self._rows.join()
+        await self._joiner.idle()
+        await self._messages.join()
 
     async def run(self) -> None:
         """Take in what is queued, for ever."""
         while True:
-            batch = [await self._rows.get()]
-            while len(batch) < MOST_AT_ONCE and not self._rows.empty():
-                batch.append(self._rows.get_nowait())
+            batch = [await self._messages.get()]
+            while len(batch) < MOST_AT_ONCE and not self._messages.empty():
+                batch.append(self._messages.get_nowait())
             try:
                 for taken in await self._together(batch):
                     await self._safely_forward(taken)
             except Exception as cause:
                 get_log().error("intake.failed", messages=len(batch), exc_info=cause)
             finally:
-                for _row in batch:
-                    self._rows.task_done()
+                for _parts in batch:
+                    self._messages.task_done()
+
+    def _join_wait(self, channel: str) -> float:
+        found = self._core.router.channel(channel)
+        return found.traits.join_wait if found else 0.0
 
     async def _safely_forward(self, taken: TakenIn) -> None:
         try:
@@ -109,7 +132,18 @@ class Intake:
         except Exception as cause:
             get_log().error("intake.forward_failed", inbox=taken.row.id, exc_info=cause)
 
-    async def _together(self, batch: list[InboxRow]) -> list[TakenIn]:
+    async def _together(self, batch: list[Parts]) -> list[TakenIn]:
+        """Take in a batch; what is no message is taken in by itself, between its neighbours."""
+        for position, parts in enumerate(batch):
+            if parts[0].message.kind != "message":
+                before = await self._messages_together(batch[:position])
+                await self._other(parts[0])
+                return before + await self._together(batch[position + 1 :])
+        return await self._messages_together(batch)
+
+    async def _messages_together(self, batch: list[Parts]) -> list[TakenIn]:
+        if not batch:
+            return []
         try:
             return await self._core.persist.until_stored("intake", lambda: self._commit(batch))
         except Exception as cause:
@@ -117,16 +151,17 @@ class Intake:
                 await self._dead(batch[0], cause)
                 return []
             taken: list[TakenIn] = []
-            for row in batch:
-                taken += await self._together([row])
+            for parts in batch:
+                taken += await self._messages_together([parts])
             return taken
 
-    async def _commit(self, batch: list[InboxRow]) -> list[TakenIn]:
-        lanes: dict[tuple[str, str, str], str | None] = {}
+    async def _commit(self, batch: list[Parts]) -> list[TakenIn]:
+        known: Known = {}
         planned: list[_Planned] = []
-        for row in batch:
-            plan = await self._plan(row, lanes)
-            lanes[(row.account_id, row.message.chat_id, row.message.message_id)] = plan.lane
+        for parts in batch:
+            plan = await self._plan(parts, known)
+            for row in parts:
+                known[(row.account_id, row.message.chat_id, row.message.message_id)] = plan.lane
             planned.append(plan)
         unit = Unit()
         firsts = [self._write(unit, plan) for plan in planned]
@@ -137,63 +172,131 @@ class Intake:
         ]
 
     def _write(self, unit: Unit, plan: _Planned) -> FirstId:
-        return self._core.ledger.take_in(
+        ledger = self._core.ledger
+        first = ledger.take_in(
             unit, plan.row, plan.session_id, plan.tape, plan.entry, plan.lane, plan.status
         )
+        if plan.others:
+            ledger.join(unit, plan.row, plan.others, plan.session_id, first, plan.lane)
+        return first
 
-    async def _plan(self, row: InboxRow, lanes: dict[tuple[str, str, str], str | None]) -> _Planned:
-        said = row.message
+    async def _plan(self, parts: Parts, known: Known) -> _Planned:
+        said = join([row.message for row in parts]) if len(parts) > 1 else parts[0].message
         session_id = await self._core.framework.resolve_session(said)
+        row = replace(parts[0], message=said)
+        lane, replied_known = await self._lane(row, session_id, known)
+        said = self._guard.judge(await self._followed(said, session_id, lane))
+        if replied_known and said.quote is not None and not said.quote.chosen:
+            said = replace(said, quote=None)
+        row = replace(row, message=said)
         decision = self._access.decide(said)
-        lane = await self._lane(row, session_id, lanes)
         admitted = None
         if decision.allowed:
             admitted = await self._core.hooks.call_first(
                 "admit_message", message=said, session_id=session_id
             )
         if not decision.allowed:
-            entry = _told("access.refused", row, decision.rule)
+            entry = told("access.refused", row, decision.rule)
             status = "refused"
         elif admitted == "drop":
-            entry = _told("message.dropped", row, "a plugin dropped it")
+            entry = told("message.dropped", row, "a plugin dropped it")
             status = "refused"
         else:
-            entry = message("user", frame(said), **_meta(row, lane))
+            entry = message("user", frame(said), **meta_of(row, lane))
             status = "waiting" if said.addressed else "taped"
         tape = self._core.tapes.session_tape(session_id).name
-        return _Planned(row, session_id, tape, lane, decision, entry, status, str(admitted or ""))
+        others = parts[1:]
+        return _Planned(
+            row, others, session_id, tape, lane, decision, entry, status, str(admitted or "")
+        )
 
-    async def _lane(
-        self,
-        row: InboxRow,
-        session_id: str,
-        lanes: dict[tuple[str, str, str], str | None],
-    ) -> str | None:
+    async def _followed(
+        self, said: InboundMessage, session_id: str, lane: str | None
+    ) -> InboundMessage:
+        """Address a message whose thread is a conversation with the agent."""
+        if said.addressed or not said.follows or lane is None:
+            return said
+        if not await self._core.ledger.asked_in(session_id, lane):
+            return said
+        return replace(said, addressed=True, why="a thread that I was asked in")
+
+    async def _lane(self, row: InboxRow, session_id: str, known: Known) -> tuple[str | None, bool]:
         """Name the conversation: the thread, that of the message replied to, or the author's.
 
-        A message without either that is collected with others takes their lane.
+        A message without either that is collected with others takes their lane. Also tells whether
+        the message replied to is on the tape.
         """
         said = row.message
-        mode = self._core.settings.context.mode
-        if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
-            return None
-        if said.thread_id:
-            return f"thread:{said.thread_id}"
+        replied: str | None = None
+        replied_known = False
         if said.reply_to:
             key = (row.account_id, said.chat_id, said.reply_to)
-            known = lanes.get(key) or await self._core.ledger.lane_of(*key)
-            return known or f"reply:{said.reply_to}"
+            replied_known = key in known
+            replied = known.get(key)
+            if not replied_known:
+                replied_known, replied = await self._core.ledger.lane_of(*key)
+        mode = self._core.settings.context.mode
+        if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
+            return None, replied_known
+        if said.thread_id:
+            return f"thread:{said.thread_id}", replied_known
+        if said.reply_to:
+            return replied or f"reply:{said.reply_to}", replied_known
         pending = self._pending_lane((session_id, said.thread_id, said.sender.id))
-        return pending or f"person:{said.sender.id}"
+        return pending or f"person:{said.sender.id}", replied_known
 
-    async def _dead(self, row: InboxRow, cause: Exception) -> None:
-        get_log().error("intake.dead", inbox=row.id, exc_info=cause)
+    async def _other(self, row: InboxRow) -> None:
+        """Take in what is no message; an error in it is its own."""
+        take = {"edit": self._edit, "change": self._change}.get(row.message.kind, self._bury)
+        try:
+            await self._core.persist.until_stored("intake", lambda: take(row))
+        except Exception as cause:
+            await self._dead((row,), cause)
+
+    async def _edit(self, row: InboxRow) -> None:
+        changed = await take_edit(self._core, row)
+        if changed is not None:
+            self._edited(changed)
+
+    async def _change(self, row: InboxRow) -> None:
+        """Write down what happened to a chat; a group with a new id goes on on its tape."""
+        said = row.message
+        session_id = await self._core.framework.resolve_session(said)
+        decision = self._access.decide(said)
+        tape = self._core.tapes.session_tape(session_id).name
+        data = {"change": said.change, "by": said.sender.id}
+        if decision.allowed:
+            data["text"] = said.text
+        unit = Unit()
+        self._core.ledger.take_in(
+            unit, row, session_id, tape, event("chat.change", data), None, "taped"
+        )
+        moved = session_of(replace(said, chat_id=said.to_chat)) if said.to_chat else ""
+        if moved and moved != session_id:
+            self._core.ledger.alias(unit, moved, session_id)
+        await self._core.store.commit(unit)
+        if moved and moved != session_id:
+            self._core.aliases[moved] = session_id
+        get_log().info("chat.changed", session=session_id, change=said.change)
+        if said.change == "added":
+            asked = Asked(session_id, tape, None, decision.role, (replace(row, status="taped"),))
+            await self._forward(TakenIn(asked, decision))
+
+    async def _bury(self, row: InboxRow) -> None:
+        """Keep what cannot be read: its raw form is in the inbox."""
+        get_log().error("intake.unreadable", inbox=row.id, why=row.message.why)
         unit = Unit()
         self._core.ledger.end(unit, [row], "dead")
+        await self._core.store.commit(unit)
+
+    async def _dead(self, parts: Parts, cause: Exception) -> None:
+        get_log().error("intake.dead", inbox=parts[0].id, exc_info=cause)
+        unit = Unit()
+        self._core.ledger.end(unit, parts, "dead")
         try:
             await self._core.persist.until_stored("intake", lambda: self._core.store.commit(unit))
         except TapeError as lost:
-            get_log().error("intake.dead_not_recorded", inbox=row.id, exc_info=lost)
+            get_log().error("intake.dead_not_recorded", inbox=parts[0].id, exc_info=lost)
 
 
 def _taken_in(plan: _Planned, entry_id: int, replayed_until: int) -> TakenIn:
@@ -214,44 +317,3 @@ def _taken_in(plan: _Planned, entry_id: int, replayed_until: int) -> TakenIn:
         replayed=row.id <= replayed_until,
     )
     return TakenIn(asked, plan.decision)
-
-
-def _meta(row: InboxRow, lane: str | None) -> dict[str, object]:
-    said = row.message
-    found: dict[str, object] = {
-        "inbox": row.id,
-        "author": said.sender.id,
-        "name": said.sender.name,
-        "text": said.text,
-        "channel": said.channel,
-        "chat": said.chat_id,
-        "message_id": said.message_id,
-        "said_at": said.date,
-        "addressed": said.addressed,
-        "why": said.why,
-        "lane": lane,
-        "thread": said.thread_id,
-        "reply_to": said.reply_to,
-        "mentions": list(said.mentions),
-        "command": (said.addressed and said.text.lstrip().startswith(",")) or None,
-    }
-    return {name: value for name, value in found.items() if value not in (None, [])}
-
-
-def _told(name: str, row: InboxRow, why: str) -> NewEntry:
-    """Record that a message was not let in: who and why, and not a word of its text."""
-    return event(name, {"author": row.message.sender.id, "why": why, "inbox": row.id})
-
-
-def cleaned(said: InboundMessage) -> InboundMessage:
-    """Take out of a message what neither JSON nor a database holds: NUL and lone surrogates."""
-    return replace(
-        said,
-        text=_clean(said.text),
-        chat_title=_clean(said.chat_title),
-        sender=replace(said.sender, name=_clean(said.sender.name)),
-    )
-
-
-def _clean(text: str) -> str:
-    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import anyio
@@ -17,7 +17,7 @@ from anyio.abc import TaskGroup
 
 from channels.base import Channel, ChannelHost
 from channels.draft import Place
-from channels.errors import ChannelUnfit
+from channels.errors import ChannelError, ChannelUnfit
 from channels.message import InboundMessage, Shown
 from channels.pacing import Clock
 from gateway.conversation import Conversation
@@ -35,10 +35,11 @@ State = Literal["starting", "ready", "waiting", "unfit", "stopped"]
 
 @dataclass(slots=True)
 class ChannelState:
-    """How a channel is; `why` is the last error's sentence."""
+    """How a channel is; `why` is the last error's sentence, `notes` what could be better."""
 
     state: State = "starting"
     why: str = ""
+    notes: list[str] = field(default_factory=list)
 
 
 class Background:
@@ -112,6 +113,13 @@ class ChannelManager:
         self._set(name, "ready")
         get_log().info("channel.ready", channel=name)
 
+    def note(self, name: str, text: str) -> None:
+        """Write down what is not as it should be with a channel that runs."""
+        notes = self.states[name].notes
+        if text not in notes:
+            notes.append(text)
+            get_log().warning("channel.note", channel=name, note=text)
+
     async def _supervise(self, channel: Channel) -> None:
         wait = FIRST_WAIT
         while not self._stopping:
@@ -130,17 +138,23 @@ class ChannelManager:
                 if self._core.clock.monotonic() - started > CALM_AFTER:
                     wait = FIRST_WAIT
                 pause = wait * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
-                # The cause itself is in the log: its text may hold an address with a token.
-                self._set(channel.name, "waiting", f"it failed ({type(cause).__name__})")
-                get_log().error(
-                    "channel.failed", channel=channel.name, again_in=round(pause, 1), exc_info=cause
-                )
+                self._failed(channel.name, cause, pause)
                 await self._core.clock.sleep(pause)
                 wait = min(wait * 2, LONGEST_WAIT)
         self._set(channel.name, "stopped")
 
+    def _failed(self, name: str, cause: Exception, pause: float) -> None:
+        """Tell of a channel that will be started again; only our own sentences are shown to all."""
+        again_in = round(pause, 1)
+        if isinstance(cause, ChannelError):
+            self._set(name, "waiting", str(cause))
+            get_log().warning("channel.down", channel=name, again_in=again_in, why=str(cause))
+        else:
+            self._set(name, "waiting", f"it failed ({type(cause).__name__})")
+            get_log().error("channel.failed", channel=name, again_in=again_in, exc_info=cause)
+
     def _set(self, name: str, state: State, why: str = "") -> None:
-        self.states[name] = ChannelState(state, why)
+        self.states[name] = ChannelState(state, why, self.states[name].notes)
         self._check_settled()
 
     def _check_settled(self) -> None:
@@ -166,6 +180,8 @@ class _Host(ChannelHost):
         self._channel = channel
         self.clock: Clock = core.clock
         self.agent_name: str = core.settings.agent.name
+        self.names: Sequence[str] = core.settings.agent.names_in_chats()
+        self.holds: bool = core.settings.delivery.ambiguous == "hold"
         self.hint: str | None = None
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
@@ -173,6 +189,9 @@ class _Host(ChannelHost):
 
     def ready(self) -> None:
         self._manager.connected(self._channel.name)
+
+    def note(self, text: str) -> None:
+        self._manager.note(self._channel.name, text)
 
     def report(self, event: str) -> None:
         get_log().error(event, channel=self._channel.name, exc_info=True)

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, Protocol
 import anyio
 
 from gateway.in_order import Spawn
+from gateway.ledger.rows import InboxRow
 from gateway.turn import Asked, Turn
 
 Overlap = Literal["follow_up", "steer", "interrupt"]
@@ -68,6 +69,14 @@ class Sessions:
         if lane.asked is not None and overlap == "interrupt":
             _cancel(lane, dict(INTERRUPTED))
         self._start(asked.session_id, session)
+
+    def edited(self, row: InboxRow) -> None:
+        """Let a message that waits for its turn read as it does now."""
+        session = self._sessions.get(row.session_id or "")
+        for lane in session.lanes.values() if session else ():
+            lane.queue = deque(asked.reading(row) for asked in lane.queue)
+            if lane.turn is not None:
+                lane.turn.steered[:] = [asked.reading(row) for asked in lane.turn.steered]
 
     def waiting(self, session_id: str) -> int:
         """Return how many questions of a session wait."""

@@ -32,11 +32,12 @@ from pydantic_settings import (
 
 from agent.settings import AgentSettings
 from channels.cli.settings import CliSettings
+from channels.telegram.settings import TelegramSettings
 from channels.web.settings import WebSettings
 from gateway.errors import SettingsError
 
 PREFIX: Final = "TAPEWAY_"
-LATER: Final = frozenset({"TELEGRAM", "DISCORD", "SLACK"})
+LATER: Final = frozenset({"DISCORD", "SLACK"})
 """Sections whose names are fixed and whose channels are still to come."""
 
 _ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
@@ -81,6 +82,12 @@ class AccessSettings(Section):
         "paired",
         description="`paired`: the owner and whom ACCESS__ALLOW lists. `open`: everybody.",
         examples=["paired"],
+    )
+    bots: Literal["ignore", "answer"] = Field(
+        "ignore",
+        description="What to do when another bot asks: ignore it, or answer it (up to 20 times a"
+        " minute).",
+        examples=["ignore"],
     )
     allow: str = Field(
         "",
@@ -215,6 +222,7 @@ class Settings(BaseSettings):
     context: ContextSettings = Field(default_factory=ContextSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     agent: AgentSettings = Field(default_factory=AgentSettings)
+    telegram: TelegramSettings = Field(default_factory=TelegramSettings)
     web: WebSettings = Field(default_factory=WebSettings)
     cli: CliSettings = Field(default_factory=CliSettings)
     log: LogSettings = Field(default_factory=LogSettings)

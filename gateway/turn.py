@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.log import TurnLog
@@ -35,6 +35,12 @@ class Asked:
     def message(self) -> InboundMessage:
         """The message that is answered: the newest."""
         return self.rows[-1].message
+
+    def reading(self, row: InboxRow) -> Asked:
+        """Return the question with a message as it reads now."""
+        if all(own.id != row.id for own in self.rows):
+            return self
+        return replace(self, rows=tuple(row if own.id == row.id else own for own in self.rows))
 
     @property
     def entry_ids(self) -> tuple[int, ...]:

@@ -106,7 +106,7 @@ async def commit_with_sends(
     """Commit a unit together with messages for the outbox; returns their rows."""
     unit = Unit(list(unit.steps))
     moment = utc_iso(core.clock.now())
-    dated = [replace(send, date=moment) for send in sends]
+    dated = [replace(piece, date=moment) for send in sends for piece in _pieces(core, send)]
     steps = [core.ledger.send_later(unit, send, session_id, lane) for send in dated]
     outcomes = await core.store.commit(unit)
     rows = []
@@ -127,6 +127,20 @@ async def commit_with_sends(
                 )
             )
     return rows
+
+
+def _pieces(core: Core, send: OutboundMessage) -> list[OutboundMessage]:
+    """Cut a message into what its platform takes at once; each piece is a send of its own."""
+    channel = core.router.channel(send.channel)
+    texts = channel.split(send.text) if channel else [send.text]
+    first, *rest = texts or [send.text]
+    return [
+        replace(send, text=first),
+        *(
+            replace(send, text=text, piece=number, idem=f"{send.idem}.{number}", reply_to=None)
+            for number, text in enumerate(rest, start=1)
+        ),
+    ]
 
 
 def _outbound_event(turn: Turn, send: OutboundMessage, final: str | None) -> NewEntry:

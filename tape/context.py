@@ -20,6 +20,8 @@ Message = dict[str, Any]
 
 TURN_START: Final = "turn.start"
 TURN_RETAKE: Final = "turn.retake"
+MESSAGE_EDIT: Final = "message.edit"
+MESSAGE_MEDIA: Final = "message.media"
 RESET: Final = "session/reset"
 FIRST_PAGE: Final = 300
 SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)

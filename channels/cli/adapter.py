@@ -19,7 +19,7 @@ class CliChannel(RoomChannel):
 
     name: ClassVar[str] = "cli"
     # A line of a terminal is sent on purpose: there is no burst to wait for.
-    traits: ClassVar[Traits] = Traits(edit_interval=0.03, debounce=0.0)
+    traits: Traits = Traits(edit_interval=0.03, debounce=0.0)
 
     def __init__(self, settings: CliSettings) -> None:
         super().__init__()

@@ -67,7 +67,11 @@ def make_app(
 def readiness(states: dict[str, ChannelState], store_away: float | None) -> Readiness:
     """Return what `/health/ready` says: every channel, the store, and what is wrong."""
     channels = {
-        name: {"state": state.state, **({"why": state.why} if state.why else {})}
+        name: {
+            "state": state.state,
+            **({"why": state.why} if state.why else {}),
+            **({"notes": state.notes} if state.notes else {}),
+        }
         for name, state in states.items()
     }
     ready = store_away is None and all(state.state == "ready" for state in states.values())

@@ -214,12 +214,61 @@ class Ledger:
         """Write down that a turn's draft will not become an answer."""
         unit.run("ledger.drop_draft", turn_id=turn_id)
 
-    async def lane_of(self, account: str, chat_id: str, message_id: str) -> str | None:
-        """Return the lane of a message by the platform's id, a person's or ours."""
+    def join(
+        self,
+        unit: Unit,
+        row: InboxRow,
+        others: Iterable[InboxRow],
+        session_id: str,
+        entry_id: FirstId,
+        lane: str | None,
+    ) -> None:
+        """Write down that rows are parts of one message, which stands in the first."""
+        unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
+        for other in others:
+            unit.run(
+                "ledger.joined",
+                id=other.id,
+                session_id=session_id,
+                entry_id=entry_id,
+                lane=lane,
+            )
+
+    def rewrite(self, unit: Unit, row: InboxRow) -> None:
+        """Write down what a message reads now, unless a turn has taken it."""
+        unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
+
+    async def original_of(self, edit: InboxRow) -> InboxRow | None:
+        """Return the row of the message that an edit is about."""
+        values = {
+            "account_id": edit.account_id,
+            "chat_id": edit.message.chat_id,
+            "message_id": edit.message.message_id,
+            "before": edit.id,
+        }
+        rows = await self.store.select("ledger.original_of", values)
+        return InboxRow.read(rows[0]) if rows else None
+
+    async def asked_in(self, session_id: str, lane: str) -> bool:
+        """Tell whether the agent was ever asked in a lane."""
+        values = {"session_id": session_id, "lane": lane}
+        return bool(await self.store.select("ledger.asked_in_lane", values))
+
+    def alias(self, unit: Unit, session_id: str, same_as: str) -> None:
+        """Write down that a session goes on under another id."""
+        unit.run("ledger.alias", session_id=session_id, same_as=same_as)
+
+    async def aliases(self) -> dict[str, str]:
+        """Return every session that goes on under another id: the new id to the one it had."""
+        rows = await self.store.select("ledger.aliases", {})
+        return {row["session_id"]: row["same_as"] for row in rows}
+
+    async def lane_of(self, account: str, chat_id: str, message_id: str) -> tuple[bool, str | None]:
+        """Tell whether a message, a person's or ours, is known by the platform's id, and its lane."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
         for statement in ("ledger.lane_of_message", "ledger.lane_of_answer"):
             rows = await self.store.select(statement, values)
             if rows:
                 lane = rows[0]["lane"]
-                return str(lane) if lane is not None else None
-        return None
+                return True, str(lane) if lane is not None else None
+        return False, None

@@ -9,10 +9,10 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from channels.draft import Draft, DraftEditor, Place
+from channels.draft import Draft, DraftEditor, Pace, Place
 from channels.errors import SendAmbiguous, SendDelayed, SendRefused
 from channels.message import InboundMessage, Sender
-from channels.pacing import Pacing, Priority
+from channels.pacing import Budget, Pacing, Priority
 from tests.clock import ManualClock, settle
 
 pytestmark = pytest.mark.anyio
@@ -76,8 +76,10 @@ class Editing:
     def __init__(self, group: TaskGroup) -> None:
         self.clock = ManualClock()
         self.platform = Platform(self.clock)
-        self.pacing = Pacing(1.0, self.clock)
-        self.editor = DraftEditor(MESSAGE, self.platform.show, self.platform, self.pacing)
+        self.pacing = Pacing(lambda _chat: Budget(1.0), self.clock)
+        self.editor = DraftEditor(
+            MESSAGE, self.platform.show, self.platform, self.pacing, self.clock, Pace()
+        )
         self.failed: Exception | None = None
         group.start_soon(self._run)
 
@@ -197,9 +199,9 @@ async def test_a_platform_that_refuses_gets_no_more_partial_text(editing: Editin
 
 
 async def test_another_error_goes_up_and_closing_does_not_hang(editing: Editing) -> None:
-    editing.platform.refuses = [SendAmbiguous("no answer")]
+    editing.platform.refuses = [ValueError("no answer")]
     await editing.push("a")
-    assert isinstance(editing.failed, SendAmbiguous)
+    assert isinstance(editing.failed, ValueError)
     await editing.editor.close()
 
 

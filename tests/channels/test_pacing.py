@@ -8,7 +8,7 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from channels.pacing import MOST_CHATS, TYPING_EVERY, Pacing, Priority
+from channels.pacing import MOST_CHATS, TYPING_EVERY, Budget, Pacing, Priority
 from tests.clock import ManualClock, settle
 
 pytestmark = pytest.mark.anyio
@@ -19,7 +19,7 @@ class Writers:
 
     def __init__(self, group: TaskGroup) -> None:
         self.clock = ManualClock()
-        self.pacing = Pacing(1.0, self.clock)
+        self.pacing = Pacing(lambda _chat: Budget(1.0), self.clock)
         self.wrote: list[tuple[float, str]] = []
         self._group = group
 

@@ -64,7 +64,7 @@ class EditingChannel(Channel):
 
     name: ClassVar[str] = "editing"
     capabilities: ClassVar[frozenset[Capability]] = frozenset({"edit"})
-    traits: ClassVar[Traits] = Traits(edit_interval=0.0)
+    traits: Traits = Traits(edit_interval=0.0)
 
     def __init__(self, platform: Platform) -> None:
         super().__init__()

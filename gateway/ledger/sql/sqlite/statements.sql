@@ -61,6 +61,7 @@ ORDER BY id
 -- The lane of a message of a person, by the platform's id.
 SELECT lane, entry_id FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id
+  AND entry_id IS NOT NULL
 ORDER BY id DESC
 LIMIT 1
 
@@ -130,3 +131,36 @@ ORDER BY id
 -- name: draft_of
 -- The draft of a key, as a resumed turn finds it.
 SELECT platform_id FROM outbox WHERE idem = :idem AND status = 'draft'
+
+-- name: rewrite
+-- What a message reads now, as long as no turn has taken it.
+UPDATE inbox SET payload = :payload WHERE id = :id AND status IN ('accepted', 'waiting', 'taped')
+
+-- name: joined
+-- A part of a message that stands in another row.
+UPDATE inbox
+SET status = 'joined', session_id = :session_id, entry_id = :entry_id, lane = :lane
+WHERE id = :id AND status = 'accepted'
+
+-- name: original_of
+-- The message that an edit is about: the first that was accepted under its id.
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
+FROM inbox
+WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
+ORDER BY id
+LIMIT 1
+
+-- name: asked_in_lane
+-- Whether the agent was ever asked in a lane.
+SELECT 1 AS asked FROM inbox
+WHERE session_id = :session_id AND lane = :lane AND turn_id IS NOT NULL
+LIMIT 1
+
+-- name: alias
+-- A session goes on under another id.
+INSERT INTO alias (session_id, same_as) VALUES (:session_id, :same_as)
+ON CONFLICT (session_id) DO UPDATE SET same_as = excluded.same_as
+
+-- name: aliases
+-- Every session that goes on under another id.
+SELECT session_id, same_as FROM alias

@@ -1,0 +1,290 @@
+"""Requests to the Bot API: the SDK over aiohttp, and what its errors mean to us.
+
+The SDK's own retries and timers are not used: the outbox tries again, and knows what may be tried.
+A request that was written and never answered may have been carried out; no error of ours holds the
+address, since the token is part of it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, cast
+from urllib.parse import urlencode
+
+import aiohttp
+import orjson
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+)
+from telegram.request import BaseRequest, RequestData
+
+from channels.errors import (
+    ChannelDown,
+    ChannelError,
+    ChannelUnfit,
+    SendAmbiguous,
+    SendDelayed,
+    SendRefused,
+)
+from channels.telegram.settings import TelegramSettings
+
+CONNECT_SECONDS: Final = 10.0
+ANSWER_SECONDS: Final = 20.0
+IDLE_SECONDS: Final = 15.0
+"""Shorter than a server's own: a request into a closing connection is one of unknown outcome."""
+
+UNKNOWN_BOT: Final = (
+    "Telegram does not know this token. Ask @BotFather for it (/mybots, API Token), set"
+    " TAPEWAY_TELEGRAM__TOKEN to it and start again."
+)
+SECOND_POLLER: Final = (
+    "somebody else asks Telegram for this bot's updates: a bot has one reader. Look for a second"
+    " gateway with the same token (another machine, an old container, a test), or take a new token"
+    " from @BotFather (/revoke), which shuts it out. Trying again."
+)
+
+
+class AnswerLost(NetworkError):
+    """The request was written, and no answer came."""
+
+
+class NotSent(NetworkError):
+    """There was no connection: the request was not written."""
+
+
+class ServerTrouble(NetworkError):
+    """The server answered that it cannot now."""
+
+
+class Migrated(ChannelError):
+    """The group has become a supergroup, with another id."""
+
+    def __init__(self, chat_id: str) -> None:
+        self.chat_id = chat_id
+        super().__init__(f"the group is now {chat_id}")
+
+
+class NotAsSent(SendRefused):
+    """The platform refuses the message as it is; in another form it may take it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What we need of the SDK's RequestData, whose parts only its own Bot can make."""
+
+    json_parameters: dict[str, str]
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+class AiohttpRequest(BaseRequest):
+    """The SDK's requests over one aiohttp session."""
+
+    def __init__(self, connections: int, proxy: str) -> None:
+        self._connections = connections
+        self._proxy = proxy or None
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def read_timeout(self) -> float:
+        """How long an answer is waited for, seconds."""
+        return ANSWER_SECONDS
+
+    async def initialize(self) -> None:
+        """Open the session."""
+        if self._session is None:
+            connector = aiohttp.TCPConnector(
+                limit=self._connections, keepalive_timeout=IDLE_SECONDS
+            )
+            self._session = aiohttp.ClientSession(
+                connector=connector, auto_decompress=True, cookie_jar=aiohttp.DummyCookieJar()
+            )
+
+    async def shutdown(self) -> None:
+        """Close the session."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def do_request(
+        self,
+        url: str,
+        method: str,
+        request_data: RequestData | None = None,
+        read_timeout: Any = None,
+        write_timeout: Any = None,  # noqa: ARG002 - aiohttp has one timeout for both
+        connect_timeout: Any = None,  # noqa: ARG002 - ours is fixed
+        pool_timeout: Any = None,  # noqa: ARG002 - as many connections as there are requests
+    ) -> tuple[int, bytes]:
+        """Make a request; raises NotSent, AnswerLost, ServerTrouble, RetryAfter, InvalidToken."""
+        if self._session is None:
+            raise NotSent("not connected")
+        seconds = float(read_timeout) if isinstance(read_timeout, (int, float)) else ANSWER_SECONDS
+        timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds)
+        values = request_data.json_parameters if request_data else {}
+        form = urlencode(values, errors="replace").encode()
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        try:
+            async with self._session.request(
+                method, url, data=form, headers=headers, timeout=timeout, proxy=self._proxy
+            ) as response:
+                body = await response.read()
+        except (aiohttp.ClientConnectionError, TimeoutError) as cause:
+            raise _lost(cause) from None
+        except aiohttp.ClientError as cause:
+            raise AnswerLost(type(cause).__name__) from None
+        _check(response.status, body)
+        return response.status, body
+
+    @staticmethod
+    def parse_json_payload(payload: bytes) -> dict[str, Any]:
+        """Read an answer, also one that orjson is too strict for."""
+        return read_json(payload)
+
+
+def read_json(payload: bytes) -> dict[str, Any]:
+    """Read a JSON object, lone surrogates included; raises TelegramError for anything else."""
+    try:
+        found = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        try:
+            found = json.loads(payload.decode("utf-8", "replace"))
+        except (ValueError, RecursionError) as cause:
+            raise TelegramError("Invalid server response") from cause
+    if not isinstance(found, dict):
+        raise TelegramError("Invalid server response")
+    return found
+
+
+def _lost(cause: Exception) -> NetworkError:
+    """Tell whether a request that failed had been written."""
+    unwritten = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+    kind = NotSent if isinstance(cause, unwritten) else AnswerLost
+    return kind(type(cause).__name__)
+
+
+def _check(status: int, body: bytes) -> None:
+    """Raise for what the SDK would confuse: a token and a method that are not known, and 429."""
+    if status == 401:
+        raise InvalidToken("Unauthorized")
+    if status == 404:
+        raise EndPointNotFound("Not Found")
+    if status >= 500:
+        raise ServerTrouble(f"the server answered with {status}")
+    if status == 429:
+        try:
+            seconds = float(read_json(body)["parameters"]["retry_after"])
+        except (TelegramError, KeyError, TypeError, ValueError):
+            seconds = 1.0
+        raise RetryAfter(max(1, int(seconds + 0.999)))
+
+
+class BotApi:
+    """One bot; `call` makes a request and raises errors of ours only."""
+
+    def __init__(self, settings: TelegramSettings) -> None:
+        self._token = settings.key()
+        self._requests = AiohttpRequest(256, settings.proxy)
+        self._polling = AiohttpRequest(1, settings.proxy)
+        self._methods = f"{settings.base_url}{self._token}"
+        self._files = f"{_file_url(settings.base_url)}{self._token}"
+
+    async def open(self) -> None:
+        """Open the connections' sessions."""
+        await self._requests.initialize()
+        await self._polling.initialize()
+
+    async def close(self) -> None:
+        """Close them."""
+        await self._requests.shutdown()
+        await self._polling.shutdown()
+
+    async def call(self, method: str, *, seconds: float = ANSWER_SECONDS, **params: Any) -> Any:
+        """Call a method and return its raw result; parameters of None are left out."""
+        given = {name: _as_text(value) for name, value in params.items() if value is not None}
+        data = cast(RequestData, _Form(given))
+        request = self._polling if method == "getUpdates" else self._requests
+        try:
+            return await request.post(
+                f"{self._methods}/{method}", request_data=data, read_timeout=seconds
+            )
+        except TelegramError as cause:
+            raise self._translate(cause) from None
+        except KeyError:
+            raise ChannelDown("the server's answer has no result") from None
+
+    async def download(self, path: str, most: int) -> bytes:
+        """Fetch a file by its path; raises ChannelDown, or SendRefused beyond `most` bytes."""
+        session = self._requests._session
+        if session is None:
+            raise ChannelDown("not connected")
+        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
+        found = bytearray()
+        try:
+            async with session.get(f"{self._files}/{path}", timeout=timeout) as response:
+                if response.status != 200:
+                    raise SendRefused(f"the file server answered with {response.status}")
+                async for piece in response.content.iter_chunked(65_536):
+                    found += piece
+                    if len(found) > most:
+                        raise SendRefused("it is larger than was said")
+        except (aiohttp.ClientError, TimeoutError) as cause:
+            raise ChannelDown(f"the file could not be fetched ({type(cause).__name__})") from None
+        return bytes(found)
+
+    def _translate(self, cause: TelegramError) -> ChannelError:
+        error = as_channel_error(cause)
+        if self._token:
+            error.args = tuple(
+                arg.replace(self._token, "***") if isinstance(arg, str) else arg
+                for arg in error.args
+            )
+        return error
+
+
+def _file_url(base: str) -> str:
+    """Return where the files of a Bot API server are: `.../bot` has them at `.../file/bot`."""
+    return f"{base.removesuffix('/bot')}/file/bot" if base.endswith("/bot") else f"{base}/file"
+
+
+def as_channel_error(cause: TelegramError) -> ChannelError:
+    """Say what an error of the SDK means for a send."""
+    if isinstance(cause, RetryAfter):
+        seconds = cause.retry_after
+        told = seconds.total_seconds() if isinstance(seconds, timedelta) else float(seconds)
+        return SendDelayed(told)
+    if isinstance(cause, ChatMigrated):
+        return Migrated(str(cause.new_chat_id))
+    if isinstance(cause, EndPointNotFound):
+        return NotAsSent("the server does not know this method")
+    if isinstance(cause, InvalidToken):
+        return ChannelUnfit(UNKNOWN_BOT)
+    if isinstance(cause, Conflict):
+        return ChannelDown(SECOND_POLLER)
+    if isinstance(cause, Forbidden):
+        return SendRefused(cause.message)
+    if isinstance(cause, BadRequest):
+        return NotAsSent(cause.message)
+    if isinstance(cause, AnswerLost):
+        return SendAmbiguous("the request went out and no answer came")
+    if isinstance(cause, (NotSent, ServerTrouble)):
+        return ChannelDown(f"Telegram cannot be reached now ({cause.message})")
+    return ChannelDown(f"Telegram answered what cannot be read ({cause.message})")
+
+
+def says(error: ChannelError, *words: str) -> bool:
+    """Tell whether the platform's own words of a refusal hold any of some words."""
+    told = str(error).lower()
+    return any(word in told for word in words)

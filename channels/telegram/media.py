@@ -1,0 +1,110 @@
+"""What came with a message: photos, files and what has no file, each named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from channels.message import Media, MediaKind
+
+Raw = Mapping[str, Any]
+
+_FILES: Final[Mapping[str, tuple[MediaKind, str]]] = {
+    "animation": ("video", "animation"),
+    "audio": ("audio", "audio file"),
+    "document": ("file", "file"),
+    "video": ("video", "video"),
+    "video_note": ("video", "video message"),
+    "voice": ("audio", "voice message"),
+}
+_IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
+
+
+def media_of(raw: Raw) -> tuple[Media, ...]:
+    """Return what came with a message; what is not known here is named by its field."""
+    if raw.get("photo"):
+        return (_photo(raw["photo"]),)
+    for name, (kind, label) in _FILES.items():
+        if raw.get(name):
+            return (_file(raw[name], kind, label),)
+    for name, describe in _OTHERS.items():
+        if raw.get(name):
+            return (Media("other", name.replace("_", " "), detail=describe(raw[name])[:500]),)
+    return ()
+
+
+def _photo(sizes: Sequence[Raw]) -> Media:
+    """Return a photo in its largest size."""
+    size = max(sizes, key=lambda one: int(one.get("width", 0)) * int(one.get("height", 0)))
+    return Media(
+        "image",
+        "photo",
+        file=str(size["file_id"]),
+        mime="image/jpeg",
+        size=int(size.get("file_size") or 0),
+        width=int(size.get("width") or 0),
+        height=int(size.get("height") or 0),
+    )
+
+
+def _file(raw: Raw, kind: MediaKind, label: str) -> Media:
+    mime = str(raw.get("mime_type") or "")
+    if kind == "file" and mime in _IMAGES:
+        kind, label = "image", "image"
+    return Media(
+        kind,
+        label,
+        file=str(raw["file_id"]),
+        name=str(raw.get("file_name") or raw.get("title") or ""),
+        mime=mime,
+        size=int(raw.get("file_size") or 0),
+        width=int(raw.get("width") or 0),
+        height=int(raw.get("height") or 0),
+        seconds=int(raw.get("duration") or 0),
+    )
+
+
+def _contact(raw: Raw) -> str:
+    name = " ".join(str(raw[key]) for key in ("first_name", "last_name") if raw.get(key))
+    return f"{name} {raw.get('phone_number', '')}".strip()
+
+
+def _poll(raw: Raw) -> str:
+    options = ", ".join(str(option.get("text", "")) for option in raw.get("options", ()))
+    return f"{raw.get('question', '')} ({options})"
+
+
+def _point(raw: Raw) -> str:
+    return f"{raw.get('latitude')}, {raw.get('longitude')}"
+
+
+def _venue(raw: Raw) -> str:
+    return f"{raw.get('title', '')}, {raw.get('address', '')}"
+
+
+def _sticker(raw: Raw) -> str:
+    return str(raw.get("emoji") or "")
+
+
+def _dice(raw: Raw) -> str:
+    return f"{raw.get('emoji', '')} {raw.get('value', '')}".strip()
+
+
+def _nothing(_raw: Any) -> str:
+    return ""
+
+
+_OTHERS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "sticker": _sticker,
+    "venue": _venue,
+    "location": _point,
+    "contact": _contact,
+    "poll": _poll,
+    "dice": _dice,
+    "game": _nothing,
+    "story": _nothing,
+    "paid_media": _nothing,
+    "invoice": _nothing,
+    "giveaway": _nothing,
+    "checklist": _nothing,
+}

@@ -1,0 +1,185 @@
+"""Sending, editing, partial text and typing, and what to do where Telegram refuses."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from hashlib import sha256
+from typing import Any, Final
+
+from channels.errors import SendRefused
+from channels.message import OutboundMessage, Receipt
+from channels.telegram.api import BotApi, Migrated, NotAsSent, says
+from channels.telegram.format import plain, render, render_partial
+
+GENERAL: Final = "1"
+"""The topic of a forum that has no id when something is sent to it."""
+
+NO_PREVIEW: Final = {"is_disabled": True}
+MOST_SHOWN: Final = 1_000
+
+GONE: Final = ("message to edit not found", "message can't be edited", "message_id_invalid")
+UNCHANGED: Final = ("message is not modified",)
+NO_THREAD: Final = ("message thread not found", "topic_deleted", "topic not found")
+NO_REPLY: Final = ("message to be replied not found", "replied message not found")
+UNFIT: Final = ("can't parse entities", "entity", "entities", "message is too long")
+
+Rendered = tuple[str, list[dict[str, Any]]]
+
+
+class Sender:
+    """Puts messages into chats through one bot."""
+
+    def __init__(self, api: BotApi) -> None:
+        self._api = api
+        self._shown: OrderedDict[tuple[str, str], Rendered] = OrderedDict()
+
+    async def deliver(self, message: OutboundMessage) -> list[Receipt]:
+        """Send a message, or put it into the place of its draft; raises ChannelError."""
+        rendered = render(message.text)
+        if message.edits:
+            try:
+                return [Receipt(await self._edit(message.chat_id, message.edits, rendered))]
+            except NotAsSent as refused:
+                if says(refused, *UNFIT):
+                    return await self._plainly(message)
+                if not says(refused, *GONE):
+                    raise
+        try:
+            return [Receipt(await self.post(message, rendered))]
+        except NotAsSent as refused:
+            if not says(refused, *UNFIT):
+                raise
+            return await self._plainly(message)
+
+    async def post(self, message: OutboundMessage, rendered: Rendered) -> str:
+        """Send a new message and return its id; a topic or a question that is gone is left out."""
+        thread, reply_to = message.thread_id, message.reply_to
+        for _attempt in range(3):
+            try:
+                return await self._send(message.chat_id, thread, reply_to, rendered)
+            except NotAsSent as refused:
+                if thread and says(refused, *NO_THREAD):
+                    thread = None
+                elif reply_to and says(refused, *NO_REPLY):
+                    reply_to = None
+                else:
+                    raise
+        raise SendRefused("neither the topic nor the question is there any more")
+
+    async def show(
+        self, chat: str, thread: str | None, reply_to: str | None, place: str | None, text: str
+    ) -> str:
+        """Show partial text: a message that is edited as the answer grows."""
+        rendered = render_partial(text)
+        if not place:
+            return await self.post(
+                OutboundMessage("telegram", chat, text, thread_id=thread, reply_to=reply_to),
+                rendered,
+            )
+        return await self._edit(chat, place, rendered)
+
+    async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
+        """Show partial text as a private chat's draft, which is no message."""
+        shown, entities = render_partial(text)
+        await self._api.call(
+            "sendMessageDraft",
+            chat_id=int(chat),
+            message_thread_id=_thread(thread),
+            draft_id=draft_id(idem),
+            text=shown,
+            entities=entities or None,
+            can_stop=True,
+        )
+
+    async def type(self, chat: str, thread: str | None) -> None:
+        """Show the sign for some seconds."""
+        thread_id = int(thread) if thread else None
+        await self._api.call(
+            "sendChatAction", chat_id=chat_of(chat), message_thread_id=thread_id, action="typing"
+        )
+
+    async def delete(self, chat: str, message_id: str) -> None:
+        """Take a message of ours away; one that is gone already is fine."""
+        try:
+            await self._api.call("deleteMessage", chat_id=chat_of(chat), message_id=int(message_id))
+        except SendRefused:
+            """It is gone, or may not be deleted any more: then it stays."""
+
+    async def _plainly(self, message: OutboundMessage) -> list[Receipt]:
+        """Send the text without any form: what Telegram refuses to draw is still said."""
+        receipts: list[Receipt] = []
+        for number, text in enumerate(plain(message.text)):
+            if number == 0 and message.edits:
+                receipts.append(
+                    Receipt(await self._edit(message.chat_id, message.edits, (text, [])))
+                )
+            else:
+                receipts.append(Receipt(await self.post(message, (text, []))))
+        return receipts
+
+    async def _send(
+        self, chat: str, thread: str | None, reply_to: str | None, rendered: Rendered
+    ) -> str:
+        text, entities = rendered
+        reply = None
+        if reply_to and reply_to.isdigit():
+            reply = {"message_id": int(reply_to), "allow_sending_without_reply": True}
+        try:
+            result = await self._api.call(
+                "sendMessage",
+                chat_id=chat_of(chat),
+                message_thread_id=_thread(thread),
+                text=text,
+                entities=entities or None,
+                link_preview_options=NO_PREVIEW,
+                reply_parameters=reply,
+            )
+        except Migrated as moved:
+            return await self._send(moved.chat_id, thread, None, rendered)
+        message_id = str(result.get("message_id", "")) if isinstance(result, dict) else ""
+        self._remember(chat, message_id, rendered)
+        return message_id
+
+    async def _edit(self, chat: str, message_id: str, rendered: Rendered) -> str:
+        """Edit a message; one that reads so already is left alone, which costs nothing."""
+        if self._shown.get((chat, message_id)) == rendered:
+            return message_id
+        text, entities = rendered
+        try:
+            await self._api.call(
+                "editMessageText",
+                chat_id=chat_of(chat),
+                message_id=int(message_id),
+                text=text,
+                entities=entities or None,
+                link_preview_options=NO_PREVIEW,
+            )
+        except Migrated as moved:
+            raise NotAsSent(
+                f"message to edit not found: the group is now {moved.chat_id}"
+            ) from None
+        except NotAsSent as refused:
+            if not says(refused, *UNCHANGED):
+                raise
+        self._remember(chat, message_id, rendered)
+        return message_id
+
+    def _remember(self, chat: str, message_id: str, rendered: Rendered) -> None:
+        self._shown[(chat, message_id)] = rendered
+        self._shown.move_to_end((chat, message_id))
+        while len(self._shown) > MOST_SHOWN:
+            self._shown.popitem(last=False)
+
+
+def chat_of(chat: str) -> int | str:
+    """Return a chat's id as Telegram takes it: a number, or @name of a public one."""
+    return int(chat) if chat.lstrip("-").isdigit() else chat
+
+
+def draft_id(idem: str) -> int:
+    """Return the number of a draft, never 0; the same key has the same one, also after a crash."""
+    return int.from_bytes(sha256(idem.encode()).digest()[:4]) % 2_000_000_000 + 1
+
+
+def _thread(thread: str | None) -> int | None:
+    return int(thread) if thread and thread != GENERAL else None

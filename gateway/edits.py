@@ -1,0 +1,45 @@
+"""Edits: a message that now reads otherwise.
+
+The tape keeps both: an event names the entry and its new text. A turn that has not taken the
+message yet takes the new text; later the edit itself is told, at the conversation's next turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gateway.core import Core
+from gateway.frame import frame
+from gateway.ledger.rows import InboxRow
+from tape.context import MESSAGE_EDIT
+from tape.entry import event
+from tape.unit import Unit
+
+
+async def take_edit(core: Core, row: InboxRow) -> InboxRow | None:
+    """Write an edit down; returns the row of a message that no turn has taken, as it now reads."""
+    said = row.message
+    original = await core.ledger.original_of(row)
+    unit = Unit()
+    if original is None or original.entry_id is None or original.session_id is None:
+        core.ledger.end(unit, [row], "taped")  # it was said before our time, or was never let in
+        await core.store.commit(unit)
+        return None
+    if original.status == "refused" or original.message.text == said.text:
+        core.ledger.end(unit, [row], "refused" if original.status == "refused" else "taped")
+        await core.store.commit(unit)
+        return None
+    now_reads = replace(original, message=replace(original.message, text=said.text))
+    data = {
+        "entry": original.entry_id,
+        "message_id": said.message_id,
+        "text": said.text,
+        "content": frame(now_reads.message),
+    }
+    meta = {"lane": original.lane} if original.lane is not None else {}
+    tape = core.tapes.session_tape(original.session_id).name
+    told = event(MESSAGE_EDIT, data, **meta)
+    core.ledger.take_in(unit, row, original.session_id, tape, told, original.lane, "taped")
+    core.ledger.rewrite(unit, now_reads)
+    await core.store.commit(unit)
+    return now_reads if original.status == "waiting" else None

@@ -1,0 +1,139 @@
+"""Putting together again what a platform tears apart: albums, and pastes that are too long.
+
+Each part is on the disk already; it is held here for a moment, and what else is said in its chat
+waits behind it. Nothing of this is needed after a restart: the parts are accepted rows.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import anyio
+
+from channels.message import InboundMessage
+from gateway.clock import Clock
+from gateway.in_order import Spawn
+from gateway.ledger.rows import InboxRow
+
+REST: Final = "rest"
+"""The key of a part whose author's next message belongs to it."""
+
+MOST_PARTS: Final = 30
+HARD_CUT: Final = 4096
+"""A part of just this length was cut in the middle of a word; a shorter one at a blank."""
+
+Parts = tuple[InboxRow, ...]
+_Chat = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Open:
+    """Parts that wait for more, and what waits behind them."""
+
+    parts: list[InboxRow]
+    until: float
+    later: deque[InboxRow] = field(default_factory=deque)
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+    def takes(self, row: InboxRow) -> bool:
+        """Tell whether a message is another part."""
+        first, said = self.parts[0].message, row.message
+        if len(self.parts) >= MOST_PARTS or said.kind != "message":
+            return False
+        if (said.sender.id, said.thread_id) != (first.sender.id, first.thread_id):
+            return False
+        if first.joins != REST:
+            return said.joins == first.joins
+        plain = not (said.media or said.forwarded or said.reply_to)
+        return plain and self.parts[-1].message.joins == REST and not said.text.startswith(",")
+
+
+class Joiner:
+    """Holds parts back; `release` gets every message in order, with all its parts."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        wait_of: Callable[[str], float],
+        release: Callable[[Parts], None],
+        spawn: Spawn,
+    ) -> None:
+        self._clock = clock
+        self._wait_of = wait_of
+        self._release = release
+        self._spawn = spawn
+        self._open: dict[_Chat, _Open] = {}
+        self._freed = anyio.Event()
+
+    def put(self, row: InboxRow) -> None:
+        """Take a message in the order of acceptance."""
+        chat = (row.account_id, row.message.chat_id)
+        held = self._open.get(chat)
+        if held is None:
+            self._begin(chat, row)
+        elif not held.later and held.takes(row):
+            held.parts.append(row)
+            held.until = self._clock.monotonic() + self._wait_of(row.message.channel)
+            if held.parts[0].message.joins == REST and row.message.joins != REST:
+                held.scope.cancel()
+                self._close(chat, held)
+        else:
+            held.later.append(row)
+
+    async def idle(self) -> None:
+        """Wait until nothing is held back."""
+        while self._open:
+            await self._freed.wait()
+
+    def _begin(self, chat: _Chat, row: InboxRow) -> None:
+        wait = self._wait_of(row.message.channel) if row.message.joins else 0.0
+        if wait <= 0:
+            self._release((row,))
+            return
+        held = self._open[chat] = _Open([row], self._clock.monotonic() + wait)
+        self._spawn("joiner", lambda: self._wait(chat, held))
+
+    async def _wait(self, chat: _Chat, held: _Open) -> None:
+        with held.scope:
+            while (left := held.until - self._clock.monotonic()) > 0:
+                await self._clock.sleep(left)
+        if self._open.get(chat) is held:
+            self._close(chat, held)
+
+    def _close(self, chat: _Chat, held: _Open) -> None:
+        del self._open[chat]
+        self._release(tuple(held.parts))
+        for row in held.later:
+            self.put(row)
+        self._freed.set()
+        self._freed = anyio.Event()
+
+
+def join(parts: Sequence[InboundMessage]) -> InboundMessage:
+    """Make one message of its parts: the first one's place, everybody's text and media."""
+    first = parts[0]
+    asked = next((part for part in parts if part.addressed), first)
+    return replace(
+        first,
+        text=_joined_text(parts),
+        media=tuple(media for part in parts for media in part.media),
+        mentions=tuple(dict.fromkeys(name for part in parts for name in part.mentions)),
+        addressed=asked.addressed,
+        why=asked.why,
+        follows=any(part.follows for part in parts),
+    )
+
+
+def _joined_text(parts: Sequence[InboundMessage]) -> str:
+    text = ""
+    last = ""
+    for part in parts:
+        if last:
+            cut_in_a_word = len(last) + sum(char > "\uffff" for char in last) >= HARD_CUT
+            text += "" if cut_in_a_word else "\n"
+        text += part.text
+        last = part.text or last
+    return text

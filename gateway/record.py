@@ -1,0 +1,90 @@
+"""What intake writes down of a message, and what it takes out of it first."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from channels.message import InboundMessage, Media, Quote
+from gateway.ledger.rows import InboxRow
+from tape.entry import NewEntry, event
+
+
+def meta_of(row: InboxRow, lane: str | None) -> dict[str, object]:
+    """Return what an entry's meta holds of a message: ids, and what was decided about it."""
+    said = row.message
+    found: dict[str, object] = {
+        "inbox": row.id,
+        "author": said.sender.id,
+        "name": said.sender.name,
+        "text": said.text,
+        "channel": said.channel,
+        "account": said.account,
+        "chat": said.chat_id,
+        "message_id": said.message_id,
+        "said_at": said.date,
+        "addressed": said.addressed,
+        "why": said.why,
+        "lane": lane,
+        "thread": said.thread_id,
+        "reply_to": said.reply_to,
+        "mentions": list(said.mentions),
+        "media": [_media_meta(media) for media in said.media],
+        "command": (said.addressed and said.text.lstrip().startswith(",")) or None,
+    }
+    return {name: value for name, value in found.items() if value not in (None, [], "")} | {
+        "text": said.text
+    }
+
+
+def _media_meta(media: Media) -> dict[str, object]:
+    return {name: value for name, value in asdict(media).items() if value}
+
+
+def told(name: str, row: InboxRow, why: str) -> NewEntry:
+    """Record that a message was not let in: who and why, and not a word of its text."""
+    return event(name, {"author": row.message.sender.id, "why": why, "inbox": row.id})
+
+
+def cleaned(said: InboundMessage) -> InboundMessage:
+    """Take out of a message what neither JSON nor a database holds: NUL and lone surrogates."""
+    return replace(
+        said,
+        text=clean(said.text),
+        chat_title=clean(said.chat_title),
+        sender=replace(said.sender, name=clean(said.sender.name)),
+        mentions=tuple(clean(name) for name in said.mentions),
+        media=tuple(_clean_media(media) for media in said.media),
+        quote=_clean_quote(said.quote),
+        forwarded=_clean_quote(said.forwarded),
+    )
+
+
+def clean(text: str) -> str:
+    """Return a text that can be written down."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def _clean_media(media: Media) -> Media:
+    return replace(
+        media,
+        name=clean(media.name),
+        mime=clean(media.mime),
+        detail=clean(media.detail),
+        size=_bounded(media.size),
+        width=_bounded(media.width),
+        height=_bounded(media.height),
+        seconds=_bounded(media.seconds),
+    )
+
+
+def _bounded(number: int) -> int:
+    """Keep a number that a platform tells within what JSON and a database hold."""
+    return number if 0 <= number < 2**53 else 0
+
+
+def _clean_quote(quote: Quote | None) -> Quote | None:
+    if quote is None:
+        return None
+    return replace(
+        quote, author=clean(quote.author), author_id=clean(quote.author_id), text=clean(quote.text)
+    )

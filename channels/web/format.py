@@ -27,20 +27,6 @@ def to_html(text: str) -> str:
     return str(_markdown().render(text))
 
 
-def prose(text: str) -> str:
-    """Return what a message says outside code, its marks apart."""
-    said: list[str] = []
-    for block in _markdown().parse(text):
-        children = block.children or () if block.type == "inline" else ()
-        said += [
-            " " if child.type == "code_inline" else child.content or " "
-            for child in children
-            if child.type in ("text", "code_inline", "softbreak", "hardbreak", "image")
-        ]
-        said.append("\n")
-    return "".join(said)
-
-
 @cache
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from channels.markdown import prose
 from channels.message import InboundMessage, Sender
 from channels.rooms_http import Post
-from channels.web.format import prose
 
 EVERYONE: Final = ("everyone", "here")
 

@@ -1,0 +1,169 @@
+"""Cut a Markdown text into pieces that a platform takes, each of them whole Markdown."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+import regex  # type: ignore[import-untyped]
+
+from channels.cuts import Cut, Level, plan
+from channels.seams import Seams
+
+Measure = Callable[[str], int]
+
+_GRAPHEME: Final = regex.compile(r"\X")
+_PLACE: Final = itemgetter(0)
+_WIDEST: Final = 6
+"""A piece stands for at most so many times its limit of the source."""
+
+
+class Piece(NamedTuple):
+    """One piece.
+
+    text    what is sent
+    source  the part of the source that it stands for, with the space that a cut leaves out
+    """
+
+    text: str
+    source: str
+
+
+def split(text: str, limit: int, measure: Measure) -> list[str]:
+    """Return a text in pieces of at most `limit` by `measure`; see `cut`."""
+    return [piece.text for piece in cut(text, limit, measure)]
+
+
+def cut(text: str, limit: int, measure: Measure) -> list[Piece]:
+    """Cut a Markdown text; the same text gives the same pieces, a text of spaces gives none.
+
+    `measure` gives the size of a piece as the platform counts it. A piece ends where the text does
+    best: between blocks if it is half full then, else between items, rows or lines, sentences,
+    words. Links, code, spans, code lines and rows are cut only if they are larger than a piece,
+    graphemes only if one alone is. Fences and spans are closed at a cut and opened again after it,
+    tables repeat their header, quotes their mark, and items keep their numbers.
+    """
+    if not text.strip():
+        return []
+    if len(text) <= 2 * limit and measure(text.strip("\r\n")) <= limit:
+        return [Piece(text.strip("\r\n"), text)]
+    return _Cutter(text, limit, measure).pieces()
+
+
+def rejoin(pieces: Iterable[Piece]) -> str:
+    """Return the text that was cut, exactly."""
+    return "".join(piece.source for piece in pieces)
+
+
+class _Cutter:
+    def __init__(self, text: str, limit: int, measure: Measure) -> None:
+        self.text = text
+        self.limit = limit
+        self.measure = measure
+        self.pace = 1.0
+        made = plan(text)
+        self.seams = Seams(text, made, limit)
+        end = Cut(len(text), Level.BLOCK, None)
+        self.ends = [
+            [*(cut for cut in made.cuts if cut.level <= level), end]
+            for level in range(Level.GRAPHEME)
+        ]
+
+    def pieces(self) -> list[Piece]:
+        text = self.text
+        found: list[Piece] = []
+        start = Cut(len(text) - len(text.lstrip("\r\n")), Level.BLOCK, None)
+        begun = 0
+        while start.place < len(text):
+            end, sent = _Search(self, start).best()
+            if sent.strip():
+                found.append(Piece(sent, text[begun : end.place]))
+                begun = end.place
+            start = end
+        if found and begun < len(text):
+            found[-1] = Piece(found[-1].text, found[-1].source + text[begun:])
+        return found
+
+
+class _Search:
+    """Looks for the end of one piece."""
+
+    def __init__(self, cutter: _Cutter, start: Cut) -> None:
+        self._cutter = cutter
+        self._start = start
+        self._limit = cutter.limit
+        self._best: tuple[Cut, str] | None = None
+        self._place = start.place
+        self._size = 0
+        self._over = min(start.place + _WIDEST * self._limit, len(cutter.text)) + 1
+        self._over_size = 0
+
+    def best(self) -> tuple[Cut, str]:
+        for level in range(Level.INSIDE):
+            self._largest(self._cutter.ends[level])
+            if self._best is not None and 2 * self._size >= self._limit:
+                return self._done()
+        if self._best is None:
+            self._largest(self._cutter.ends[Level.INSIDE])
+        if self._best is None:
+            self._over, self._over_size = (
+                min(self._over, self._start.place + _WIDEST * self._limit),
+                0,
+            )
+            self._graphemes()
+        return self._done()
+
+    def _done(self) -> tuple[Cut, str]:
+        assert self._best is not None
+        if self._size:
+            self._cutter.pace = (self._place - self._start.place) / self._size
+        return self._best
+
+    def _graphemes(self) -> None:
+        text, start, seams = self._cutter.text, self._start.place, self._cutter.seams
+        ends = [found.end() for found in _GRAPHEME.finditer(text, start, self._over - 1)]
+        inside = [place for place in map(seams.at, ends) if place is not None]
+        self._largest(inside)
+        if self._best is None:
+            self._largest([seams.broken(place) for place in ends])
+        if self._best is None:
+            self._largest([seams.broken(place) for place in range(start + 1, ends[0])])
+        if self._best is None:
+            end = Cut(min(start + 1, len(text)), Level.GRAPHEME, None)
+            self._best = end, text[start : end.place]
+
+    def _largest(self, cuts: Sequence[Cut]) -> None:
+        """Find the last of these cuts at which the piece fits."""
+        first = bisect_right(cuts, self._place, key=_PLACE)
+        last = bisect_left(cuts, self._over, key=_PLACE)
+        tried = 0
+        while first < last:
+            middle = (first + last) // 2
+            if tried < 4:
+                at = bisect_right(cuts, self._target(), first, last, key=_PLACE) - 1
+                middle = max(at, first)
+            tried += 1
+            if self._fits(cuts[middle]):
+                first = middle + 1
+            else:
+                last = middle
+
+    def _target(self) -> float:
+        """Guess the place up to which the piece would be full."""
+        done, room = self._place - self._start.place, self._limit - self._size
+        if self._over_size:
+            share = room / (self._over_size - self._size)
+            return self._place + (self._over - self._place) * share
+        pace = done / self._size if self._size else self._cutter.pace
+        return self._place + room * pace
+
+    def _fits(self, cut: Cut) -> bool:
+        sent = self._cutter.seams.piece(self._start, cut)
+        size = self._cutter.measure(sent)
+        if size > self._limit:
+            self._over, self._over_size = cut.place, size
+            return False
+        self._best, self._place, self._size = (cut, sent), cut.place, size
+        return True

@@ -1,0 +1,178 @@
+"""What is written at a cut, so that both pieces are whole Markdown."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from operator import itemgetter
+from typing import Final
+
+from channels.cuts import Cut, Frame, Leaf, Level, Plan
+
+_PREFIX: Final = re.compile(r"[ \t>]*")
+_WOULD_BE_MARK: Final = re.compile(r"[-+](?=[\s+-]|$)|[*_~`#>=|]")
+_PLACE: Final = itemgetter(0)
+
+
+class Seams:
+    """Makes pieces of one text."""
+
+    def __init__(self, text: str, plan: Plan, limit: int) -> None:
+        self._text = text
+        self._plan = plan
+        self._room = limit // 2
+
+    def piece(self, start: Cut, end: Cut) -> str:
+        """Return the piece between two cuts."""
+        stop = max(start.place, self._stop(start, end))
+        body = self._body(start, stop)
+        return self._opening(start) + body + self._closing(start, end)
+
+    def at(self, place: int) -> Cut | None:
+        """Return the cut at any place in a text; None in what can only be cut by breaking it."""
+        leaf = self._leaf(place)
+        if leaf is None or leaf.whole or self._text[place - 1] in "\\\n":
+            return None
+        if "`" in self._text[place - 1 : place + 1] and leaf.frame and leaf.frame.kind == "span":
+            return None
+        return Cut(place, Level.GRAPHEME, leaf.frame)
+
+    def broken(self, place: int) -> Cut:
+        """Return a cut that breaks a span: only the blocks around it go on."""
+        at = bisect_right(self._plan.leaves, place, key=_PLACE) - 1
+        frame = self._plan.leaves[max(at, 0)].frame if self._plan.leaves else None
+        while frame is not None and frame.kind == "span":
+            frame = frame.parent
+        return Cut(place, Level.GRAPHEME, frame)
+
+    def _leaf(self, place: int) -> Leaf | None:
+        leaves = self._plan.leaves
+        at = bisect_right(leaves, place, key=_PLACE) - 1
+        if at < 0 or place >= leaves[at].end:
+            return None
+        leaf = leaves[at]
+        if leaf.start < place or (at and leaves[at - 1].end == place):
+            return leaf
+        return None
+
+    # What is written before, after and between
+
+    def _opening(self, cut: Cut) -> str:
+        if cut.frame is None:
+            return self._escape(cut)
+        frames = cut.frame.chain()
+        prefix = _prefix(frames, cut.place)
+        openings, _ = self._marks(frames, prefix)
+        return prefix + openings + self._escape(cut)
+
+    def _closing(self, start: Cut, end: Cut) -> str:
+        if end.frame is None:
+            return ""
+        frames = end.frame.chain()
+        return self._marks(frames, _prefix(frames, start.place))[1]
+
+    def _marks(self, frames: list[Frame], prefix: str) -> tuple[str, str]:
+        """Return what opens and closes the frames; the short form where that would be too much."""
+        opening = "".join(frame.opening for frame in frames)
+        closing = "".join(frame.closing for frame in reversed(frames))
+        if len(opening) + len(closing) > self._room:
+            opening = "".join(frame.short for frame in frames)
+            closing = "".join(frame.closing for frame in frames if frame.short)
+        return opening.replace("\n", "\n" + prefix), closing.replace("\n", "\n" + prefix)
+
+    def _escape(self, cut: Cut) -> str:
+        """Return a backslash where the text goes on with what would be a mark there."""
+        if cut.level in (Level.BLOCK, Level.ITEM) or not _WOULD_BE_MARK.match(
+            self._text, cut.place
+        ):
+            return ""
+        leaf = self._at_or_in(cut.place)
+        in_code = leaf is None or leaf.whole or _is_code(leaf.frame)
+        return "" if in_code else "\\"
+
+    def _at_or_in(self, place: int) -> Leaf | None:
+        leaves = self._plan.leaves
+        at = bisect_right(leaves, place, key=_PLACE) - 1
+        return leaves[at] if at >= 0 and place < leaves[at].end else None
+
+    def _stop(self, start: Cut, end: Cut) -> int:
+        """Return where the text before a cut ends, without the space between the pieces."""
+        text, place = self._text, end.place
+        if (end.frame is not None and end.frame.kind in ("fence", "indent")) or _is_code(end.frame):
+            if not end.line:
+                return place
+            stop = text.rfind("\n", 0, place)
+            return stop - 1 if text[stop - 1] == "\r" else stop
+        at = bisect_left(self._plan.leaves, place, key=_PLACE) - 1
+        floor = min(place, self._plan.leaves[at].end) if at >= 0 else 0
+        return self._content_end(max(floor, start.place), place)
+
+    def _content_end(self, floor: int, place: int) -> int:
+        """Go back over spaces and empty lines, of quotes too."""
+        text = self._text
+        while place > floor:
+            if text[place - 1] in " \t\r\n":
+                place -= 1
+                continue
+            line = text.rfind("\n", floor, place) + 1
+            if text[place - 1] != ">" or not line or text[line:place].strip("> \t"):
+                break
+            place = line
+        return place
+
+    def _body(self, start: Cut, stop: int) -> str:
+        edits = self._numbers(start.place, stop)
+        if start.frame is not None and any(f.kind == "item" for f in start.frame.chain()):
+            edits += self._dedents(start.place, stop)
+        if not edits:
+            return self._text[start.place : stop]
+        parts: list[str] = []
+        last = start.place
+        for begin, end, instead in sorted(edits):
+            if begin >= last and end <= stop:
+                parts += (self._text[last:begin], instead)
+                last = end
+        return "".join([*parts, self._text[last:stop]])
+
+    def _numbers(self, start: int, stop: int) -> list[tuple[int, int, str]]:
+        """Return the numbers of the items whose list began in an earlier piece."""
+        numbers = self._plan.numbers
+        first, last = (bisect_left(numbers, place, key=_PLACE) for place in (start, stop))
+        return [
+            (item.start, item.start + item.digits, str(item.number))
+            for item in numbers[first:last]
+            if item.list_start < start
+        ]
+
+    def _dedents(self, start: int, stop: int) -> list[tuple[int, int, str]]:
+        """Return the lines' indents, without those of items that began in an earlier piece."""
+        lines = self._plan.lines
+        first, last = (bisect_right(lines, place, key=_PLACE) for place in (start, stop))
+        edits = []
+        for place, frame in lines[first:last]:
+            frames = frame.chain() if frame is not None else []
+            begin = self._text.rfind("\n", 0, place) + 1
+            own = self._text[begin:place]
+            gone = any(held.kind == "item" and held.start < start for held in frames)
+            if gone and begin > start and not own.strip("> \t"):
+                edits.append((begin, place, _prefix(frames, start)))
+        return edits
+
+
+def _prefix(frames: list[Frame], begun: int) -> str:
+    """Return what a line begins with in these frames, in a piece that began at a place."""
+    parts = []
+    for frame in frames:
+        if frame.kind == "quote":
+            parts.append("> ")
+        elif frame.kind == "item" and frame.start >= begun:
+            parts.append(" " * frame.width)
+        elif frame.kind == "indent":
+            parts.append("    ")
+    return "".join(parts)
+
+
+def _is_code(frame: Frame | None) -> bool:
+    return frame is not None and (
+        frame.kind in ("fence", "indent") or frame.opening.startswith("`")
+    )

@@ -1,0 +1,138 @@
+"""From Markdown to Telegram's text and entities, in pieces that it takes.
+
+A text has at most 4096 UTF-16 units and 100 entities. Entities stand in units too, nest, and are
+whole: https://core.telegram.org/bots/api#messageentity
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from channels.chunk import split
+from channels.markdown import Mark, draw
+from channels.unfinished import finished
+
+LIMIT: Final = 4096
+MOST_ENTITIES: Final = 100
+_LONGEST_URL: Final = 2000
+_KINDS: Final = {
+    "bold": "bold",
+    "italic": "italic",
+    "strike": "strikethrough",
+    "code": "code",
+    "pre": "pre",
+    "quote": "blockquote",
+    "link": "text_link",
+}
+_UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_ASTRAL: Final = re.compile(r"[\U00010000-\U0010ffff]")
+
+Entity = dict[str, Any]
+Rendered = tuple[str, list[Entity]]
+
+
+def pieces(markdown: str) -> list[Rendered]:
+    """Return a text as messages of at most LIMIT units and MOST_ENTITIES; [] when nothing shows."""
+    drawn = [render(piece) for piece in split(markdown, LIMIT, size)]
+    return [message for message in drawn if message[0]]
+
+
+def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
+    """Return what the first message shows of a text that is still being written.
+
+    What is open at its end is closed, so that no half of a mark is seen; the first message of the
+    whole text then begins in the same way.
+    """
+    first = split(finished(markdown), limit, size)[:1]
+    return render(first[0]) if first else ("", [])
+
+
+def plain(markdown: str) -> list[str]:
+    """Return the messages of `pieces` without entities, for when Telegram refuses these."""
+    return [text for text, _entities in pieces(markdown)]
+
+
+def size(markdown: str) -> int:
+    """Return the units of a rendered text; more than LIMIT too when its entities are too many."""
+    text, entities = render(markdown)
+    return max(_units(text), -(-len(entities) * LIMIT // MOST_ENTITIES))
+
+
+@lru_cache(maxsize=16)
+def _render(markdown: str) -> tuple[str, tuple[Mark, ...]]:
+    """Draw a text; kept, since whoever measures a piece shows it next."""
+    drawn = draw(_UNFIT.sub("", markdown.replace("\r\n", "\n")), linkable=_linkable)
+    text = drawn.text.strip()
+    return text, tuple(_fit(drawn.marks, len(drawn.text) - len(drawn.text.lstrip()), len(text)))
+
+
+def render(markdown: str) -> Rendered:
+    """Return the text and its entities, as the Bot API takes them; of any length."""
+    text, marks = _render(markdown)
+    astral = [found.start() for found in _ASTRAL.finditer(text)] if not text.isascii() else []
+    return text, [_entity(mark, astral) for mark in marks]
+
+
+def _entity(mark: Mark, astral: list[int]) -> Entity:
+    start = mark.start + bisect_left(astral, mark.start)
+    end = mark.end + bisect_left(astral, mark.end)
+    entity: Entity = {"type": _KINDS[mark.kind], "offset": start, "length": end - start}
+    if mark.kind == "link":
+        entity["url"] = mark.value
+    elif mark.kind == "pre" and mark.value:
+        entity["language"] = mark.value
+    return entity
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+
+
+def _linkable(url: str) -> bool:
+    """Whether Telegram keeps a link: it drops others without a word, and their url with them."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    if len(url) > _LONGEST_URL or not url.isprintable() or " " in url:
+        return False
+    return parts.scheme == "tg" or (parts.scheme in ("http", "https") and "." in host.strip("."))
+
+
+def _fit(marks: Iterable[Mark], trimmed: int, size: int) -> list[Mark]:
+    """Shift marks to a text that lost its outer spaces, and take them out of code."""
+    moved = [
+        mark._replace(start=max(0, mark.start - trimmed), end=min(size, mark.end - trimmed))
+        for mark in marks
+    ]
+    kept = [mark for mark in moved if mark.end > mark.start]
+    links = [mark for mark in kept if mark.kind == "link"]
+    code = [mark for mark in kept if mark.kind in ("code", "pre") and not _inside(mark, links)]
+    whole = [mark for mark in kept if mark.kind in ("link", "quote")]
+    rest = [mark for mark in kept if mark.kind in ("bold", "italic", "strike")]
+    fitted = [*whole, *code, *(part for mark in rest for part in _without(mark, code))]
+    return sorted(fitted, key=lambda mark: (mark.start, -mark.end))
+
+
+def _inside(mark: Mark, others: list[Mark]) -> bool:
+    at = bisect_left(others, mark.start + 1, key=lambda other: other.start) - 1
+    return at >= 0 and mark.end <= others[at].end
+
+
+def _without(mark: Mark, code: list[Mark]) -> Iterable[Mark]:
+    """Yield the parts of a mark that are not code: code holds no other entity."""
+    start = mark.start
+    for hole in code[bisect_left(code, mark.start, key=lambda other: other.start) :]:
+        if hole.start >= mark.end:
+            break
+        if hole.start > start:
+            yield mark._replace(start=start, end=hole.start)
+        start = hole.end
+    if start < mark.end:
+        yield mark._replace(start=start)

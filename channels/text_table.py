@@ -1,0 +1,40 @@
+"""A table as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Final
+from unicodedata import combining, east_asian_width
+
+WIDEST: Final = 80
+"""Columns are aligned up to this width; a wider table would only be broken by the screen."""
+
+
+def text_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table, its first row the header, with columns aligned where that helps."""
+    widths = [max(map(_width, column)) for column in zip_longest(*rows, fillvalue="")]
+    if sum(widths) + 3 * (len(widths) - 1) > WIDEST:
+        return "\n".join(" | ".join(row).rstrip() for row in rows)
+    lines = [_line(row, widths) for row in rows]
+    lines.insert(1, "-+-".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    cells = zip_longest(row, widths, fillvalue="")
+    return " | ".join(
+        str(cell) + " " * (int(width) - _width(str(cell))) for cell, width in cells
+    ).rstrip()
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(_columns(char) for char in text)
+
+
+def _columns(char: str) -> int:
+    if combining(char) or char in "\u200d\ufe0e\ufe0f":
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1

@@ -1,4 +1,4 @@
-"""The fake server, and the real SDK that talks to it."""
+"""The fake servers, and the real SDKs that talk to them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import openai
 import pytest
 
 from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.telegram_client import Api
+from tests.fakes.telegram_server import FakeTelegram
 from tests.fakes.test_openai_server import client_of
 
 
@@ -20,4 +22,16 @@ async def server() -> AsyncIterator[FakeOpenAI]:
 @pytest.fixture
 async def client(server: FakeOpenAI) -> AsyncIterator[openai.AsyncOpenAI]:
     async with client_of(server) as made:
+        yield made
+
+
+@pytest.fixture
+async def telegram() -> AsyncIterator[FakeTelegram]:
+    async with FakeTelegram() as fake:
+        yield fake
+
+
+@pytest.fixture
+async def api(telegram: FakeTelegram) -> AsyncIterator[Api]:
+    async with Api(telegram) as made:
         yield made

@@ -28,6 +28,7 @@ DETECTED: Final = frozenset(
     }
 )
 KNOWN: Final = SPLITTABLE | QUOTES | CODE | DETECTED | {"text_link", "text_mention", "custom_emoji"}
+_HOST: Final = re.compile(r"[^.\s]+(\.[^.\s]+)+")
 _TRIMMED: Final = " \n\t\r\v\f"
 _FOUND: Final = re.compile(
     r"(?P<email>(?<![\w.+-])[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})"
@@ -146,8 +147,8 @@ def is_link(url: str) -> bool:
     parts = urlsplit(url if "://" in url or url.startswith("tg:") else f"http://{url}")
     if parts.scheme in ("tg", "ton"):
         return True
-    host = parts.hostname or ""
-    return parts.scheme in ("http", "https") and "." in host and not re.search(r"\s", url)
+    named = _HOST.fullmatch(parts.hostname or "") is not None
+    return parts.scheme in ("http", "https") and named and not re.search(r"\s", url)
 
 
 def _span(entity: JsonObject) -> tuple[int, int]:

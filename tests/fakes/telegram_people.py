@@ -12,6 +12,8 @@ from tests.fakes.telegram_updates import Updates
 from tests.fakes.telegram_world import Chat, Message, Topic, User, World
 
 _FIRST_SUPERGROUP: Final = -1001000000001
+# Who acts when nobody is named: an administrator that does not show who it is.
+_ANONYMOUS: Final = User(1087968824, "Group", "GroupAnonymousBot", is_bot=True)
 _PHOTO_SIZES: Final = ((90, 67), (320, 240), (1280, 960))
 
 
@@ -236,7 +238,7 @@ class People:
         new = self.world.chat(
             Chat(new_id, "supergroup", old.title, bot_status=old.bot_status, members=old.members)
         )
-        actor = user or self.world.bot
+        actor = user or _ANONYMOUS
         self._post(old, actor, {"migrate_to_chat_id": new.id})
         self._post(new, actor, {"migrate_from_chat_id": old.id})
         old.migrated_to = new.id
@@ -316,7 +318,7 @@ class People:
         chat = self.chat(chat)
         if chat.person is user and chat.bot_status == "left":
             chat.bot_status = "member"
-        if user.id != self.world.bot.id:
+        if user is not _ANONYMOUS:
             chat.members.setdefault(user.id, (user, "member"))
         topic = None if topic == 1 else topic
         message = self.world.post(
@@ -364,7 +366,7 @@ class People:
 
     def _set_bot(self, chat: Chat, status: str, by: User | None) -> None:
         bot = self.world.bot.as_json()
-        actor = by or chat.person or self.world.bot
+        actor = by or chat.person or _ANONYMOUS
         content = {
             "chat": chat.as_json(),
             "from": actor.as_json(),
@@ -382,7 +384,7 @@ class People:
         topic = topic if isinstance(topic, Topic) else chat.topics[topic]
         topic.closed = closed
         service: JsonObject = {"forum_topic_closed" if closed else "forum_topic_reopened": {}}
-        self._post(chat, by or self.world.bot, service, topic=topic.id)
+        self._post(chat, by or _ANONYMOUS, service, topic=topic.id)
 
 
 def member_json(user: JsonObject, status: str) -> JsonObject:

@@ -6,7 +6,13 @@ fail. It stands in for api.telegram.org in tests, in benchmarks and in drills by
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import contextlib
+import re
+import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from types import TracebackType
@@ -43,6 +49,7 @@ from tests.fakes.telegram_world import Draft, Message, User
 
 _LONGEST_POLL: Final = 50
 _BOT_ID: Final = 123456
+_LINE: Final = re.compile(r"\s*(-?\d+)\s+([^:]+?)\s*:\s*(.*?)\s*")
 
 
 class FakeTelegram(People):
@@ -180,6 +187,11 @@ class FakeTelegram(People):
         """Wait until something is so; it is asked again after every change."""
         while not predicate(self):
             await self._pulse.wait()
+
+    async def wait_for_call(self, number: int) -> Call:
+        """Wait for the call of a number, the first being 0, and return it."""
+        await self.wait_for(lambda fake: len(fake.calls) > number)
+        return self.calls[number]
 
     async def wait_for_calls(self, method: str, count: int) -> list[Call]:
         """Wait until a method was called so often in all, answered or not; return the calls."""
@@ -347,3 +359,87 @@ def _refused(refusal: Refusal) -> Answer:
 def _number(params: JsonObject, name: str, default: int) -> int:
     value = params.get(name, default)
     return int(value) if isinstance(value, int | float) else default
+
+
+def act(fake: FakeTelegram, line: str) -> bool:
+    """Do what a line `CHAT_ID USER_NAME: text` says; False when it is not of that form.
+
+    A positive id is the private chat with that user, another one a group.
+    """
+    found = _LINE.fullmatch(line)
+    if found is None or not found[3]:
+        return False
+    chat_id, name, text = int(found[1]), found[2], found[3]
+    if chat_id > 0:
+        user = fake.world.users.get(chat_id) or fake.user(chat_id, name)
+        fake.say(fake.private_chat(user), user, text)
+        return True
+    if chat_id not in fake.world.chats:
+        fake.group(chat_id, kind="supergroup" if chat_id < -1_000_000_000_000 else "group")
+    known = (user for user in fake.world.users.values() if user.first_name == name)
+    user = next(known, None) or fake.user(1000 + len(fake.world.users), name)
+    fake.say(chat_id, user, text)
+    return True
+
+
+def shown(call: Call) -> str:
+    """Return a line on a call, "" for one that nobody in a chat would notice."""
+    if call.method.lower().startswith("get") or "chat_id" not in call.params:
+        return ""
+    place = str(call.params["chat_id"]) + (f" #{call.message_id}" if call.message_id else "")
+    said = f": {call.params['text']}" if "text" in call.params else ""
+    refused = f" [{call.error_code} {call.description}]" if call.error_code else ""
+    return f"{call.method} {place}{said}{refused}"
+
+
+async def _show(fake: FakeTelegram) -> None:
+    position = 0
+    while True:
+        await fake.wait_for_call(position)
+        for call in fake.calls[position:]:
+            position += 1
+            if line := shown(call):
+                print(line, flush=True)
+
+
+def _listen(fake: FakeTelegram, loop: asyncio.AbstractEventLoop) -> None:
+    """Act on the lines of standard input, from a thread: not every input can be waited for."""
+    for line in sys.stdin:
+        if line.strip():
+            loop.call_soon_threadsafe(_obey, fake, line)
+
+
+def _obey(fake: FakeTelegram, line: str) -> None:
+    if not act(fake, line):
+        print("Write: CHAT_ID USER_NAME: text", flush=True)
+
+
+async def _main() -> None:
+    """Serve until interrupted, for drills by hand."""
+    parser = argparse.ArgumentParser(description="A Telegram to try a bot on.")
+    parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
+    parser.add_argument("--token", default="123456:test-token")
+    parser.add_argument("--no-limits", action="store_true", help="never answer with 429")
+    parser.add_argument("--privacy", action="store_true", help="hide what is not for the bot")
+    options = parser.parse_args()
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with FakeTelegram(
+        token=options.token,
+        port=options.port,
+        limits=not options.no_limits,
+        can_read_all_group_messages=not options.privacy,
+    ) as fake:
+        print(f"base_url {fake.base_url}\nbase_file_url {fake.base_file_url}", flush=True)
+        threading.Thread(target=_listen, args=(fake, loop), daemon=True).start()
+        showing = asyncio.create_task(_show(fake))
+        await stop.wait()
+        showing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await showing
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

@@ -144,7 +144,10 @@ def _check_link(url: object) -> None:
 
 def is_link(url: str) -> bool:
     """Tell whether Telegram takes a text for the target of a link."""
-    parts = urlsplit(url if "://" in url or url.startswith("tg:") else f"http://{url}")
+    try:
+        parts = urlsplit(url if "://" in url or url.startswith("tg:") else f"http://{url}")
+    except ValueError:
+        return False
     if parts.scheme in ("tg", "ton"):
         return True
     named = _HOST.fullmatch(parts.hostname or "") is not None

@@ -8,11 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from tests.fakes import telegram_rules as rules
-from tests.fakes.telegram_http import JsonObject
+from tests.fakes.telegram_http import JsonObject, Upload
 from tests.fakes.telegram_people import People, member_json
 from tests.fakes.telegram_rules import Limits, Refusal, bad_request
 from tests.fakes.telegram_updates import TERMINATED
-from tests.fakes.telegram_world import DRAFT_SECONDS, MAX_DOWNLOAD, Chat, Draft, Message, Topic
+from tests.fakes.telegram_world import (
+    DRAFT_SECONDS,
+    MAX_DOWNLOAD,
+    Chat,
+    Draft,
+    File,
+    Message,
+    Topic,
+)
 
 _ACTIONS: Final = frozenset(
     {
@@ -139,10 +147,30 @@ class Methods:
             content["entities"] = fit.entities
         return self._post(chat, content, params, call, topic, reply_to)
 
+    def on_send_photo(self, params: JsonObject, call: Call) -> JsonObject:
+        def content(file: File) -> JsonObject:
+            return {"photo": [file.as_json() | {"width": 90, "height": 67}]}
+
+        return self._send_file("photo", content, params, call)
+
+    def on_send_document(self, params: JsonObject, call: Call) -> JsonObject:
+        def content(file: File) -> JsonObject:
+            return {"document": file.as_json() | {"file_name": file.name}}
+
+        return self._send_file("document", content, params, call)
+
+    def on_send_voice(self, params: JsonObject, call: Call) -> JsonObject:
+        def content(file: File) -> JsonObject:
+            return {"voice": file.as_json() | {"duration": 1}}
+
+        return self._send_file("voice", content, params, call)
+
     def on_edit_message_text(self, params: JsonObject, call: Call) -> JsonObject:
         text = rules.given_text(params)
         chat = rules.open_chat(self.people.world, params)
         message = self._own(chat, params.get("message_id"))
+        if "text" not in message.json:
+            raise bad_request("there is no text in the message to edit")
         fit, call.dropped_entities = rules.fit_text(text, params, too_long="MESSAGE_TOO_LONG")
         markup = params.get("reply_markup")
         if (fit.text, fit.entities, markup) == (message.text, message.entities, message.markup):
@@ -306,6 +334,36 @@ class Methods:
         now = self.people.clock()
         drafts = self.people.world.drafts
         return {key: it for key, it in drafts.items() if now - it.at < DRAFT_SECONDS}
+
+    def _send_file(
+        self, kind: str, content: Callable[[File], JsonObject], params: JsonObject, call: Call
+    ) -> JsonObject:
+        """Send an uploaded file, or one that is known by its file_id, with its caption."""
+        chat = rules.open_chat(self.people.world, params)
+        topic = rules.open_topic(chat, params)
+        reply_to = rules.replied_to(chat, params)
+        found = content(self._sent_file(kind, params))
+        if caption := str(params.get("caption") or ""):
+            fit, call.dropped_entities = rules.fit_text(
+                caption, params, rules.MAX_CAPTION, "message caption is too long"
+            )
+            found["caption"] = fit.text
+            found |= {"caption_entities": fit.entities} if fit.entities else {}
+        self._charge(chat)
+        return self._post(chat, found, params, call, topic, reply_to)
+
+    def _sent_file(self, kind: str, params: JsonObject) -> File:
+        given = params.get(kind)
+        if isinstance(given, str) and given.startswith("attach://"):
+            given = params.get(given.removeprefix("attach://"))
+        if isinstance(given, Upload):
+            return self.people.world.file(given.data, f"{kind}s/{{}}-{given.filename}")
+        if not given:
+            raise bad_request(f"there is no {kind} in the request")
+        file = self.people.world.files.get(str(given))
+        if file is None:
+            raise bad_request("wrong file identifier/HTTP URL specified")
+        return file
 
     def _post(
         self,

@@ -14,6 +14,7 @@ from typing import Final
 
 from tests.fakes.telegram_entities import BadEntity, Text, checked
 from tests.fakes.telegram_http import JsonObject
+from tests.fakes.telegram_markup import parsed
 from tests.fakes.telegram_world import Chat, Topic, World
 
 MAX_TEXT: Final = 4096
@@ -118,13 +119,13 @@ def fit_text(
     Nothing but spaces is refused in other words than nothing at all, as the real server does.
     The length is counted after trimming.
     """
-    entities = params.get("entities") or []
+    entities = params.get("entities") or params.get("caption_entities") or []
     if not isinstance(entities, list):
         raise bad_request("can't parse entities JSON object")
-    if params.get("parse_mode"):
-        raise bad_request("unsupported parse_mode")
-    dropped = max(len(entities) - MAX_ENTITIES, 0)
     try:
+        if params.get("parse_mode"):
+            text, entities = parsed(text, str(params["parse_mode"]))
+        dropped = max(len(entities) - MAX_ENTITIES, 0)
         fit = checked(text, entities[:MAX_ENTITIES])
     except BadEntity as error:
         raise bad_request(str(error)) from error

@@ -25,7 +25,7 @@ WEBHOOK_SET: Final = (
 TERMINATED: Final = "Conflict: terminated by setWebhook request"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Update:
     """Hold one update as it goes on the wire; with `again` it is delivered whatever the offset."""
 

@@ -117,6 +117,11 @@ class File:
     data: bytes = field(repr=False)
     size: int = 0
 
+    @property
+    def name(self) -> str:
+        """Return the last part of the path, without the number that makes it unique."""
+        return self.path.rpartition("/")[2].partition("-")[2] or self.path.rpartition("/")[2]
+
     def as_json(self) -> JsonObject:
         """Return the API's File object, as far as every kind of file has it."""
         unique = f"u{self.file_id}"

@@ -155,6 +155,7 @@ def test_what_only_looks_like_an_entity_is_none(text: str) -> None:
         ("http://localhost:3000", False),
         ("/etc/passwd", False),
         ("ftp://a.org", False),
+        ("http://[", False),
         ("https://a b.org", False),
         ("", False),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import aiohttp
 import pytest
 
 from tests.fakes.telegram_client import Api
@@ -307,3 +308,39 @@ async def test_members_and_administrators_are_told(
     assert refused == "400 Bad Request: there are no administrators in the private chat"
     await api("leaveChat", chat_id=FORUM)
     assert (await api.refusal("getChat", chat_id=FORUM)).startswith("403 ")
+
+
+async def test_a_file_is_sent_with_its_caption_and_can_be_sent_again(
+    api: Api, telegram: FakeTelegram, private: Chat
+) -> None:
+    form = aiohttp.FormData({"chat_id": "7", "caption": "a table "})
+    form.add_field("document", b"1,2", filename="table.csv")
+    async with api.session.post(api.url("sendDocument"), data=form) as answer:
+        sent = (await answer.json())["result"]
+    assert (sent["caption"], sent["document"]["file_name"]) == ("a table", "table.csv")
+    again = await api("sendDocument", chat_id=7, document=sent["document"]["file_id"])
+    assert again["document"] == sent["document"]
+    file = await api("getFile", file_id=sent["document"]["file_id"])
+    url = f"{telegram.base_file_url}{telegram.token}/{file['file_path']}"
+    async with api.session.get(url) as answer:
+        assert await answer.read() == b"1,2"
+    refused = await api.refusal("editMessageText", chat_id=7, message_id=1, text="x")
+    assert refused == "400 Bad Request: there is no text in the message to edit"
+
+
+@pytest.mark.parametrize(
+    ("params", "description"),
+    [
+        ({}, "there is no photo in the request"),
+        ({"photo": "no-file"}, "wrong file identifier/HTTP URL specified"),
+        ({"photo": "file-1", "caption": "x" * 1025}, "message caption is too long"),
+    ],
+)
+async def test_a_photo_must_be_there_and_its_caption_short(
+    api: Api, telegram: FakeTelegram, private: Chat, params: dict[str, str], description: str
+) -> None:
+    telegram.world.file(b"p", "photos/{}.jpg")
+    refused = await api.refusal("sendPhoto", chat_id=7, **params)
+    assert refused == f"400 Bad Request: {description}"
+    await api("sendPhoto", chat_id=7, photo="file-1", caption="x" * 1024)
+    await api("sendVoice", chat_id=7, voice="file-1")

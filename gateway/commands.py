@@ -116,7 +116,7 @@ class Commands:
         return "From here on I begin afresh. What was said before stays on the tape."
 
     def _help(self, toolbox: Toolbox) -> str:
-        own = [f"- `,{name}`: {what}" for name, what in OWN.items()]
+        own = [f"- `,{name}`: {what}" for name, what in OWN.items() if name != "start"]
         tools = [
             f"- `,{tool.name}{_usage(tool)}`: {tool.description}"
             for tool in toolbox.known.values()

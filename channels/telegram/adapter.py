@@ -18,12 +18,13 @@ from starlette.routing import Route
 from telegram.error import TelegramError
 
 from channels.base import Capability, Channel, Traits
+from channels.chunk import split
 from channels.draft import Place
 from channels.errors import ChannelDown, ChannelUnfit, MediaRefused, SendRefused
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
 from channels.telegram.api import ANSWER_SECONDS, BotApi, NotAsSent, read_json
-from channels.telegram.format import split
+from channels.telegram.format import LIMIT, size
 from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS, Me, parse, unreadable
 from channels.telegram.outbound import Sender
 from channels.telegram.settings import TelegramSettings
@@ -109,7 +110,7 @@ class TelegramChannel(Channel):
 
     def split(self, text: str) -> list[str]:
         """Cut an answer into pieces of at most 4096 UTF-16 units."""
-        return split(text)
+        return split(text, LIMIT, size)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or edit its draft into it."""
@@ -198,7 +199,7 @@ class TelegramChannel(Channel):
                 connected = True
                 self.host.ready()
             if not isinstance(updates, list) or not updates:
-                if self.host.clock.monotonic() - now < PAUSE:
+                if seconds and self.host.clock.monotonic() - now < PAUSE:
                     await self.host.clock.sleep(PAUSE)
                 continue
             heard = self.host.clock.monotonic()

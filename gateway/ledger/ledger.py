@@ -264,7 +264,7 @@ class Ledger:
         return {row["session_id"]: row["same_as"] for row in rows}
 
     async def lane_of(self, account: str, chat_id: str, message_id: str) -> tuple[bool, str | None]:
-        """Tell whether a message, a person's or ours, is known by the platform's id, and its lane."""
+        """Tell whether a message is known by the platform's id, and its lane; people's and ours."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
         for statement in ("ledger.lane_of_message", "ledger.lane_of_answer"):
             rows = await self.store.select(statement, values)

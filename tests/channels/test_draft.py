@@ -10,7 +10,7 @@ import pytest
 from anyio.abc import TaskGroup
 
 from channels.draft import Draft, DraftEditor, Pace, Place
-from channels.errors import SendAmbiguous, SendDelayed, SendRefused
+from channels.errors import SendDelayed, SendRefused
 from channels.message import InboundMessage, Sender
 from channels.pacing import Budget, Pacing, Priority
 from tests.clock import ManualClock, settle
@@ -86,7 +86,7 @@ class Editing:
     async def _run(self) -> None:
         try:
             await self.editor.run()
-        except SendAmbiguous as cause:
+        except ValueError as cause:
             self.failed = cause
 
     async def push(self, *deltas: str) -> None:

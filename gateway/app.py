@@ -39,6 +39,7 @@ from gateway.manager import Background, ChannelManager
 from gateway.persist import Persist
 from gateway.plugins import Failure, load_plugins
 from gateway.router import OutboundChannelRouter
+from gateway.seeing import SeeingModel
 from gateway.settings import Settings, describe
 from gateway.turn import Turn
 from tape.registry import open_store
@@ -151,7 +152,7 @@ async def _opened(
             hooks=hooks,
             router=router,
             framework=Framework(hooks, router, str(settings.workspace_path), aliases),
-            model=model,
+            model=SeeingModel(model, settings.home_path),
             persist=Persist(clock),
             aliases=aliases,
         )

@@ -174,6 +174,28 @@ class ContextSettings(Section):
     )
 
 
+class MediaSettings(Section):
+    """Images that people send."""
+
+    images: bool = Field(
+        True,
+        description="Show images to the model. One that cannot see is told of them instead.",
+        examples=["false"],
+    )
+    bytes: int = Field(
+        8_000_000,
+        ge=1_000,
+        description="How large an image may be, in bytes.",
+        examples=["8000000"],
+    )
+    pixels: int = Field(
+        40_000_000, ge=1_000, description="How many pixels it may have.", examples=["40000000"]
+    )
+    seconds: float = Field(
+        20, gt=0, le=600, description="How long it may take to fetch, in seconds.", examples=["20"]
+    )
+
+
 class DeliverySettings(Section):
     """How answers go out."""
 
@@ -220,6 +242,7 @@ class Settings(BaseSettings):
     buffer: BufferSettings = Field(default_factory=BufferSettings)
     turn: TurnSettings = Field(default_factory=TurnSettings)
     context: ContextSettings = Field(default_factory=ContextSettings)
+    media: MediaSettings = Field(default_factory=MediaSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     agent: AgentSettings = Field(default_factory=AgentSettings)
     telegram: TelegramSettings = Field(default_factory=TelegramSettings)

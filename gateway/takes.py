@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from tape.context import is_take, to_messages, waits
+from tape.context import is_edit, is_take, to_messages, told_edit, waits
 from tape.entry import EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.handle import Tape
 from tape.tokens import estimate
@@ -27,10 +27,14 @@ FEW: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """What a turn shows: `include` from other lanes, then `takes` from its own, in this order."""
+    """What a turn shows: `include` from other lanes, then `takes` from its own, in this order.
+
+    `pictured` are those of them, the questions apart, that came with images.
+    """
 
     include: tuple[int, ...] = ()
     takes: tuple[int, ...] = ()
+    pictured: tuple[int, ...] = ()
 
 
 async def choose_takes(
@@ -51,13 +55,20 @@ async def choose_takes(
     )
     taken = set(taken_ids(recent))
     settled = taken | set(waiting) | set(asked)
-    fresh = [entry for entry in recent if _is_chatter(entry) and entry.id not in settled]
+    unseen = set(waiting) | set(asked)
+    fresh = [
+        entry
+        for entry in recent
+        if entry.id not in settled and (_is_chatter(entry) or _tells(entry, recent, unseen))
+    ]
     kept = _newest_within(fresh, budget)
     include: list[Entry] = []
     if lane is not None and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL:
         room = await _room(tape, lane, anchor.id if anchor else 0)
         include = _newest_within([e for e in room if e.id not in settled], budget - _cost(kept))
-    return Takes(tuple(entry.id for entry in include), (*(entry.id for entry in kept), *asked))
+    pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
+    takes = (*(entry.id for entry in kept), *asked)
+    return Takes(tuple(entry.id for entry in include), takes, pictured)
 
 
 async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
@@ -90,6 +101,10 @@ def taken_ids(entries: Iterable[Entry]) -> list[int]:
     ]
 
 
+def _is_pictured(entry: Entry) -> bool:
+    return any(media.get("kind") == "image" for media in entry.meta.get("media", ()))
+
+
 async def _room(tape: Tape, lane: str, after: int) -> list[Entry]:
     found = await tape.find(after=after, kinds=(MESSAGE,), limit=FEW * 2, newest=True)
     others = [
@@ -100,6 +115,19 @@ async def _room(tape: Tape, lane: str, after: int) -> list[Entry]:
 
 def _is_chatter(entry: Entry) -> bool:
     return waits(entry) and "command" not in entry.meta
+
+
+def _tells(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bool:
+    """Tell whether an edit is news: its message was shown before it, as it read then."""
+    if not is_edit(entry):
+        return False
+    edited = entry.payload["data"]["entry"]
+    if edited in unseen:
+        return False
+    takes = [take.id for take in recent if is_take(take) and edited in taken_ids([take])]
+    if takes:
+        return max(takes) < entry.id
+    return all(other.id != edited for other in recent)  # taken long ago, or not at all yet
 
 
 def _pairs(steps: Sequence[Entry]) -> list[Entry]:
@@ -126,4 +154,4 @@ def _newest_within(entries: Sequence[Entry], budget: int, *, together: bool = Fa
 
 
 def _cost(entries: Iterable[Entry]) -> int:
-    return estimate(to_messages(entries))
+    return estimate(to_messages(told_edit(e) if is_edit(e) else e for e in entries))

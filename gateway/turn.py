@@ -55,6 +55,7 @@ class Turn:
     final_text  what the model's last step said, where that is not the whole output
     outbound    what the commit will put into the outbox
     stopped_by  who ended it, as the tape will tell; None while nobody did
+    pictured    the entries with images among those that a new turn shows
     steered     questions that go into this turn at its next step
     """
 
@@ -68,6 +69,7 @@ class Turn:
     stopped_by: dict[str, Any] | None = None
     steered: list[Asked] = field(default_factory=list)
     took: list[InboxRow] = field(default_factory=list)
+    pictured: tuple[int, ...] = ()
 
     @property
     def session_id(self) -> str:

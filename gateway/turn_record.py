@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from agent.log import TurnLog
-from channels.message import OutboundMessage
+from channels.message import InboundMessage, OutboundMessage
 from gateway.core import Core
 from gateway.ledger.rows import OutboxRow, new_turn_id, with_place
 from gateway.takes import Takes
@@ -38,7 +38,13 @@ async def begin(core: Core, asked: Asked, takes: Takes) -> Turn:
     unit.append(asked.tape, [log.stamp(first)])
     outcomes = await core.store.commit(unit)
     epoch = int(outcomes[claimed].rows[0]["epoch"])
-    return Turn(turn_id, asked, tape, log, epoch, took=list(asked.rows))
+    own = (row for row in asked.rows if row.entry_id and _pictured(row.message))
+    pictured = (*takes.pictured, *(row.entry_id for row in own if row.entry_id))
+    return Turn(turn_id, asked, tape, log, epoch, took=list(asked.rows), pictured=pictured)
+
+
+def _pictured(said: InboundMessage) -> bool:
+    return any(media.kind == "image" for media in said.media)
 
 
 async def take_also(core: Core, turn: Turn, asked: Asked) -> None:

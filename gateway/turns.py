@@ -15,6 +15,7 @@ from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
 from gateway.accessors import address_of
 from gateway.core import Core
+from gateway.images import load_images
 from gateway.ledger.ledger import MOST_ATTEMPTS
 from gateway.ledger.rows import OutboxRow, idem_key
 from gateway.logs import get_log
@@ -73,6 +74,7 @@ class TurnRunner:
     async def _answer(self, turn: Turn) -> Asked | None:
         try:
             with anyio.fail_after(self._core.settings.turn.deadline):
+                await load_images(self._core, turn)
                 result = await self._core.framework.process_inbound(turn.message, turn)
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
@@ -95,9 +97,9 @@ class TurnRunner:
         return None
 
     async def _begin(self, asked: Asked) -> Turn:
+        tape = Tape(self._core.tapes.store, asked.tape)
         if asked.turn_id:
             return await begin(self._core, asked, Takes())
-        tape = Tape(self._core.tapes.store, asked.tape)
         waiting = await self._core.ledger.waiting_entries(asked.session_id)
         budget = self._core.settings.context.takes
         takes = await choose_takes(tape, asked.lane, asked.entry_ids, waiting, budget)

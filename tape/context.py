@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final
 
@@ -89,7 +89,10 @@ async def view_entries(
     listed = [start, *entries] if start else entries
     known = {entry.id: entry for entry in listed}
     elsewhere = [number for number in _taken(listed) if number not in known]
-    known.update(await tape.entries(elsewhere))
+    if elsewhere:
+        known.update(await tape.entries(elsewhere))
+        edits = await tape.find(after=min(elsewhere), kinds=(EVENT,), name=MESSAGE_EDIT)
+        known.update((entry.id, entry) for entry in edits)
     return arrange(listed, known, own) if await _has_turns(tape, listed) else listed
 
 
@@ -120,10 +123,17 @@ def arrange(
 ) -> list[Entry]:
     """Put people's messages where a turn took them; `known` holds what was taken from elsewhere.
 
-    `own` are the entries of the running turn: its prompt may stand before the anchor.
+    A message reads as it did when it was taken; an edit that was taken is told by itself. `own` are
+    the entries of the running turn: its prompt and its images may stand before the anchor.
     """
     prompts = {
         entry.meta["prompt_of"]: entry for entry in (*entries, *own) if "prompt_of" in entry.meta
+    }
+    edits = [entry for _number, entry in sorted(known.items()) if is_edit(entry)]
+    media = {
+        entry.payload["data"]["entry"]: entry
+        for entry in (*entries, *own)
+        if entry.name == MESSAGE_MEDIA
     }
     shown: list[Entry] = []
     for entry in entries:
@@ -131,10 +141,48 @@ def arrange(
             for number in _numbers(entry):
                 taken = prompts.get(number) or known.get(number)
                 if taken is not None:
-                    shown.append(taken)
+                    taken = _as_taken(taken, entry.id, edits)
+                    shown.append(_with_media(taken, media.get(number)))
         elif not (waits(entry) or "prompt_of" in entry.meta):
             shown.append(entry)
     return shown
+
+
+def _as_taken(entry: Entry, take: int, edits: Sequence[Entry]) -> Entry:
+    """Return a message as it read when it was taken; an edit that was taken, as it is told."""
+    if is_edit(entry):
+        return told_edit(entry)
+    for edit in reversed(edits):
+        if edit.id < take and edit.payload["data"]["entry"] == entry.id:
+            return replace(entry, payload={**entry.payload, "content": _edited(edit)})
+    return entry
+
+
+def told_edit(edit: Entry) -> Entry:
+    """Return an edit as the message that tells of it."""
+    content = f"[The following message was edited and now reads:]\n{_edited(edit)}"
+    return replace(edit, kind=MESSAGE, payload={"role": "user", "content": content})
+
+
+def _edited(edit: Entry) -> str:
+    return str(edit.payload["data"]["content"])
+
+
+def _with_media(entry: Entry, media: Entry | None) -> Entry:
+    """Return a message with its images, and with why others are not shown."""
+    if media is None:
+        return entry
+    data = media.payload["data"]
+    refused = "".join(f"\n[{why}]" for why in data.get("refused", ()))
+    text = f"{entry.payload.get('content', '')}{refused}"
+    images = [{"type": "image_url", "image_url": {"url": url}} for url in data.get("images", ())]
+    content = [{"type": "text", "text": text}, *images] if images else text
+    return replace(entry, payload={**entry.payload, "content": content})
+
+
+def is_edit(entry: Entry) -> bool:
+    """Tell whether an entry is the event that a message reads otherwise now."""
+    return entry.kind == EVENT and entry.name == MESSAGE_EDIT
 
 
 def is_take(entry: Entry) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from tape.entry import dump
 
 PER_MESSAGE: Final = 6
+PER_IMAGE: Final = 1_000
 
 
 def estimate_text(text: str) -> int:
@@ -26,7 +27,10 @@ def estimate(messages: Iterable[Mapping[str, Any]]) -> int:
 def estimate_message(message: Mapping[str, Any]) -> int:
     """Estimate the tokens of one chat message."""
     content = message.get("content")
+    images = 0
+    if isinstance(content, list):
+        images = sum(part.get("type") == "image_url" for part in content)
     total = estimate_text(content if isinstance(content, str) else dump(content))
     if message.get("tool_calls"):
         total += estimate_text(dump(message["tool_calls"]))
-    return total + PER_MESSAGE
+    return total + images * PER_IMAGE + PER_MESSAGE

@@ -102,14 +102,14 @@ def test_names_that_are_no_settings_are_told_with_the_nearest() -> None:
     told = unknown_names(
         {
             "TAPEWAY_ACESS__MODE": "open",
-            "TAPEWAY_TELEGRAM__TOKEN": "t",
+            "TAPEWAY_DISCORD__TOKEN": "t",
             "PATH": "",
             "TAPEWAY_HOME": "",
         }
     )
     assert told == [
         "TAPEWAY_ACESS__MODE is not a setting; did you mean TAPEWAY_ACCESS__MODE?",
-        "TAPEWAY_TELEGRAM__TOKEN is for a channel that this version does not have yet",
+        "TAPEWAY_DISCORD__TOKEN is for a channel that this version does not have yet",
     ]
 
 

@@ -1,0 +1,32 @@
+"""Reading an image's header; a module of its own, loaded with the first image.
+
+Nothing is unpacked: an image of a few bytes may claim any size.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Final
+
+from PIL import Image
+
+from channels.errors import MediaRefused
+
+Image.MAX_IMAGE_PIXELS = None  # ours is checked below, before anything could be unpacked
+
+SUFFIXES: Final = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
+
+
+def check_image(data: bytes, most_pixels: int) -> str:
+    """Tell the format of an image, as a suffix; raises MediaRefused."""
+    try:
+        with Image.open(BytesIO(data), formats=tuple(SUFFIXES)) as image:
+            width, height = image.size
+            kind = image.format or ""
+            if width * height <= most_pixels:
+                image.verify()
+    except Exception as cause:  # a broken file may raise anything
+        raise MediaRefused("it is no image that I can read") from cause
+    if width * height > most_pixels:
+        raise MediaRefused(f"it has too many pixels ({width}x{height})")
+    return SUFFIXES[kind]

@@ -20,7 +20,6 @@ from tests.fakes.telegram_world import Chat, Topic, World
 MAX_TEXT: Final = 4096
 MAX_CAPTION: Final = 1024
 MAX_ENTITIES: Final = 100
-GENERAL_TOPIC: Final = 1
 TOLERANCE: Final = 0.05
 
 _COMMAND: Final = re.compile(r"[a-z0-9_]{1,32}")
@@ -74,8 +73,8 @@ def open_topic(chat: Chat, params: JsonObject) -> Topic | None:
     if not thread:
         return None
     topic = chat.topics.get(thread)
-    # General has the id 1 only where it is read, or where it is typed in; nothing is sent to 1.
-    if topic is None or thread == GENERAL_TOPIC:
+    # General is no such topic: its id 1 serves for typing, and nothing can be sent to it.
+    if topic is None:
         raise bad_request("message thread not found")
     if topic.closed:
         raise bad_request("TOPIC_CLOSED")

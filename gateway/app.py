@@ -32,6 +32,7 @@ from gateway.home import Running, announce, locked, withdraw
 from gateway.hook_runtime import HookRuntime
 from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.server import QuietServer, listen, make_server
+from gateway.http.token import token_of
 from gateway.ledger.beside import BesideStore
 from gateway.ledger.ledger import Ledger, ledger_schema
 from gateway.logs import get_log
@@ -94,9 +95,11 @@ async def running_gateway(
     `only` names the channels to start (None: every enabled one); `plugins` registers plugins.
     Raises GatewayError or TapeError before anything is started.
     """
-    token = settings.http.token.get_secret_value()
-    bearer = token or secrets.token_urlsafe(32)
     with locked(settings.home_path), _database_locked(settings):
+        # In a container the next gateway often has the number of a killed one.
+        withdraw(settings.home_path)
+        token = token_of(settings) if http else ""
+        bearer = token or secrets.token_urlsafe(32)
         sock = listen(settings.http.host, settings.http.port, token) if http else None
         try:
             async with (
@@ -258,7 +261,7 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
         return readiness(manager.states, persist.away_for())
 
     app = make_app(channels, health, f"{host}:{port}", token, bearer)
-    return make_server(app)
+    return make_server(app, gateway.core.settings.http.trusted_proxies)
 
 
 def _url(settings: Settings) -> str:

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -54,7 +55,7 @@ class HttpSettings(Section):
 
     host: str = Field(
         "127.0.0.1",
-        description="The address to listen on; any but loopback needs a token.",
+        description="The address to listen on; any but loopback needs a token or a token file.",
         examples=["127.0.0.1"],
     )
     port: int = Field(8787, ge=0, le=65535, description="The port to listen on.", examples=["8787"])
@@ -63,6 +64,26 @@ class HttpSettings(Section):
         description="Who opens the page must know this; empty: whoever reaches loopback may.",
         examples=["a-long-random-text"],
     )
+    token_file: Path | None = Field(
+        None,
+        description="The file with the token, in the home folder; the first start makes it. Not"
+        " used where a token is set.",
+        examples=["http-token"],
+    )
+    trusted_proxies: str = Field(
+        "127.0.0.1",
+        description="Reverse proxies whose X-Forwarded-Proto and X-Forwarded-For are believed:"
+        " addresses and networks, separated by commas; `*` for all.",
+        examples=["127.0.0.1,10.0.0.0/8"],
+    )
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_addresses(cls, value: str) -> str:
+        for item in split(value):
+            if item != "*":
+                ip_network(item)
+        return ",".join(split(value))
 
 
 class TapeSettings(Section):

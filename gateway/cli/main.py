@@ -60,6 +60,19 @@ def run(
     _run("gateway.cli.chat:run_once", message, session)
 
 
+@app.command()
+def token() -> None:
+    """Print the token that the room page asks for."""
+    _run("gateway.http.token:show_token")
+
+
+@app.command()
+def health() -> None:
+    """Tell whether the gateway of this home is ready: 0 where it is, else 1."""
+    # Asked every few seconds, so without what other commands load: settings, log, plugins.
+    raise typer.Exit(import_module("gateway.cli.health").health())
+
+
 @app.command(hidden=True)
 def hooks() -> None:
     """List the hooks, who implements them, and the plugins that did not load."""

@@ -54,6 +54,11 @@ def _say_what_next(gateway: Gateway, settings: Settings) -> None:
         f"  Tapeway is running. Open {gateway.url} and say something.",
         f"  Another terminal can talk to it too: {_command()} chat",
     ]
+    if settings.http.token.get_secret_value() or settings.http.token_file:
+        lines += [
+            f"  The page asks for a token. This prints it: {_command()} token",
+            "  (with Docker: docker compose exec tapeway tapeway token)",
+        ]
     if settings.agent.model == OFFLINE:
         lines += [
             "  No model is named, so the offline model answers. For a real one, set",

@@ -23,7 +23,8 @@ def listen(host: str, port: int, token: str) -> socket.socket:
     if not is_loopback(host) and not token:
         raise SettingsError(
             f"TAPEWAY_HTTP__HOST: {host} can be reached from other machines, so a token is needed:"
-            " set TAPEWAY_HTTP__TOKEN to a long random text, or listen on 127.0.0.1"
+            " set TAPEWAY_HTTP__TOKEN to a long random text, or TAPEWAY_HTTP__TOKEN_FILE=http-token"
+            " to have one made, or listen on 127.0.0.1"
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     opened = socket.socket(family, socket.SOCK_STREAM)
@@ -76,9 +77,14 @@ class QuietServer(uvicorn.Server):
         yield
 
 
-def make_server(app: Starlette) -> QuietServer:
-    """Make a server for an application."""
+def make_server(app: Starlette, trusted_proxies: str) -> QuietServer:
+    """Make a server for an application, behind those proxies."""
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=1
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+        forwarded_allow_ips=trusted_proxies,
     )
     return QuietServer(config)

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.app import running_gateway
 from gateway.errors import GatewayError, HomeInUse
 from gateway.home import LOCK, Running, announce, find_running, is_locked, locked, withdraw
+from tests.gateways import make_settings
 
 
 def test_a_second_gateway_is_refused_with_the_process_id_of_the_first(tmp_path: Path) -> None:
@@ -58,3 +60,13 @@ def test_looking_whether_one_runs_keeps_none_from_starting(tmp_path: Path) -> No
         threading.Timer(0.05, lambda: fcntl.flock(looking, fcntl.LOCK_UN)).start()
         with locked(tmp_path):
             pass
+
+
+@pytest.mark.anyio
+async def test_what_one_killed_in_a_container_left_is_gone_before_the_next_has_its_number(
+    tmp_path: Path,
+) -> None:
+    with locked(tmp_path):
+        announce(tmp_path, Running(os.getpid(), "http://127.0.0.1:1/", "token"))
+    async with running_gateway(make_settings(tmp_path), only=[], http=False):
+        assert find_running(tmp_path) is None

@@ -140,8 +140,26 @@ async def test_f4_a_channel_that_is_unfit_is_named_with_its_remedy_and_the_other
         assert (await web.post(ROOM, json=POST)).status_code == 202
 
 
+@pytest.mark.parametrize(
+    ("trusted", "secure"), [("127.0.0.1", True), ("*", True), ("10.0.0.0/8,192.0.2.1", False)]
+)
+async def test_behind_a_trusted_proxy_with_tls_the_cookie_is_for_https_alone(
+    tmp_path: Path, trusted: str, secure: bool
+) -> None:
+    forwarded = {
+        "Host": "bot.example",
+        "Origin": "https://bot.example",
+        "X-Forwarded-Proto": "https",
+    }
+    more = {"HTTP__TOKEN": "t", "HTTP__TRUSTED_PROXIES": trusted}
+    async with gateway_of(tmp_path, None, **more) as gateway, client(gateway.url) as web:
+        right = await web.post("/login", data={"token": "t"}, headers=forwarded)
+    assert right.headers["location"] == "/"
+    assert ("Secure" in right.headers["set-cookie"]) is secure
+
+
 def test_an_address_that_others_reach_needs_a_token() -> None:
-    with pytest.raises(SettingsError, match="TAPEWAY_HTTP__TOKEN"):
+    with pytest.raises(SettingsError, match=r"TAPEWAY_HTTP__TOKEN .*TAPEWAY_HTTP__TOKEN_FILE"):
         listen("0.0.0.0", 0, "")
     listen("0.0.0.0", 0, "token").close()
 

@@ -61,6 +61,7 @@ def test_an_empty_variable_is_one_that_is_not_set(tmp_path: Path) -> None:
     [
         ("HTTP__PORT", "many", ["TAPEWAY_HTTP__PORT", "many", "valid integer", "=8787"]),
         ("HTTP__PORT", "70000", ["TAPEWAY_HTTP__PORT", "65535"]),
+        ("HTTP__TRUSTED_PROXIES", "my-proxy", ["TAPEWAY_HTTP__TRUSTED_PROXIES", "my-proxy", "10."]),
         ("ACCESS__MODE", "closed", ["TAPEWAY_ACCESS__MODE", "'paired' or 'open'"]),
         ("ACCESS__ALLOW", "@alice", ["TAPEWAY_ACCESS__ALLOW", "@alice", "telegram:123"]),
         ("TURN__OVERLAP", "later", ["TAPEWAY_TURN__OVERLAP", "'follow_up'"]),

@@ -1,5 +1,5 @@
 """The command line.
 
 main more start  typer, plugins' commands, and what surrounds every command
-serve chat hooks the commands
+serve chat health hooks the commands
 """

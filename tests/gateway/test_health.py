@@ -1,0 +1,128 @@
+"""`tapeway health`: what a container asks every few seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from pathlib import Path
+
+import anyio.to_thread
+import pytest
+
+from channels.base import Channel
+from channels.errors import ChannelUnfit
+from channels.message import OutboundMessage, Receipt
+from gateway.cli.health import ask, health
+from gateway.home import Running, announce, locked
+from gateway.hookspecs import hookimpl
+from tests.gateways import gateway_of, gateway_process, make_environ, run_tapeway
+
+
+class Unfit(Channel):
+    name = "unfit"
+
+    async def run(self) -> None:
+        raise ChannelUnfit("the token was refused")
+
+    async def stop(self) -> None:
+        """Nothing runs."""
+
+    async def deliver(self, message: OutboundMessage) -> list[Receipt]:
+        return []
+
+
+class Plugin:
+    @hookimpl
+    def provide_channels(self) -> list[Channel]:
+        return [Unfit()]
+
+
+@pytest.mark.anyio
+async def test_a_ready_gateway_is_told_with_its_address(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    environ = make_environ(home, None, HTTP__HOST="0.0.0.0", HTTP__TOKEN_FILE="http-token")
+    async with gateway_process(environ, home) as running:
+        url = await running.url()
+        assert await run_tapeway(environ, "health") == (0, f"ready: {url}\n", "")
+
+
+@pytest.mark.anyio
+async def test_a_channel_that_is_not_ready_is_named_with_why(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path, None, Plugin()):
+        ready, told = await anyio.to_thread.run_sync(ask, tmp_path)
+    assert (ready, told) == (False, "not ready: unfit is unfit (the token was refused)")
+
+
+def test_no_gateway_is_told(tmp_path: Path) -> None:
+    ready, told = ask(tmp_path)
+    assert not ready
+    assert f"no gateway runs on {tmp_path}" in told
+
+
+def test_a_gateway_that_does_not_listen_yet_is_told(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        ready, told = ask(tmp_path)
+    assert not ready
+    assert "starting or ending" in told
+
+
+@pytest.mark.parametrize("answer", [b"", b"SSH-2.0-x\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\nwhat?"])
+def test_what_answers_something_else_is_not_ready(tmp_path: Path, answer: bytes) -> None:
+    with locked(tmp_path), socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        announce(tmp_path, Running(os.getpid(), f"http://127.0.0.1:{port}/", "token"))
+
+        async def look() -> tuple[bool, str]:
+            asking = asyncio.ensure_future(asyncio.to_thread(ask, tmp_path))
+            taken, _ = await asyncio.to_thread(server.accept)
+            with taken:
+                await asyncio.to_thread(taken.recv, 4096)
+                taken.sendall(answer)
+            return await asking
+
+        ready, told = asyncio.run(look())
+    assert not ready
+    assert "does not answer" in told
+
+
+def test_settings_that_name_no_home_are_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tapeway.toml").write_text("[http\n")
+    assert health({}) == 1
+    assert "tapeway.toml" in capsys.readouterr().err
+
+
+def test_the_home_of_the_other_settings_is_used_where_the_environment_names_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(".env").write_text(f"TAPEWAY_HOME={tmp_path / 'other'}\n")
+    assert health({}) == 1
+    assert f"no gateway runs on {tmp_path / 'other'}" in capsys.readouterr().err
+
+
+@pytest.mark.anyio
+async def test_it_imports_neither_settings_nor_an_sdk(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['tapeway', 'health']\n"
+        "from gateway.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        # typer itself takes pydantic in as soon as it runs a command.
+        "heavy = {'openai', 'gateway.settings', 'apsw', 'starlette', 'structlog', 'anyio'}\n"
+        "print('HEAVY', sorted(heavy & set(sys.modules)))\n"
+    )
+    done = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        code,
+        env={**os.environ, "TAPEWAY_HOME": str(tmp_path)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, _err = await done.communicate()
+    assert b"HEAVY []" in out

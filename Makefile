@@ -45,6 +45,8 @@ format: $(VENV)/.dev ## put the sources into their format
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 
 types: $(VENV)/.dev
 	$(BIN)/mypy

@@ -26,7 +26,6 @@ from gateway.turns import new_error_id
 from tape.handle import Tape
 
 OWN: Final = {
-    "start": "say hello",
     "help": "what I can do here",
     "stop": "end the answer that I am writing for you (`,stop all`: every one in this chat)",
     "reset": "begin afresh: what was said before is on the tape, but out of my sight",
@@ -116,7 +115,7 @@ class Commands:
         return "From here on I begin afresh. What was said before stays on the tape."
 
     def _help(self, toolbox: Toolbox) -> str:
-        own = [f"- `,{name}`: {what}" for name, what in OWN.items() if name != "start"]
+        own = [f"- `,{name}`: {what}" for name, what in OWN.items()]
         tools = [
             f"- `,{tool.name}{_usage(tool)}`: {tool.description}"
             for tool in toolbox.known.values()

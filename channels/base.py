@@ -168,6 +168,11 @@ class Channel(ABC):
             self.pacing.close(message.chat_id, delayed.retry_after)
             raise
 
+    @property
+    def invitation(self) -> str:
+        """How people find this channel, for whoever starts the gateway; empty: there is no need."""
+        return ""
+
     def budget_of(self, chat_id: str) -> Budget:
         """Return what the platform takes for a chat."""
         del chat_id

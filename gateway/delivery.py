@@ -3,7 +3,8 @@
 `pending -> sending -> sent | ambiguous | dead`. Where a second send of the same key gives the
 first receipt (the channel declares it), or a send replaces its own draft, a send that was cut off
 is simply made again; elsewhere the setting decides. A platform that says "later" is asked again
-later; one that says "never" is not asked again; a channel that is down is waited for.
+later; one that says "never" is not asked again; a channel that is down is waited for, and what is
+for one that cannot run as it is set up stays for the next start.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from dataclasses import replace
 from typing import Final
 
 from channels.base import Channel
-from channels.errors import ChannelDown, SendAmbiguous, SendDelayed, SendRefused
+from channels.errors import (
+    ChannelDown,
+    ChannelUnfit,
+    SendAmbiguous,
+    SendDelayed,
+    SendRefused,
+)
 from channels.message import Receipt
 from gateway.core import Core
 from gateway.in_order import InOrder, Spawn
@@ -63,15 +70,23 @@ class Delivery:
     async def _send(self, channel: Channel, row: OutboxRow) -> list[Receipt] | None:
         """Send until it is sent (the receipts) or will never be (None, and that is recorded)."""
         tries = 0
+        waits = 0
         while tries < MOST_TRIES:
             try:
                 if "idempotent_send" not in channel.capabilities:
                     await self._write_sending(row)
                 return await channel.send(row.message)
             except SendDelayed as later:
+                await self._write_unsent(row)
                 await self._core.clock.sleep(later.retry_after)
             except ChannelDown:
-                await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(tries, 6) / 2))
+                await self._write_unsent(row)
+                await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(waits, 6) / 2))
+                waits += 1
+            except ChannelUnfit as unfit:
+                await self._write_unsent(row)
+                get_log().error("delivery.left", idem=row.message.idem, why=str(unfit))
+                return None
             except SendRefused as never:
                 await self._end(row, "dead", str(never))
                 return None
@@ -90,6 +105,10 @@ class Delivery:
 
     async def _write_sending(self, row: OutboxRow) -> None:
         await self._core.persist.until_stored("delivery", lambda: self._core.ledger.sending(row))
+
+    async def _write_unsent(self, row: OutboxRow) -> None:
+        """Write down that a send is known not to have happened: a restart just makes it."""
+        await self._core.persist.until_stored("delivery", lambda: self._core.ledger.unsent(row))
 
     async def _sent(self, row: OutboxRow, receipts: Sequence[Receipt]) -> None:
         """Record the receipt; the send is never repeated because its record failed."""

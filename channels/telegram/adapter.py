@@ -97,6 +97,14 @@ class TelegramChannel(Channel):
         self._stopped = True
         self._running.cancel()
 
+    @property
+    def invitation(self) -> str:
+        """Where to talk to the bot, and how to add it to a group."""
+        if self._me is None or not self._me.username:
+            return ""
+        link = f"https://t.me/{self._me.username}"
+        return f"Talk to @{self._me.username}: {link}  Add it to a group: {link}?startgroup=true"
+
     def budget_of(self, chat_id: str) -> Budget:
         """Return what Telegram takes for a chat: a group's id is negative."""
         return self.traits.group if chat_id.startswith("-") else self.traits.chat

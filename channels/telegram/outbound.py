@@ -31,7 +31,7 @@ class Sender:
 
     def __init__(self, api: BotApi) -> None:
         self._api = api
-        self._shown: OrderedDict[tuple[str, str], Rendered] = OrderedDict()
+        self._shown: OrderedDict[tuple[str, str], bytes] = OrderedDict()
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or put it into the place of its draft; raises ChannelError."""
@@ -71,12 +71,12 @@ class Sender:
     ) -> str:
         """Show partial text: a message that is edited as the answer grows."""
         rendered = render_partial(text)
-        if not place:
-            return await self.post(
-                OutboundMessage("telegram", chat, text, thread_id=thread, reply_to=reply_to),
-                rendered,
-            )
-        return await self._edit(chat, place, rendered)
+        if place:
+            return await self._edit(chat, place, rendered)
+        first = OutboundMessage("telegram", chat, text, thread_id=thread, reply_to=reply_to)
+        message_id = await self.post(first, rendered)
+        self._remember(chat, message_id, rendered)
+        return message_id
 
     async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
         """Show partial text as a private chat's draft, which is no message."""
@@ -136,13 +136,11 @@ class Sender:
             )
         except Migrated as moved:
             return await self._send(moved.chat_id, thread, None, rendered)
-        message_id = str(result.get("message_id", "")) if isinstance(result, dict) else ""
-        self._remember(chat, message_id, rendered)
-        return message_id
+        return str(result.get("message_id", "")) if isinstance(result, dict) else ""
 
     async def _edit(self, chat: str, message_id: str, rendered: Rendered) -> str:
         """Edit a message; one that reads so already is left alone, which costs nothing."""
-        if self._shown.get((chat, message_id)) == rendered:
+        if self._shown.get((chat, message_id)) == _mark(rendered):
             return message_id
         text, entities = rendered
         try:
@@ -165,10 +163,15 @@ class Sender:
         return message_id
 
     def _remember(self, chat: str, message_id: str, rendered: Rendered) -> None:
-        self._shown[(chat, message_id)] = rendered
+        self._shown[(chat, message_id)] = _mark(rendered)
         self._shown.move_to_end((chat, message_id))
         while len(self._shown) > MOST_SHOWN:
             self._shown.popitem(last=False)
+
+
+def _mark(rendered: Rendered) -> bytes:
+    """Return a short mark of a text as it is shown."""
+    return sha256(repr(rendered).encode("utf-8", "replace")).digest()
 
 
 def chat_of(chat: str) -> int | str:

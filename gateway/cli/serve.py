@@ -59,6 +59,16 @@ def _say_what_next(gateway: Gateway, settings: Settings) -> None:
             f"  The page asks for a token. This prints it: {_command()} token",
             "  (with Docker: docker compose exec tapeway tapeway token)",
         ]
+    for name, channel in gateway.channels.items():
+        state = gateway.manager.states[name]
+        lines += [
+            f"  {name}: {told}" for told in (channel.invitation, state.why, *state.notes) if told
+        ]
+    if settings.telegram.enabled and settings.access.mode == "paired":
+        lines += [
+            "  Chats are closed until TAPEWAY_ACCESS__ALLOW lists them: write to the bot, and it",
+            "  tells you what to add. TAPEWAY_ACCESS__MODE=open lets everybody in.",
+        ]
     if settings.agent.model == OFFLINE:
         lines += [
             "  No model is named, so the offline model answers. For a real one, set",

@@ -167,6 +167,12 @@ class Ledger:
         unit.run("ledger.sending", id=row.id)
         await self.store.commit(unit)
 
+    async def unsent(self, row: OutboxRow) -> None:
+        """Write down that a send that had begun is known not to have happened."""
+        unit = Unit()
+        unit.run("ledger.unsent", id=row.id)
+        await self.store.commit(unit)
+
     def sent(self, unit: Unit, row: OutboxRow, platform_id: str | None) -> None:
         """Write down that the platform has a message."""
         unit.run("ledger.sent", id=row.id, platform_id=platform_id)

@@ -127,10 +127,14 @@ async def test_d1_the_place_of_a_draft_survives_the_process(tmp_path: Path) -> N
     async with FakeOpenAI() as server:
         server.enqueue(Text(("half ", "whole"), gate=asyncio.Event()))
         first = EditingChannel(platform)
-        async with gateway_of(tmp_path, server, Brings(first)):
+        async with gateway_of(tmp_path, server, Brings(first)) as gateway:
             await first.host.accept([QUESTION])
             await platform.shows("half ")
-            await anyio.wait_all_tasks_blocked()
+            store = gateway.core.store
+            while not any(
+                row["platform_id"] for row in await store.select("ledger.open_outbox", {})
+            ):
+                await anyio.sleep(0.005)
         async with gateway_of(tmp_path, server, Brings(EditingChannel(platform))) as gateway:
             await gateway.conversation.intake.taken_in()
             await settled(gateway, "editing:1")

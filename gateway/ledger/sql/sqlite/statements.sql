@@ -112,6 +112,10 @@ RETURNING id, platform_id
 -- A send begins.
 UPDATE outbox SET status = 'sending', attempts = attempts + 1 WHERE id = :id
 
+-- name: unsent
+-- A send that had begun did not happen.
+UPDATE outbox SET status = 'pending' WHERE id = :id AND status = 'sending'
+
 -- name: sent
 -- The platform has it.
 UPDATE outbox SET status = 'sent', platform_id = :platform_id WHERE id = :id

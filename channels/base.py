@@ -157,11 +157,23 @@ class Channel(ABC):
 
     async def send(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message (a draft in its place becomes it); raises ChannelError."""
+        return await self.transmit(await self.prepare(message))
+
+    async def prepare(self, message: OutboundMessage) -> OutboundMessage:
+        """Close the draft of a message and wait for the right to write to its chat.
+
+        Returns the message with the place of its draft. Nothing has been sent yet: whoever writes
+        down that a send begins does it between this and `transmit`.
+        """
         place = await self._settle(message.answers) if message.answers is not None else None
         first = message.part == 0 and message.piece == 0
         if place is not None and first and message.edits is None:
             message = replace(message, edits=place.platform_id)
         await self.pacing.slot(message.chat_id, Priority.FINAL)
+        return message
+
+    async def transmit(self, message: OutboundMessage) -> list[Receipt]:
+        """Hand a prepared message to the platform; raises ChannelError."""
         try:
             return await self.deliver(message)
         except SendDelayed as delayed:

@@ -73,9 +73,10 @@ class Delivery:
         waits = 0
         while tries < MOST_TRIES:
             try:
+                row = replace(row, message=await channel.prepare(row.message))
                 if "idempotent_send" not in channel.capabilities:
                     await self._write_sending(row)
-                return await channel.send(row.message)
+                return await channel.transmit(row.message)
             except SendDelayed as later:
                 await self._write_unsent(row)
                 await self._core.clock.sleep(later.retry_after)

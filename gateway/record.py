@@ -50,6 +50,8 @@ def cleaned(said: InboundMessage) -> InboundMessage:
     return replace(
         said,
         text=clean(said.text),
+        why=clean(said.why),
+        joins=clean(said.joins),
         chat_title=clean(said.chat_title),
         sender=replace(said.sender, name=clean(said.sender.name)),
         mentions=tuple(clean(name) for name in said.mentions),

@@ -103,7 +103,7 @@ class TelegramChannel(Channel):
         if self._me is None or not self._me.username:
             return ""
         link = f"https://t.me/{self._me.username}"
-        return f"Talk to @{self._me.username}: {link}  Add it to a group: {link}?startgroup=true"
+        return f"Talk to @{self._me.username}: {link}  Add it to a group: {link}?startgroup"
 
     def budget_of(self, chat_id: str) -> Budget:
         """Return what Telegram takes for a chat: a group's id is negative."""

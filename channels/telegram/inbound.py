@@ -309,7 +309,7 @@ def _commanded(command: re.Match[str], me: Me) -> tuple[bool, str]:
     """Judge a command of a group: without @name it may be any bot's, so ours must be known."""
     to = command[2]
     if to is not None:
-        ours = to.lower() == me.username.lower()
+        ours = _is_mine(to, me)
         return ours, "command" if ours else "a command for another bot"
     known = command[1].lower() in COMMANDS
     return known, "command" if known else "a command that is not one of ours"
@@ -318,23 +318,27 @@ def _commanded(command: re.Match[str], me: Me) -> tuple[bool, str]:
 def _as_command(text: str, me: Me) -> str | None:
     """Return the line that begins with a comma for a command in Telegram's own way."""
     command = _COMMAND.match(text)
-    if command is None or (command[2] or me.username).lower() != me.username.lower():
+    if command is None or (command[2] and not _is_mine(command[2], me)):
         return None
     return f",{command[1].lower()}{text[command.end() :]}"
 
 
 def _mentions_me(text: str, entities: Sequence[Raw], me: Me) -> bool:
-    if not me.username:
-        return False
     if not entities:
-        return mentions(_outside_code(text), me.username)
+        return bool(me.username) and mentions(_outside_code(text), me.username)
     for entity in entities:
         if entity.get("type") == "text_mention" and entity.get("user", {}).get("id") == me.id:
             return True
-        said = _slice(text, entity)
-        if entity.get("type") == "mention" and said.lower() == f"@{me.username}".lower():
+        if entity.get("type") == "mention" and _is_mine(_slice(text, entity)[1:], me):
             return True
     return False
+
+
+def _is_mine(username: str, me: Me) -> bool:
+    """Tell whether a username is the bot's; a server that does not tell it leaves `...bot`."""
+    if not me.username:
+        return username.lower().endswith("bot")
+    return username.lower() == me.username.lower()
 
 
 def _mentioned(text: str, entities: Iterable[Raw]) -> Iterable[str]:

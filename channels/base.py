@@ -179,6 +179,8 @@ class Channel(ABC):
         except SendDelayed as delayed:
             self.pacing.close(message.chat_id, delayed.retry_after)
             raise
+        finally:
+            self.pacing.wrote(message.chat_id)
 
     @property
     def invitation(self) -> str:

@@ -187,6 +187,9 @@ class DraftEditor:
             self._next = self._clock.monotonic() + delayed.retry_after
             self._changed.set()
             return
+        finally:
+            if self._pace.charged:
+                self._pacing.wrote(self._message.chat_id)
         self._shown = text
         if platform_id != self._place.platform_id:
             self._place = Place(self._place.idem, platform_id)

@@ -97,6 +97,12 @@ class Gate:
         if self._budget.count:
             self._written.append(at)
 
+    def wrote(self, at: float) -> None:
+        """Count the newest write as of now: it came to the platform only when it was answered."""
+        self._last = max(self._last, at)
+        if self._written:
+            self._written[-1] = max(self._written[-1], at)
+
     def close(self, until: float) -> None:
         """Let nobody write before a moment."""
         self._closed_until = max(self._closed_until, until)
@@ -168,6 +174,10 @@ class Pacing:
                 await self._clock.sleep(wait)
         finally:
             _leave(gate, waiter)
+
+    def wrote(self, chat: str) -> None:
+        """Tell that a write is over: the next one's wait begins now, however long the way was."""
+        self._chat(chat).wrote(self._clock.monotonic())
 
     def close(self, chat: str, seconds: float) -> None:
         """Close the gate of a chat, because the platform said so."""

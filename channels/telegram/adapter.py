@@ -66,7 +66,7 @@ class TelegramChannel(Channel):
             join_wait=0.8,
             chat=Budget(1.05),
             group=group,
-            bot=Budget(0.0, settings.per_second, 1.05),
+            bot=Budget(0.0, settings.per_second, 1.1),
         )
         self._api = BotApi(settings)
         self._sender = Sender(self._api)

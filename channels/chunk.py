@@ -97,21 +97,22 @@ class _Search:
         self._best: tuple[Cut, str] | None = None
         self._place = start.place
         self._size = 0
-        self._over = min(start.place + _WIDEST * self._limit, len(cutter.text)) + 1
+        self._window = min(start.place + _WIDEST * self._limit, len(cutter.text)) + 1
+        self._over = self._window
         self._over_size = 0
+        self._short = False
 
     def best(self) -> tuple[Cut, str]:
         for level in range(Level.INSIDE):
             self._largest(self._cutter.ends[level])
             if self._best is not None and 2 * self._size >= self._limit:
                 return self._done()
+        for self._short in (False, True):
+            if self._best is None:
+                self._over, self._over_size = self._window, 0
+                self._largest(self._cutter.ends[Level.INSIDE])
         if self._best is None:
-            self._largest(self._cutter.ends[Level.INSIDE])
-        if self._best is None:
-            self._over, self._over_size = (
-                min(self._over, self._start.place + _WIDEST * self._limit),
-                0,
-            )
+            self._over, self._over_size = self._window, 0
             self._graphemes()
         return self._done()
 
@@ -160,7 +161,7 @@ class _Search:
         return self._place + room * pace
 
     def _fits(self, cut: Cut) -> bool:
-        sent = self._cutter.seams.piece(self._start, cut)
+        sent = self._cutter.seams.piece(self._start, cut, short=self._short)
         size = self._cutter.measure(sent)
         if size > self._limit:
             self._over, self._over_size = cut.place, size

@@ -31,6 +31,7 @@ class Frame:
     opening, closing  what is written at a cut, so that the next piece goes on in it
     short             the opening where there is no room for that one
     width             of an item: how far its lines are indented
+    wider, list_start of an item: by how much its true number is longer, if its list began before
     """
 
     kind: str
@@ -40,6 +41,8 @@ class Frame:
     closing: str = ""
     short: str = ""
     width: int = 0
+    wider: int = 0
+    list_start: int = 0
 
     def chain(self) -> list[Frame]:
         """Return what is open, the outermost first."""
@@ -86,6 +89,8 @@ class Plan:
     leaves: list[Leaf] = field(default_factory=list)
     lines: list[tuple[int, Frame | None]] = field(default_factory=list)
     numbers: list[Number] = field(default_factory=list)
+    left_open: list[tuple[int, Frame]] = field(default_factory=list)
+    """Fences that nothing but the end of what they stand in closes, by the end of their code."""
 
 
 _CJK: Final = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -95,7 +100,7 @@ _BREAK: Final = re.compile(
     rf"|[ \t\u3000]+|(?<=[{_CJK}{WIDE_STOPS}])(?=[{_CJK}])"
 )
 _SPACES: Final = re.compile(r"[ \t]+")
-_MARKER: Final = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?:( {1,4})(?=[^ \n]))?")
+_MARKER: Final = re.compile(r"[ \t]*(?:[-+*]|(\d{1,9})[.)])(?:( {1,4})(?=[^ \n]))?")
 _FENCE: Final = re.compile(r"(`{3,}|~{3,})[^\r\n]*")
 _TICKS: Final = re.compile(r"`+")
 _SPANS: Final = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image"})
@@ -148,9 +153,13 @@ class _Planner:
     # Blocks
 
     def _open_block(self, event: Event) -> None:
-        if event.name in _BLOCKS:
-            self._block_cut(event.start)
         self._stack.append(self._frame)
+        if event.name == "CodeBlock":
+            self._open_code(event)
+            return
+        lead = self._lead(event.start) if event.name == "Item" else 0
+        if event.name in _BLOCKS:
+            self._block_cut(event.start, lead)
         if event.name == "BlockQuote":
             self._push(Frame("quote", event.start, self._frame))
             self._depth += 1
@@ -159,54 +168,71 @@ class _Planner:
             self._lists.append((event, []))
             self._fresh = True
         elif event.name == "Item":
-            self._open_item(event)
+            self._open_item(event, lead)
         elif event.name == "Heading":
             marks = "#" * int(event.data["level"][1]) + " "
             opening = marks if self._text.startswith("#", event.start) else ""
             self._push(Frame("heading", event.start, self._frame, opening))
-        elif event.name == "CodeBlock":
-            self._open_code(event)
         elif event.name == "Table":
             self._push(Frame("table", event.start, self._frame))
             self._rows = 0
 
-    def _block_cut(self, place: int) -> None:
+    def _block_cut(self, place: int, lead: int = 0) -> None:
         level = Level(min(self._depth, Level.LINE))
         if self._after_heading:
             level = Level.WORD
-        self._line(place)
+        self._line(place - lead)
         if not self._fresh:
             self._cut(place, level, line=True)
         self._fresh = self._after_heading = self._after_block = self._new_line = False
 
-    def _open_item(self, event: Event) -> None:
+    def _lead(self, place: int) -> int:
+        """Return how far a marker is indented in what it stands in."""
+        own = self._text[self._text.rfind("\n", 0, place) + 1 : place]
+        if own.strip("> \t"):
+            return 0
+        _, mark, rest = own.rpartition(">")
+        frames = self._frame.chain() if self._frame else []
+        lead = len(rest) - bool(mark)
+        for frame in reversed(frames):
+            if frame.kind == "quote":
+                break
+            lead -= frame.width
+        return max(0, min(lead, 3))
+
+    def _open_item(self, event: Event, lead: int) -> None:
         marker = _MARKER.match(self._text, event.start)
         first, written = self._lists[-1]
-        width = 2
+        width, wider = 2, 0
         if marker is not None:
-            width = len(marker[0]) if marker[2] else len(marker[0]) + 1
+            width = lead + len(marker[0]) + (not marker[2])
             if first.data is not None and marker[1]:
-                self._number(event, marker[1], first, written)
-        self._push(Frame("item", event.start, self._frame, width=width))
+                wider = self._number(marker.start(1), marker[1], first, written)
+        frame = Frame("item", event.start, self._frame, width=width, wider=wider)
+        frame.list_start = first.start
+        self._push(frame)
         self._depth += 1
         self._fresh = True
 
-    def _number(self, event: Event, digits: str, first: Event, written: list[int]) -> None:
+    def _number(self, start: int, digits: str, first: Event, written: list[int]) -> int:
         number = written[0] + 1 if written and int(digits) == written[1] else int(digits)
         written[:] = [number, int(digits)]
         if number != int(digits):
-            self._plan.numbers.append(Number(event.start, len(digits), number, first.start))
+            self._plan.numbers.append(Number(start, len(digits), number, first.start))
+        return len(str(number)) - len(digits)
 
     def _open_code(self, event: Event) -> None:
-        self._code = self._fresh = True
         fence = _FENCE.match(self._text, event.start)
         if fence is None or event.data == "Indented":
             self._push(Frame("indent", event.start, self._frame))
+            self._block_cut(event.start)  # its indent is to be written there too
         else:
+            self._block_cut(event.start)
             opening, marks = fence[0].rstrip() + "\n", fence[1]
             self._push(
                 Frame("fence", event.start, self._frame, opening, "\n" + marks, marks + "\n")
             )
+        self._code = self._fresh = True
 
     def _open_row(self, event: Event) -> None:
         self._stack.append(self._frame)
@@ -230,10 +256,21 @@ class _Planner:
         elif event.name == "CodeBlock":
             self._code = False
             self._line_of(event.end, frame)
+            if frame is not None and frame.kind == "fence":
+                self._close_fence(event, frame)
         self._after_heading = event.name == "Heading"
         if event.name in _BLOCKS:
             self._after_block = True
             self._fresh = False
+
+    def _close_fence(self, event: Event, frame: Frame) -> None:
+        last = self._text.rfind("\n", event.start, event.end)
+        line = self._text[last + 1 : event.end].strip("> \t\r")
+        marks = frame.closing.strip()
+        if last < 0 or len(line) < len(marks) or line.strip(marks[0]):
+            said = self._plan.leaves[-1] if self._plan.leaves else None
+            end = said.end if said and said.frame is frame else event.start + len(frame.opening) - 1
+            self._plan.left_open.append((end - (self._text[end - 1] == "\n"), frame))
 
     def _close_head(self, event: Event) -> None:
         head = self._text[event.start : event.end].strip()
@@ -371,7 +408,7 @@ class _Planner:
     def _cut(
         self, place: int, level: Level, *, line: bool = False, frame: Frame | None = None
     ) -> None:
-        if place and not _joins(self._text[place]):
+        if 0 < place < len(self._text) and not _joins(self._text[place]):
             self._plan.cuts.append(Cut(place, level, frame or self._frame, line))
 
 

@@ -10,7 +10,7 @@ from channels.markdown_tree import Event, parse
 from channels.text_table import text_table
 
 _MARKS: Final = {"Strong": "bold", "Emphasis": "italic", "Strikethrough": "strike"}
-_NUMBER: Final = re.compile(r"(\d{1,9})([.)])")
+_NUMBER: Final = re.compile(r"[ \t]*(\d{1,9})([.)])")
 _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,40}")
 
 

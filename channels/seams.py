@@ -11,6 +11,8 @@ from channels.cuts import Cut, Frame, Leaf, Level, Plan
 
 _PREFIX: Final = re.compile(r"[ \t>]*")
 _WOULD_BE_MARK: Final = re.compile(r"[-+](?=[\s+-]|$)|[*_~`#>=|]")
+_EMPTY_QUOTED: Final = re.compile(r"^[ \t]+(?=>[ \t>]*$)", re.MULTILINE)
+_LEFT_OUT: Final = ("table", "fence")
 _PLACE: Final = itemgetter(0)
 
 
@@ -22,16 +24,18 @@ class Seams:
         self._plan = plan
         self._room = limit // 2
 
-    def piece(self, start: Cut, end: Cut) -> str:
-        """Return the piece between two cuts."""
+    def piece(self, start: Cut, end: Cut, *, short: bool = False) -> str:
+        """Return the piece between two cuts; `short`: without what could be left out before it."""
         stop = max(start.place, self._stop(start, end))
         body = self._body(start, stop)
-        return self._opening(start) + body + self._closing(start, end)
+        return self._opening(start, short) + body + self._closing(start, end)
 
     def at(self, place: int) -> Cut | None:
         """Return the cut at any place in a text; None in what can only be cut by breaking it."""
         leaf = self._leaf(place)
         if leaf is None or leaf.whole or self._text[place - 1] in "\\\n":
+            return None
+        if self._text[place] in " \t\r\n" and not _is_code(leaf.frame):
             return None
         if "`" in self._text[place - 1 : place + 1] and leaf.frame and leaf.frame.kind == "span":
             return None
@@ -57,23 +61,25 @@ class Seams:
 
     # What is written before, after and between
 
-    def _opening(self, cut: Cut) -> str:
+    def _opening(self, cut: Cut, short: bool) -> str:
         if cut.frame is None:
             return self._escape(cut)
         frames = cut.frame.chain()
         prefix = _prefix(frames, cut.place)
-        openings, _ = self._marks(frames, prefix)
+        openings, _ = self._marks(frames, prefix, short)
         return prefix + openings + self._escape(cut)
 
     def _closing(self, start: Cut, end: Cut) -> str:
         if end.frame is None:
             return ""
         frames = end.frame.chain()
-        return self._marks(frames, _prefix(frames, start.place))[1]
+        return self._marks(frames, _prefix(frames, start.place), short=False)[1]
 
-    def _marks(self, frames: list[Frame], prefix: str) -> tuple[str, str]:
+    def _marks(self, frames: list[Frame], prefix: str, short: bool) -> tuple[str, str]:
         """Return what opens and closes the frames; the short form where that would be too much."""
-        opening = "".join(frame.opening for frame in frames)
+        opening = "".join(
+            frame.short if short and frame.kind in _LEFT_OUT else frame.opening for frame in frames
+        )
         closing = "".join(frame.closing for frame in reversed(frames))
         if len(opening) + len(closing) > self._room:
             opening = "".join(frame.short for frame in frames)
@@ -98,7 +104,7 @@ class Seams:
     def _stop(self, start: Cut, end: Cut) -> int:
         """Return where the text before a cut ends, without the space between the pieces."""
         text, place = self._text, end.place
-        if (end.frame is not None and end.frame.kind in ("fence", "indent")) or _is_code(end.frame):
+        if _is_code(end.frame) and end.frame is not None and end.frame.start < place:
             if not end.line:
                 return place
             stop = text.rfind("\n", 0, place)
@@ -122,8 +128,9 @@ class Seams:
 
     def _body(self, start: Cut, stop: int) -> str:
         edits = self._numbers(start.place, stop)
-        if start.frame is not None and any(f.kind == "item" for f in start.frame.chain()):
+        if edits or (start.frame and any(f.kind == "item" for f in start.frame.chain())):
             edits += self._dedents(start.place, stop)
+        edits += self._closed_fences(start.place, stop)
         if not edits:
             return self._text[start.place : stop]
         parts: list[str] = []
@@ -133,6 +140,15 @@ class Seams:
                 parts += (self._text[last:begin], instead)
                 last = end
         return "".join([*parts, self._text[last:stop]])
+
+    def _closed_fences(self, start: int, stop: int) -> list[tuple[int, int, str]]:
+        """Return the ends of the fences that only the end of their item or quote has closed."""
+        left = self._plan.left_open
+        first, last = (bisect_right(left, place, key=_PLACE) for place in (start, stop))
+        return [
+            (place, place, frame.closing.replace("\n", "\n" + _prefix(frame.chain(), start)))
+            for place, frame in left[first:last]
+        ]
 
     def _numbers(self, start: int, stop: int) -> list[tuple[int, int, str]]:
         """Return the numbers of the items whose list began in an earlier piece."""
@@ -153,9 +169,16 @@ class Seams:
             frames = frame.chain() if frame is not None else []
             begin = self._text.rfind("\n", 0, place) + 1
             own = self._text[begin:place]
-            gone = any(held.kind == "item" and held.start < start for held in frames)
-            if gone and begin > start and not own.strip("> \t"):
+            if (
+                any(_moved(held, start) for held in frames)
+                and begin > start
+                and not own.strip("> \t")
+            ):
                 edits.append((begin, place, _prefix(frames, start)))
+        known = {begin for begin, _, _ in edits}
+        for found in _EMPTY_QUOTED.finditer(self._text, start, stop):
+            if found.start() not in known:
+                edits.append((found.start(), found.end(), ""))
         return edits
 
 
@@ -166,10 +189,18 @@ def _prefix(frames: list[Frame], begun: int) -> str:
         if frame.kind == "quote":
             parts.append("> ")
         elif frame.kind == "item" and frame.start >= begun:
-            parts.append(" " * frame.width)
+            wider = frame.wider if frame.list_start < begun else 0
+            parts.append(" " * (frame.width + wider))
         elif frame.kind == "indent":
             parts.append("    ")
     return "".join(parts)
+
+
+def _moved(frame: Frame, begun: int) -> bool:
+    """Whether lines in a frame are indented otherwise in a piece that began at a place."""
+    return frame.kind == "item" and (
+        frame.start < begun or (frame.wider != 0 and frame.list_start < begun)
+    )
 
 
 def _is_code(frame: Frame | None) -> bool:

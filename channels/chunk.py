@@ -19,6 +19,12 @@ _PLACE: Final = itemgetter(0)
 _WIDEST: Final = 6
 """A piece stands for at most so many times its limit of the source."""
 
+_DENSEST: Final = 2
+"""Within a line it is looked so many times the limit ahead."""
+
+_LINES: Final = (Level.BLOCK, Level.ITEM, Level.LINE)
+_WORDS: Final = (Level.SENTENCE, Level.WORD)
+
 
 class Piece(NamedTuple):
     """One piece.
@@ -57,19 +63,20 @@ def rejoin(pieces: Iterable[Piece]) -> str:
     return "".join(piece.source for piece in pieces)
 
 
+def _up_to(level: Level, cuts: Iterable[Cut]) -> list[Cut]:
+    return [cut for cut in cuts if cut.level <= level]
+
+
 class _Cutter:
     def __init__(self, text: str, limit: int, measure: Measure) -> None:
         self.text = text
         self.limit = limit
         self.measure = measure
         self.pace = 1.0
-        made = plan(text)
-        self.seams = Seams(text, made, limit)
-        end = Cut(len(text), Level.BLOCK, None)
-        self.ends = [
-            [*(cut for cut in made.cuts if cut.level <= level), end]
-            for level in range(Level.GRAPHEME)
-        ]
+        self.plan = plan(text)
+        self.seams = Seams(text, self.plan, limit)
+        self.end = Cut(len(text), Level.BLOCK, None)
+        self.lines = [_up_to(level, [*self.plan.cuts, self.end]) for level in _LINES]
 
     def pieces(self) -> list[Piece]:
         text = self.text
@@ -103,18 +110,30 @@ class _Search:
         self._short = False
 
     def best(self) -> tuple[Cut, str]:
-        for level in range(Level.INSIDE):
-            self._largest(self._cutter.ends[level])
-            if self._best is not None and 2 * self._size >= self._limit:
+        for lines in self._cutter.lines:
+            self._largest(lines)
+            if 2 * self._size >= self._limit:
+                return self._done()
+        words = self._words()
+        for level in _WORDS:
+            self._largest(_up_to(level, words))
+            if 2 * self._size >= self._limit:
                 return self._done()
         for self._short in (False, True):
             if self._best is None:
                 self._over, self._over_size = self._window, 0
-                self._largest(self._cutter.ends[Level.INSIDE])
+                self._largest(words)
         if self._best is None:
             self._over, self._over_size = self._window, 0
             self._graphemes()
         return self._done()
+
+    def _words(self) -> list[Cut]:
+        """Return every cut up to which this piece could reach."""
+        start = self._place
+        stop = min(self._over, start + _DENSEST * self._limit)
+        words = self._cutter.plan.words(start, stop)
+        return [*words, self._cutter.end] if stop > self._cutter.end.place else words
 
     def _done(self) -> tuple[Cut, str]:
         assert self._best is not None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import islice
+from operator import itemgetter
 from typing import Final, NamedTuple
 from unicodedata import category
 
@@ -64,12 +67,17 @@ class Cut(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A stretch of text; `whole`: it is written otherwise than it reads, so it has no inside."""
+    """A stretch of text.
+
+    level  of the cuts between its words
+    whole  it is written otherwise than it reads, so it has no inside
+    """
 
     start: int
     end: int
     frame: Frame | None
-    whole: bool
+    level: Level
+    whole: bool = False
 
 
 class Number(NamedTuple):
@@ -83,14 +91,30 @@ class Number(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """Everything that cutting needs to know of a text; all in the order of the source."""
+    """What cutting needs to know of a text, all in the order of the source.
 
+    `cuts` are those at lines; `words` looks for the others where they are needed.
+    """
+
+    text: str
     cuts: list[Cut] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
     lines: list[tuple[int, Frame | None]] = field(default_factory=list)
     numbers: list[Number] = field(default_factory=list)
     left_open: list[tuple[int, Frame]] = field(default_factory=list)
     """Fences that nothing but the end of what they stand in closes, by the end of their code."""
+
+    def words(self, start: int, stop: int) -> list[Cut]:
+        """Return the cuts of every level between two places."""
+        first, last = (bisect_left(self.cuts, (place,)) for place in (start, stop))
+        found = self.cuts[first:last]
+        at = max(0, bisect_right(self.leaves, start, key=itemgetter(0)) - 1)
+        for leaf in islice(self.leaves, at, None):
+            if leaf.start >= stop:
+                break
+            if not leaf.whole:
+                found += _words(self.text, leaf, max(start, leaf.start), min(stop, leaf.end))
+        return sorted(found, key=itemgetter(0))
 
 
 _CJK: Final = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -108,7 +132,6 @@ _BLOCKS: Final = frozenset(
     {"Paragraph", "Heading", "List", "Item", "BlockQuote", "CodeBlock", "Table"}
 )
 _ROWS: Final = frozenset({"TableHead", "TableRow"})
-_MIN_LINE: Final = 40
 
 
 def plan(text: str) -> Plan:
@@ -119,7 +142,7 @@ def plan(text: str) -> Plan:
 class _Planner:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._plan = Plan()
+        self._plan = Plan(text)
         self._frame: Frame | None = None
         self._stack: list[Frame | None] = []
         self._lists: list[tuple[Event, list[int]]] = []
@@ -132,9 +155,6 @@ class _Planner:
         self._rows = 0
         self._code = False
         self._last = 0
-        self._addresses = (
-            [found.span() for found in ADDRESS.finditer(text)] if "://" in text else []
-        )
 
     def made(self) -> Plan:
         for event in parse(self._text):
@@ -183,7 +203,7 @@ class _Planner:
             level = Level.WORD
         self._line(place - lead)
         if not self._fresh:
-            self._cut(place, level, line=True)
+            self._cut(place, level)
         self._fresh = self._after_heading = self._after_block = self._new_line = False
 
     def _lead(self, place: int) -> int:
@@ -238,7 +258,7 @@ class _Planner:
         self._stack.append(self._frame)
         if event.name == "TableRow":
             self._line(event.start)
-            self._cut(event.start, Level.LINE if self._rows else Level.INSIDE, line=True)
+            self._cut(event.start, Level.LINE if self._rows else Level.INSIDE)
             self._rows += 1
 
     def _close(self, event: Event) -> None:
@@ -290,7 +310,7 @@ class _Planner:
         if event.name == "Rule":
             self._block_cut(event.start)
             self._after_block = True
-            self._plan.leaves.append(Leaf(event.start, event.end, self._frame, True))
+            self._plan.leaves.append(Leaf(event.start, event.end, self._frame, Level.WORD, True))
             return
         if event.name in ("SoftBreak", "HardBreak"):
             self._new_line = True
@@ -298,9 +318,8 @@ class _Planner:
         self._begin_inline(event)
         if event.name == "Text":
             whole = len(event.data) != event.end - event.start
-            self._plan.leaves.append(Leaf(event.start, event.end, self._frame, whole))
-            if not whole:
-                self._breaks(event)
+            level = self._level(Level.WORD)
+            self._plan.leaves.append(Leaf(event.start, event.end, self._frame, level, whole))
         else:
             self._formula_or_code(event)
         self._last = event.end
@@ -310,7 +329,7 @@ class _Planner:
             self._block_cut(event.start)
         elif self._new_line:
             self._line(event.start)
-            self._cut(event.start, self._level(Level.LINE), line=True)
+            self._cut(event.start, self._level(Level.LINE))
         self._fresh = self._new_line = self._after_block = False
 
     def _level(self, level: Level) -> Level:
@@ -319,56 +338,32 @@ class _Planner:
             return Level.INSIDE
         return level
 
-    def _breaks(self, event: Event) -> None:
-        for found in _BREAK.finditer(self._text, event.start, event.end):
-            place = found.end()
-            if place == event.end and not found[0].isspace():
-                continue
-            level = self._level(Level.SENTENCE if found["stop"] else Level.WORD)
-            if place > event.start and not self._in_address(place):
-                self._cut(place, level)
-
-    def _in_address(self, place: int) -> bool:
-        at = bisect_left(self._addresses, (place,)) - 1
-        return at >= 0 and place < self._addresses[at][1]
-
     def _formula_or_code(self, event: Event) -> None:
         ticks = _TICKS.match(self._text, event.start) if event.name == "Code" else None
         marks = ticks[0] if ticks else ""
         frame = Frame("span", event.start, self._frame, marks, marks)
-        inside = (event.start + len(marks), event.end - len(marks))
-        self._plan.leaves.append(Leaf(*inside, frame, False))
-        for found in _SPACES.finditer(self._text, *inside):
-            if inside[0] < found.end() < inside[1]:
-                self._cut(found.end(), Level.INSIDE, frame=frame)
+        start, end = event.start + len(marks), event.end - len(marks)
+        self._plan.leaves.append(Leaf(start, end, frame, Level.INSIDE))
 
     def _code_lines(self, event: Event) -> None:
         text = self._text
-        self._plan.leaves.append(Leaf(event.start, event.end, self._frame, False))
+        self._plan.leaves.append(Leaf(event.start, event.end, self._frame, Level.INSIDE))
         start = event.start
         if text.startswith("\n", start) and text[start - 1] == "\r":
             start -= 1
         if self._fresh or self._new_line:
             self._code_line(start)
         while (found := text.find("\n", start, event.end)) >= 0:
-            self._code_words(start, found)
             start = found + 1
             self._new_line = start == event.end
             if start < event.end:
                 self._code_line(start)
-        self._code_words(start, event.end)
 
     def _code_line(self, place: int) -> None:
         self._line(place)
         if not self._fresh:
-            self._cut(place, Level.LINE, line=True)
+            self._cut(place, Level.LINE)
         self._fresh = self._new_line = False
-
-    def _code_words(self, start: int, end: int) -> None:
-        if end - start >= _MIN_LINE:
-            for found in _SPACES.finditer(self._text, start, end):
-                if start < found.end() < end:
-                    self._cut(found.end(), Level.INSIDE)
 
     # Spans
 
@@ -405,11 +400,31 @@ class _Planner:
         line = self._text[start:end]
         self._plan.lines.append((start + len(line) - len(line.lstrip("> \t")), frame))
 
-    def _cut(
-        self, place: int, level: Level, *, line: bool = False, frame: Frame | None = None
-    ) -> None:
+    def _cut(self, place: int, level: Level) -> None:
         if 0 < place < len(self._text) and not _joins(self._text[place]):
-            self._plan.cuts.append(Cut(place, level, frame or self._frame, line))
+            self._plan.cuts.append(Cut(place, level, self._frame, line=True))
+
+
+def _words(text: str, leaf: Leaf, start: int, end: int) -> Iterator[Cut]:
+    """Yield the cuts between the words of a leaf."""
+    addresses = [found.span() for found in ADDRESS.finditer(text, start, end)]
+    for found in (_SPACES if is_code(leaf.frame) else _BREAK).finditer(text, start, end):
+        place = found.end()
+        if place == leaf.end and (is_code(leaf.frame) or not found[0].isspace()):
+            continue
+        if not start < place < len(text) or _joins(text[place]):
+            continue
+        if any(begin < place < stop for begin, stop in addresses):
+            continue
+        is_stop = leaf.level is Level.WORD and found.lastgroup == "stop"
+        yield Cut(place, Level.SENTENCE if is_stop else leaf.level, leaf.frame)
+
+
+def is_code(frame: Frame | None) -> bool:
+    """Whether what stands in a frame is code."""
+    return frame is not None and (
+        frame.kind in ("fence", "indent") or frame.opening.startswith("`")
+    )
 
 
 def _joins(char: str) -> bool:

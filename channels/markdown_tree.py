@@ -9,8 +9,6 @@ bare address is text whatever marks are in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from itertools import chain
 from typing import Any, Final, Literal, NamedTuple
 
 import pyromark
@@ -57,14 +55,17 @@ class Event(NamedTuple):
 
 def parse(text: str) -> list[Event]:
     """Return the tree of a Markdown text, in the order of the source."""
-    source = _without_addresses(_UNFIT.sub("\ufffd", text))
-    if "]:" in source:
-        source = _DEFINITION.sub(rf"\1{_HIDDEN[']']}", source)
-    found = _events(source)
-    if "<" in source:
-        source, found = _without_html(source, found)
-    places = _places(source, found)
-    return [_event(payload, places[at["start"]], places[at["end"]]) for payload, at in found]
+    source = _UNFIT.sub("\ufffd", text)
+    seen = _without_addresses(source)
+    if "]:" in seen:
+        seen = _DEFINITION.sub(rf"\1{_HIDDEN[']']}", seen)
+    found = _events(seen)
+    if "<" in seen:
+        seen, found = _without_html(seen, found)
+    events = _read(found) if seen.isascii() else _placed(_read(found), seen)
+    return (
+        events if seen == source else [event._replace(data=_shown(event.data)) for event in events]
+    )
 
 
 def _events(source: str) -> list[tuple[Any, Any]]:
@@ -104,39 +105,34 @@ def _is_html(payload: Any) -> bool:
     )
 
 
-class _Same:
-    """The places of a text of one byte a character."""
+def _read(found: list[tuple[Any, Any]]) -> list[Event]:
+    """Return the parser's events as ours; their places are still bytes."""
+    events: list[Event] = []
+    for payload, at in found:
+        phase: Literal["open", "close", "leaf"] = "leaf"
+        name, data = payload, None
+        if not isinstance(payload, str):
+            ((name, data),) = payload.items()
+            if name in ("Start", "End"):
+                phase = "open" if name == "Start" else "close"
+                name, data = (data, None) if isinstance(data, str) else next(iter(data.items()))
+        events.append(Event(phase, name, data, at["start"], at["end"]))
+    return events
 
-    def __getitem__(self, place: int) -> int:
-        return place
 
-
-def _places(source: str, found: Iterable[tuple[Any, Any]]) -> dict[int, int] | _Same:
-    """Return the character at which each byte that an event names stands."""
-    if source.isascii():
-        return _Same()
+def _placed(events: list[Event], source: str) -> list[Event]:
+    """Return events with their places in characters."""
     raw = source.encode()
-    named = sorted(set(chain.from_iterable((at["start"], at["end"]) for _, at in found)))
     places: dict[int, int] = {}
     last = count = 0
-    for place in named:
+    for place in sorted({place for event in events for place in event[3:]}):
         count += len(raw[last:place].decode())
         places[place] = count
         last = place
-    return places
-
-
-def _event(payload: Any, start: int, end: int) -> Event:
-    if isinstance(payload, str):
-        return Event("leaf", payload, None, start, end)
-    ((key, value),) = payload.items()
-    if key == "Start" or key == "End":
-        phase: Literal["open", "close"] = "open" if key == "Start" else "close"
-        if isinstance(value, str):
-            return Event(phase, value, None, start, end)
-        ((name, data),) = value.items()
-        return Event(phase, name, _shown(data), start, end)
-    return Event("leaf", key, _shown(value), start, end)
+    return [
+        Event(phase, name, data, places[start], places[end])
+        for phase, name, data, start, end in events
+    ]
 
 
 def _shown(data: Any) -> Any:

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from operator import itemgetter
 from typing import Final
 
-from channels.cuts import Cut, Frame, Leaf, Level, Plan
+from channels.cuts import Cut, Frame, Leaf, Level, Plan, is_code
 
 _PREFIX: Final = re.compile(r"[ \t>]*")
 _WOULD_BE_MARK: Final = re.compile(r"[-+](?=[\s+-]|$)|[*_~`#>=|]")
@@ -35,7 +35,7 @@ class Seams:
         leaf = self._leaf(place)
         if leaf is None or leaf.whole or self._text[place - 1] in "\\\n":
             return None
-        if self._text[place] in " \t\r\n" and not _is_code(leaf.frame):
+        if self._text[place] in " \t\r\n" and not is_code(leaf.frame):
             return None
         if "`" in self._text[place - 1 : place + 1] and leaf.frame and leaf.frame.kind == "span":
             return None
@@ -93,7 +93,7 @@ class Seams:
         ):
             return ""
         leaf = self._at_or_in(cut.place)
-        in_code = leaf is None or leaf.whole or _is_code(leaf.frame)
+        in_code = leaf is None or leaf.whole or is_code(leaf.frame)
         return "" if in_code else "\\"
 
     def _at_or_in(self, place: int) -> Leaf | None:
@@ -104,7 +104,7 @@ class Seams:
     def _stop(self, start: Cut, end: Cut) -> int:
         """Return where the text before a cut ends, without the space between the pieces."""
         text, place = self._text, end.place
-        if _is_code(end.frame) and end.frame is not None and end.frame.start < place:
+        if is_code(end.frame) and end.frame is not None and end.frame.start < place:
             if not end.line:
                 return place
             stop = text.rfind("\n", 0, place)
@@ -176,9 +176,8 @@ class Seams:
             ):
                 edits.append((begin, place, _prefix(frames, start)))
         known = {begin for begin, _, _ in edits}
-        for found in _EMPTY_QUOTED.finditer(self._text, start, stop):
-            if found.start() not in known:
-                edits.append((found.start(), found.end(), ""))
+        empty = (found.span() for found in _EMPTY_QUOTED.finditer(self._text, start, stop))
+        edits += [(begin, end, "") for begin, end in empty if begin not in known]
         return edits
 
 
@@ -200,10 +199,4 @@ def _moved(frame: Frame, begun: int) -> bool:
     """Whether lines in a frame are indented otherwise in a piece that began at a place."""
     return frame.kind == "item" and (
         frame.start < begun or (frame.wider != 0 and frame.list_start < begun)
-    )
-
-
-def _is_code(frame: Frame | None) -> bool:
-    return frame is not None and (
-        frame.kind in ("fence", "indent") or frame.opening.startswith("`")
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import timedelta
+from math import isfinite
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
@@ -23,7 +23,6 @@ from telegram.error import (
     Forbidden,
     InvalidToken,
     NetworkError,
-    RetryAfter,
     TelegramError,
 )
 from telegram.request import BaseRequest, RequestData
@@ -58,12 +57,27 @@ class AnswerLost(NetworkError):
     """The request was written, and no answer came."""
 
 
+class Unreadable(TelegramError):
+    """The server answered with what is no JSON object."""
+
+    def __init__(self) -> None:
+        super().__init__("the answer is no JSON object")
+
+
 class NotSent(NetworkError):
     """There was no connection: the request was not written."""
 
 
 class ServerTrouble(NetworkError):
     """The server answered that it cannot now."""
+
+
+class TooMany(NetworkError):
+    """429; not the SDK's RetryAfter, which warns of its own units whenever it is made."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("too many requests")
+        self.seconds = seconds
 
 
 class Migrated(ChannelError):
@@ -128,7 +142,7 @@ class AiohttpRequest(BaseRequest):
         connect_timeout: Any = None,  # noqa: ARG002 - ours is fixed
         pool_timeout: Any = None,  # noqa: ARG002 - as many connections as there are requests
     ) -> tuple[int, bytes]:
-        """Make a request; raises NotSent, AnswerLost, ServerTrouble, RetryAfter, InvalidToken."""
+        """Make a request; raises NotSent, AnswerLost, ServerTrouble, TooMany, InvalidToken."""
         if self._session is None:
             raise NotSent("not connected")
         seconds = float(read_timeout) if isinstance(read_timeout, (int, float)) else ANSWER_SECONDS
@@ -155,16 +169,16 @@ class AiohttpRequest(BaseRequest):
 
 
 def read_json(payload: bytes) -> dict[str, Any]:
-    """Read a JSON object, lone surrogates included; raises TelegramError for anything else."""
+    """Read a JSON object, lone surrogates included; raises Unreadable for anything else."""
     try:
         found = orjson.loads(payload)
     except orjson.JSONDecodeError:
         try:
             found = json.loads(payload.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as cause:
-            raise TelegramError("Invalid server response") from cause
+            raise Unreadable from cause
     if not isinstance(found, dict):
-        raise TelegramError("Invalid server response")
+        raise Unreadable
     return found
 
 
@@ -188,7 +202,7 @@ def _check(status: int, body: bytes) -> None:
             seconds = float(read_json(body)["parameters"]["retry_after"])
         except (TelegramError, KeyError, TypeError, ValueError):
             seconds = 1.0
-        raise RetryAfter(max(1, int(seconds + 0.999)))
+        raise TooMany(max(1.0, seconds) if isfinite(seconds) else 1.0)
 
 
 class BotApi:
@@ -196,6 +210,7 @@ class BotApi:
 
     def __init__(self, settings: TelegramSettings) -> None:
         self._token = settings.key()
+        self._proxy = settings.proxy or None
         self._requests = AiohttpRequest(256, settings.proxy)
         self._polling = AiohttpRequest(1, settings.proxy)
         self._methods = f"{settings.base_url}{self._token}"
@@ -223,7 +238,7 @@ class BotApi:
         except TelegramError as cause:
             raise self._translate(cause) from None
         except KeyError:
-            raise ChannelDown("the server's answer has no result") from None
+            raise SendAmbiguous("the server's answer has no result") from None
 
     async def download(self, path: str, most: int) -> bytes:
         """Fetch a file by its path; raises ChannelDown, or SendRefused beyond `most` bytes."""
@@ -233,7 +248,9 @@ class BotApi:
         timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
         found = bytearray()
         try:
-            async with session.get(f"{self._files}/{path}", timeout=timeout) as response:
+            async with session.get(
+                f"{self._files}/{path}", timeout=timeout, proxy=self._proxy
+            ) as response:
                 if response.status != 200:
                     raise SendRefused(f"the file server answered with {response.status}")
                 async for piece in response.content.iter_chunked(65_536):
@@ -261,10 +278,8 @@ def _file_url(base: str) -> str:
 
 def as_channel_error(cause: TelegramError) -> ChannelError:
     """Say what an error of the SDK means for a send."""
-    if isinstance(cause, RetryAfter):
-        seconds = cause.retry_after
-        told = seconds.total_seconds() if isinstance(seconds, timedelta) else float(seconds)
-        return SendDelayed(told)
+    if isinstance(cause, TooMany):
+        return SendDelayed(cause.seconds)
     if isinstance(cause, ChatMigrated):
         return Migrated(str(cause.new_chat_id))
     if isinstance(cause, EndPointNotFound):
@@ -279,6 +294,8 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
         return NotAsSent(cause.message)
     if isinstance(cause, AnswerLost):
         return SendAmbiguous("the request went out and no answer came")
+    if isinstance(cause, Unreadable):
+        return SendAmbiguous("the server's answer cannot be read")
     if isinstance(cause, (NotSent, ServerTrouble)):
         return ChannelDown(f"Telegram cannot be reached now ({cause.message})")
     return ChannelDown(f"Telegram answered what cannot be read ({cause.message})")

@@ -20,6 +20,7 @@ from gateway.intake import Intake, TakenIn
 from gateway.ledger.ledger import MOST_ATTEMPTS
 from gateway.ledger.rows import InboxRow, OutboxRow
 from gateway.logs import get_log
+from gateway.record import is_command
 from gateway.sessions import Overlap, Sessions
 from gateway.turn import Asked, Turn
 from gateway.turn_record import commit_with_sends, outbound_event
@@ -303,4 +304,4 @@ class Conversation:
 
 
 def _is_command(asked: Asked) -> bool:
-    return asked.message.text.lstrip().startswith(",")
+    return is_command(asked.message)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from typing import Any
 
-from channels.message import InboundMessage, Media, Quote
+from channels.message import InboundMessage, Media
 from gateway.ledger.rows import InboxRow
 from tape.entry import NewEntry, event
 
@@ -29,11 +30,16 @@ def meta_of(row: InboxRow, lane: str | None) -> dict[str, object]:
         "reply_to": said.reply_to,
         "mentions": list(said.mentions),
         "media": [_media_meta(media) for media in said.media],
-        "command": (said.addressed and said.text.lstrip().startswith(",")) or None,
+        "command": (said.addressed and is_command(said)) or None,
     }
     return {name: value for name, value in found.items() if value not in (None, [], "")} | {
         "text": said.text
     }
+
+
+def is_command(said: InboundMessage) -> bool:
+    """Tell whether a message is a command; forwarded words are somebody else's, and none."""
+    return said.text.lstrip().startswith(",") and said.forwarded is None
 
 
 def _media_meta(media: Media) -> dict[str, object]:
@@ -46,18 +52,20 @@ def told(name: str, row: InboxRow, why: str) -> NewEntry:
 
 
 def cleaned(said: InboundMessage) -> InboundMessage:
-    """Take out of a message what neither JSON nor a database holds: NUL and lone surrogates."""
+    """Take out of a message what neither JSON nor a database holds: NUL and lone surrogates.
+
+    Numbers that a platform tells are kept within what both hold.
+    """
     return replace(
         said,
-        text=clean(said.text),
-        why=clean(said.why),
-        joins=clean(said.joins),
-        chat_title=clean(said.chat_title),
-        sender=replace(said.sender, name=clean(said.sender.name)),
+        **_clean_texts(said),
+        sender=replace(said.sender, **_clean_texts(said.sender)),
         mentions=tuple(clean(name) for name in said.mentions),
         media=tuple(_clean_media(media) for media in said.media),
-        quote=_clean_quote(said.quote),
-        forwarded=_clean_quote(said.forwarded),
+        quote=replace(said.quote, **_clean_texts(said.quote)) if said.quote else None,
+        forwarded=replace(said.forwarded, **_clean_texts(said.forwarded))
+        if said.forwarded
+        else None,
     )
 
 
@@ -66,12 +74,18 @@ def clean(text: str) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
+def _clean_texts(value: Any) -> dict[str, Any]:
+    """Return the texts of a value of ours, ids among them, that cannot be written as they are."""
+    texts = ((field.name, getattr(value, field.name)) for field in fields(value))
+    return {
+        name: fit for name, text in texts if isinstance(text, str) and (fit := clean(text)) != text
+    }
+
+
 def _clean_media(media: Media) -> Media:
     return replace(
         media,
-        name=clean(media.name),
-        mime=clean(media.mime),
-        detail=clean(media.detail),
+        **_clean_texts(media),
         size=_bounded(media.size),
         width=_bounded(media.width),
         height=_bounded(media.height),
@@ -82,11 +96,3 @@ def _clean_media(media: Media) -> Media:
 def _bounded(number: int) -> int:
     """Keep a number that a platform tells within what JSON and a database hold."""
     return number if 0 <= number < 2**53 else 0
-
-
-def _clean_quote(quote: Quote | None) -> Quote | None:
-    if quote is None:
-        return None
-    return replace(
-        quote, author=clean(quote.author), author_id=clean(quote.author_id), text=clean(quote.text)
-    )

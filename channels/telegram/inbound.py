@@ -135,7 +135,7 @@ def _message(raw: Raw, me: Me, update: Raw) -> InboundMessage | None:
     text, entities = _text(raw)
     media = media_of(raw)
     asked, why = _addressed(raw, text, entities, me)
-    command = _as_command(text, me) if asked else None
+    command = _as_command(text, me) if asked and not _forwarded(raw) else None
     return InboundMessage(
         **_place(raw, update),
         sender=sender,

@@ -49,7 +49,7 @@ async def failing(*faults: Fault) -> AsyncIterator[BotApi]:
 
 async def error_of(api: BotApi, method: str = "sendMessage", **params: Any) -> ChannelError:
     with structlog.testing.capture_logs() as logs, pytest.raises(ChannelError) as caught:
-        await api.call(method, **({"chat_id": 7, "text": "hi"} | params))
+        await api.call(method, chat_id=7, text="hi", **params)
     told = [caught.value, caught.value.__cause__, *logs]
     assert "canary" not in repr(told)
     return caught.value

@@ -1,0 +1,45 @@
+"""Raw updates of the Bot API, as small as they can be."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from channels.telegram.inbound import Me
+
+Json = dict[str, Any]
+
+BOT: Final = {"id": 1, "is_bot": True, "first_name": "Tapeway", "username": "tapeway_bot"}
+ADA: Final = {"id": 7, "is_bot": False, "first_name": "Ada", "last_name": "Lovelace"}
+BOB: Final = {"id": 8, "is_bot": False, "first_name": "Bob"}
+PRIVATE: Final = {"id": 7, "type": "private", "first_name": "Ada"}
+GROUP: Final = {"id": -100, "type": "supergroup", "title": "Ops"}
+FORUM: Final = {**GROUP, "is_forum": True}
+
+ALL_RULES: Final = frozenset({"private", "mention", "reply", "name", "topic"})
+ME: Final = Me(1, "tapeway_bot", ("Tapeway", "Robin"), ALL_RULES - {"topic"})
+
+
+def said(text: str | None = "hi", chat: Json = GROUP, **more: Any) -> Json:
+    """Return the update of a message; a value of None leaves its field out."""
+    raw = {"message_id": 5, "date": 1767225600, "chat": chat, "from": ADA, "text": text, **more}
+    return {"update_id": 90, "message": _given(raw)}
+
+
+def edited(text: str, **more: Any) -> Json:
+    """Return the update of an edit."""
+    raw = said(text, **{"edit_date": 1767225700, **more})["message"]
+    return {"update_id": 91, "edited_message": raw}
+
+
+def entity(text: str, part: str, kind: str, **more: Any) -> Json:
+    """Return the entity of a part of a text, in UTF-16 units."""
+    before = text[: text.index(part)]
+    return {"type": kind, "offset": units(before), "length": units(part), **more}
+
+
+def units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _given(raw: Json) -> Json:
+    return {name: value for name, value in raw.items() if value is not None}

@@ -38,6 +38,11 @@ class _Open:
     later: deque[InboxRow] = field(default_factory=deque)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
+    @property
+    def named(self) -> bool:
+        """Tell whether the platform names the parts, whatever others say between them."""
+        return self.parts[0].message.joins != REST
+
     def takes(self, row: InboxRow) -> bool:
         """Tell whether a message is another part."""
         first, said = self.parts[0].message, row.message
@@ -45,7 +50,7 @@ class _Open:
             return False
         if (said.sender.id, said.thread_id) != (first.sender.id, first.thread_id):
             return False
-        if first.joins != REST:
+        if self.named:
             return said.joins == first.joins
         plain = not (said.media or said.forwarded or said.reply_to)
         return plain and self.parts[-1].message.joins == REST and not said.text.startswith(",")
@@ -74,10 +79,10 @@ class Joiner:
         held = self._open.get(chat)
         if held is None:
             self._begin(chat, row)
-        elif not held.later and held.takes(row):
+        elif held.takes(row) and (held.named or not held.later):
             held.parts.append(row)
             held.until = self._clock.monotonic() + self._wait_of(row.message.channel)
-            if held.parts[0].message.joins == REST and row.message.joins != REST:
+            if not held.named and row.message.joins != REST:
                 held.scope.cancel()
                 self._close(chat, held)
         else:

@@ -14,19 +14,21 @@ from channels.errors import MediaRefused
 
 Image.MAX_IMAGE_PIXELS = None  # ours is checked below, before anything could be unpacked
 
-SUFFIXES: Final = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
+FORMATS: Final = ("JPEG", "PNG", "WEBP", "GIF")
+SUFFIXES: Final = {"JPEG": "jpg", "MPO": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
+"""MPO is what Pillow calls a JPEG that has more pictures behind the first, as telephones make."""
 
 
 def check_image(data: bytes, most_pixels: int) -> str:
     """Tell the format of an image, as a suffix; raises MediaRefused."""
     try:
-        with Image.open(BytesIO(data), formats=tuple(SUFFIXES)) as image:
+        with Image.open(BytesIO(data), formats=FORMATS) as image:
             width, height = image.size
-            kind = image.format or ""
+            suffix = SUFFIXES[image.format or ""]
             if width * height <= most_pixels:
                 image.verify()
     except Exception as cause:  # a broken file may raise anything
         raise MediaRefused("it is no image that I can read") from cause
     if width * height > most_pixels:
         raise MediaRefused(f"it has too many pixels ({width}x{height})")
-    return SUFFIXES[kind]
+    return suffix

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final
 
 import anyio
@@ -120,7 +120,7 @@ def _keep(folder: Path, name: str, data: bytes) -> None:
     if path.exists():
         return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = folder / f".{name}.{os.getpid()}"
+    part = folder / f".{name}.{token_hex(8)}"  # two turns may keep the same image at once
     part.write_bytes(data)
     part.replace(path)
 
@@ -155,7 +155,7 @@ def _map_images(message: Message, show: Any) -> Message:
             texts.append(str(part.get("text", "")))
             continue
         url = str(part["image_url"]["url"])
-        shown = show(url) if url.startswith(SCHEME) else url
+        shown = show(url)
         if shown is None:
             texts.append("[an image that you cannot see]")
         else:
@@ -166,6 +166,8 @@ def _map_images(message: Message, show: Any) -> Message:
 
 
 def _data_url(url: str, home: Path) -> str | None:
+    if not url.startswith(SCHEME):
+        return url
     name = url.removeprefix(SCHEME)
     path = home / "media" / Path(name).name
     try:

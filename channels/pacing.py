@@ -17,9 +17,6 @@ from typing import Final, Protocol
 
 import anyio
 
-TYPING_EVERY: Final = 4.5
-"""Seconds between two typing signs in one chat; they last five on the strictest platform."""
-
 MOST_CHATS: Final = 10_000
 """So many chats are remembered; beyond, those that may write at once are forgotten."""
 
@@ -77,14 +74,13 @@ ANY: Final = Budget()
 class Gate:
     """The writes of one chat, or of a whole bot, held against a budget."""
 
-    __slots__ = ("_budget", "_closed_until", "_last", "_written", "typing_at", "waiters")
+    __slots__ = ("_budget", "_closed_until", "_last", "_written", "waiters")
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._written: deque[float] = deque()
         self._last = float("-inf")
         self._closed_until = float("-inf")
-        self.typing_at = float("-inf")
         self.waiters: list[_Waiter] = []
 
     def wait(self, now: float, priority: Priority) -> float:
@@ -184,13 +180,8 @@ class Pacing:
         self._chat(chat).close(self._clock.monotonic() + seconds)
 
     def may_type(self, chat: str) -> bool:
-        """Tell whether a typing sign may go out now; True counts as one."""
-        gate = self._chat(chat)
-        now = self._clock.monotonic()
-        if now - gate.typing_at < TYPING_EVERY or gate.closed(now):
-            return False
-        gate.typing_at = now
-        return True
+        """Tell whether a typing sign, which costs no slot, may go out now."""
+        return not self._chat(chat).closed(self._clock.monotonic())
 
     def _chat(self, chat: str) -> Gate:
         gate = self._chats.get(chat)

@@ -1,4 +1,4 @@
-"""Typing signs: shown again and again while somebody waits for an answer, one a chat at a time.
+"""Typing signs: shown again and again while somebody waits for an answer.
 
 A sign of a platform lasts some seconds and is not charged; it stops while the chat's gate is
 closed. Several questions of one place share its signs.
@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 import anyio
 
 from channels.errors import ChannelError
 from channels.message import InboundMessage
-from channels.pacing import TYPING_EVERY, Clock, Pacing
+from channels.pacing import Clock, Pacing
+
+TYPING_EVERY: Final = 4.5
+"""Seconds between two signs in one place; they last five on the strictest platform."""
 
 Place = tuple[str, str | None]
 """Chat and thread."""
@@ -66,7 +70,7 @@ class TypingSigns:
     async def _run(self, place: Place, signs: _Signs, message: InboundMessage) -> None:
         try:
             with signs.scope:
-                while True:
+                while signs.waiting:
                     if self._pacing.may_type(message.chat_id):
                         await self._show(message)
                     await self._clock.sleep(TYPING_EVERY)

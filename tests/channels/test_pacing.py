@@ -1,25 +1,40 @@
-"""One budget a chat: who may write next, and when."""
+"""One budget a chat and a bot: who may write next, and when."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from itertools import pairwise
 
 import anyio
 import pytest
 from anyio.abc import TaskGroup
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from channels.pacing import MOST_CHATS, TYPING_EVERY, Budget, Pacing, Priority
+from channels.pacing import (
+    ANY,
+    KEPT,
+    MOST_CHATS,
+    THINNING,
+    Budget,
+    Gate,
+    Pacing,
+    Priority,
+)
 from tests.clock import ManualClock, settle
 
 pytestmark = pytest.mark.anyio
 
 
+SECOND = Budget(1.0)
+
+
 class Writers:
     """Tasks that want to write, and the moments at which they could."""
 
-    def __init__(self, group: TaskGroup) -> None:
+    def __init__(self, group: TaskGroup, chat: Budget = SECOND, bot: Budget = ANY) -> None:
         self.clock = ManualClock()
-        self.pacing = Pacing(lambda _chat: Budget(1.0), self.clock)
+        self.pacing = Pacing(lambda _chat: chat, self.clock, bot)
         self.wrote: list[tuple[float, str]] = []
         self._group = group
 
@@ -111,19 +126,6 @@ async def test_who_gives_up_uses_no_slot_and_holds_nobody_up(writers: Writers) -
     assert writers.wrote == [(0, "one"), (1, "two"), (2, "three")]
 
 
-async def test_typing_goes_out_at_most_every_few_seconds_and_costs_no_slot(
-    writers: Writers,
-) -> None:
-    assert writers.pacing.may_type("chat")
-    await writers.writes("one", Priority.FINAL)
-    assert writers.wrote == [(0, "one")]
-    await writers.clock.advance(TYPING_EVERY - 0.1)
-    assert not writers.pacing.may_type("chat")
-    assert writers.pacing.may_type("another")
-    await writers.clock.advance(0.1)
-    assert writers.pacing.may_type("chat")
-
-
 async def test_typing_goes_on_between_two_writes(writers: Writers) -> None:
     await writers.writes("one", Priority.EDIT)
     assert writers.pacing.may_type("chat")
@@ -147,3 +149,110 @@ async def test_many_chats_do_not_make_it_forget_who_waits_or_must_wait(writers: 
     assert writers.wrote == [(0, "one")]
     await writers.clock.advance(60)
     assert writers.wrote == [(0, "one"), (1, "two"), (40, "late")]
+
+
+MINUTE = Budget(1.0, 20, 60.0)
+TINY = 1e-9
+
+
+async def test_a_window_lets_only_so_many_writes_through() -> None:
+    async with anyio.create_task_group() as group:
+        writers = Writers(group, Budget(0.0, 3, 60.0))
+        for number in range(7):
+            await writers.writes(str(number), Priority.FINAL)
+        await writers.clock.advance(120)
+    assert [moment for moment, _ in writers.wrote] == [0, 0, 0, 60, 60, 60, 120]
+
+
+@pytest.mark.parametrize("priority", list(Priority))
+def test_a_part_of_a_window_is_kept_for_who_goes_before(priority: Priority) -> None:
+    gate = Gate(Budget(0.0, 20, 60.0))
+    wrote = 0
+    while gate.wait(0.0, priority) <= 0:
+        gate.write(0.0)
+        wrote += 1
+    assert wrote == round(20 * (1 - KEPT[priority]))
+    assert gate.wait(0.0, priority) == 60
+    sooner = [other for other in Priority if other < priority]
+    assert all(gate.wait(0.0, other) <= 0 for other in sooner)
+
+
+def test_a_budget_of_one_is_for_everybody() -> None:
+    gate = Gate(Budget(0.0, 1, 60.0))
+    assert all(gate.wait(0.0, priority) <= 0 for priority in Priority)
+
+
+def test_edits_come_the_more_rarely_the_more_of_the_window_is_used() -> None:
+    gate = Gate(MINUTE)
+    waits = []
+    for at in (0.0, 2.0, 4.0):
+        gate.write(at)
+        waits.append(gate.wait(at, Priority.EDIT))
+        assert gate.wait(at, Priority.FINAL) == 1
+    assert waits == pytest.approx([THINNING, THINNING**2, THINNING**3])
+
+
+async def test_all_chats_together_share_the_bot_s_budget() -> None:
+    async with anyio.create_task_group() as group:
+        writers = Writers(group, Budget(1.0), bot=Budget(0.0, 3, 10.0))
+        for number in range(5):
+            await writers.writes(str(number), Priority.FINAL, f"chat {number}")
+        assert [moment for moment, _ in writers.wrote] == [0, 0, 0]
+        await writers.clock.advance(10)
+        assert [moment for moment, _ in writers.wrote[3:]] == [10, 10]
+
+
+async def test_what_is_idle_is_forgotten_and_what_is_used_is_not() -> None:
+    clock = ManualClock()
+    pacing = Pacing(lambda _chat: Budget(1.0, 2, 60.0), clock)
+    await pacing.slot("used", Priority.FINAL)
+    for number in range(MOST_CHATS):
+        pacing.may_type(f"other {number}")
+    assert len(pacing._chats) < 10
+    assert "used" in pacing._chats
+    await clock.advance(60)
+    for number in range(MOST_CHATS):
+        pacing.may_type(f"another {number}")
+    assert "used" not in pacing._chats
+
+
+WRITE = st.tuples(
+    st.sampled_from(["a", "b"]),
+    st.sampled_from(list(Priority)),
+    st.sampled_from([0.0, 0.0, 0.3, 2.0]),
+    st.sampled_from([None, None, None, None, 5.0]),
+)
+
+
+@given(writes=st.lists(WRITE, max_size=40), count=st.integers(1, 5))
+@settings(deadline=None, max_examples=60)
+async def test_d3_whatever_comes_no_window_is_exceeded_and_finals_go_before_edits(
+    writes: list[tuple[str, Priority, float, float | None]], count: int
+) -> None:
+    chat, bot = Budget(1.0, count, 10.0), Budget(0.0, 4, 3.0)
+    asked: list[float] = []
+    async with anyio.create_task_group() as group:
+        writers = Writers(group, chat, bot)
+        for number, (name, priority, pause, closed) in enumerate(writes):
+            asked.append(writers.clock.monotonic())
+            await writers.writes(f"{name} {priority.value} {number}", priority, name)
+            if closed is not None:
+                writers.pacing.close(name, closed)
+            await writers.clock.advance(pause)
+        await writers.clock.advance(1000)
+    assert len(writers.wrote) == len(writes)
+    for name in ("a", "b"):
+        own = [(at, word) for at, word in writers.wrote if word.startswith(name)]
+        _holds([at for at, _ in own], count, 10.0)
+        assert all(later - at >= 1.0 - TINY for (at, _), (later, _) in pairwise(own))
+        for (at, word), (_, next_word) in pairwise(own):
+            waited = asked[int(next_word.split()[2])] < at
+            assert not waited or word.split()[1] <= next_word.split()[1]
+    _holds([at for at, _ in writers.wrote], 4, 3.0)
+
+
+def _holds(moments: list[float], count: int, window: float) -> None:
+    """Hold that no window has more than so many writes."""
+    assert all(
+        later - at >= window - TINY for at, later in zip(moments, moments[count:], strict=False)
+    )

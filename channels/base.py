@@ -26,6 +26,33 @@ from channels.pacing import ANY, Budget, Clock, Pacing, Priority
 from channels.typing import TypingSigns
 
 Capability = Literal["edit", "typing", "native_stream", "media", "idempotent_send", "routes"]
+Feature = Literal[
+    "groups",
+    "private",
+    "threads",
+    "names",
+    "rules",
+    "bursts",
+    "bots",
+    "strangers",
+    "edits",
+    "deletions",
+    "pings",
+    "remote",
+]
+"""What a platform has, beside what its channel can do: the conformance suite asks for no more.
+
+groups, private  chats of several people; chats of one person with the agent
+threads          topics or threads within a chat
+names            the agent may be called by a name, without a mention
+rules            a setting tells what the agent answers
+bursts           people put one thought into several messages
+bots             other bots write too
+strangers        whoever finds the agent may write to it
+edits, deletions the platform tells of them
+pings            a message can alert people whom it does not answer
+remote           it is reached over a network, refuses what it does not like, and asks to wait
+"""
 
 
 class Event(Protocol):
@@ -114,6 +141,7 @@ class Channel(ABC):
 
     name: ClassVar[str]
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
+    features: ClassVar[frozenset[Feature]] = frozenset()
     traits: Traits = Traits()
 
     def __init__(self) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import anyio
 from anyio.lowlevel import checkpoint
 
 START: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 MOST_ROUNDS: Final = 10_000
+QUIET_ROUNDS: Final = 10
+"""So many turns of the loop without anything to do mean that nothing is on its way in a socket."""
+
+T = TypeVar("T")
 
 
 class ManualClock:
@@ -43,15 +49,72 @@ class ManualClock:
 
     async def advance(self, seconds: float) -> None:
         """Let time pass; whoever wakes runs at its own moment, before this returns."""
-        await settle()
+        await self._settle()
         until = self._passed + seconds
         while self._sleepers and self._sleepers[0][0] <= until:
             moment, _, woken = heappop(self._sleepers)
             self._passed = moment
             woken.set()
-            await settle()
+            await self._settle()
         self._passed = until
+        await self._settle()
+
+    async def _settle(self) -> None:
         await settle()
+
+
+class RestingClock(ManualClock):
+    """A manual clock for what talks over sockets: time passes only while nothing is on its way.
+
+    The sockets must be this process's own, and the store in memory: its thread is not seen.
+    """
+
+    async def run(self, work: Awaitable[T], most: float = 3600.0) -> T:
+        """Let time pass, as much as is needed and at most so many seconds, until work is done."""
+        task = asyncio.ensure_future(work)
+        until = self._passed + most
+        try:
+            await self._settle()
+            while not task.done():
+                if self._sleepers and self._sleepers[0][0] <= until:
+                    await self.advance(self._sleepers[0][0] - self._passed)
+                else:
+                    assert not self._sleepers, f"it takes more than {most} seconds"
+                    await asyncio.wait([task], timeout=0.01)
+            return task.result()
+        finally:
+            task.cancel()
+
+    async def _settle(self) -> None:
+        threads = _watched_threads()
+        ready: Sized = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+        quiet = 0
+        while quiet < QUIET_ROUNDS:
+            await checkpoint()  # each turn of the loop also looks at the sockets
+            quiet = 0 if ready or threads.busy else quiet + 1
+
+
+class _Threads(ThreadPoolExecutor):
+    """The loop's threads, which tell whether any of them works."""
+
+    def __init__(self) -> None:
+        super().__init__(thread_name_prefix="watched")
+        self.busy: set[Future[Any]] = set()
+
+    def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = super().submit(*args, **kwargs)
+        self.busy.add(future)
+        future.add_done_callback(self.busy.discard)
+        return future
+
+
+def _watched_threads() -> _Threads:
+    loop = asyncio.get_running_loop()
+    found = getattr(loop, "_default_executor", None)
+    if not isinstance(found, _Threads):
+        found = _Threads()
+        loop.set_default_executor(found)
+    return found
 
 
 async def settle() -> None:

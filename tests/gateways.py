@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import anyio.abc
 import httpx2
 
 from gateway.app import Gateway, running_gateway
+from gateway.clock import Clock
 from gateway.home import find_running
 from gateway.hook_runtime import HookRuntime
 from gateway.plugins import Failure
@@ -61,11 +62,17 @@ def with_plugins(*plugins: object) -> Callable[[HookRuntime], list[Failure]]:
 
 @asynccontextmanager
 async def gateway_of(
-    home: Path, server: FakeOpenAI | None = None, *plugins: object, **more: str
+    home: Path,
+    server: FakeOpenAI | None = None,
+    *plugins: object,
+    clock: Clock | None = None,
+    only: Sequence[str] | None = None,
+    **more: str,
 ) -> AsyncIterator[Gateway]:
     """Run a gateway in this process."""
     settings = make_settings(home, server, **more)
-    async with running_gateway(settings, plugins=with_plugins(*plugins)) as gateway:
+    source = with_plugins(*plugins)
+    async with running_gateway(settings, plugins=source, clock=clock, only=only) as gateway:
         yield gateway
 
 

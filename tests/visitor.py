@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 from uuid import uuid4
@@ -17,9 +17,17 @@ Json = dict[str, Any]
 class Visitor:
     """One person in one room; keeps every event that came."""
 
-    def __init__(self, client: httpx2.AsyncClient, room: str, name: str) -> None:
+    def __init__(
+        self,
+        client: httpx2.AsyncClient,
+        room: str,
+        name: str,
+        place: str = "/api/rooms",
+        heard: Callable[[], None] = lambda: None,
+    ) -> None:
         self._client = client
-        self._path = f"/api/rooms/{room}"
+        self._path = f"{place}/{room}"
+        self._heard = heard
         self.person = {"id": f"w-{name.lower()}", "name": name}
         self.events: list[Json] = []
         self._changed = anyio.Event()
@@ -106,6 +114,7 @@ class Visitor:
                     task_status.started()
                 self._changed.set()
                 self._changed = anyio.Event()
+                self._heard()
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from starlette.routing import Route
 
-from channels.base import Traits
+from channels.base import Feature, Traits
 from channels.cli.inbound import parse
 from channels.cli.settings import CliSettings
 from channels.rooms import RoomChannel
@@ -18,6 +18,7 @@ class CliChannel(RoomChannel):
     """Chats of terminals."""
 
     name: ClassVar[str] = "cli"
+    features: ClassVar[frozenset[Feature]] = frozenset({"private"})
     # A line of a terminal is sent on purpose: there is no burst to wait for.
     traits: Traits = Traits(edit_interval=0.03, debounce=0.0)
 

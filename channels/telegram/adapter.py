@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from telegram.error import TelegramError
 
-from channels.base import Capability, Channel, Traits
+from channels.base import Capability, Channel, Feature, Traits
 from channels.chunk import split
 from channels.draft import Place
 from channels.errors import ChannelDown, ChannelUnfit, MediaRefused, SendRefused
@@ -51,6 +51,22 @@ class TelegramChannel(Channel):
     name: ClassVar[str] = "telegram"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "native_stream", "media", "routes"}
+    )
+    # A bot is not told that a message was deleted.
+    features: ClassVar[frozenset[Feature]] = frozenset(
+        {
+            "groups",
+            "private",
+            "threads",
+            "names",
+            "rules",
+            "bursts",
+            "bots",
+            "strangers",
+            "edits",
+            "pings",
+            "remote",
+        }
     )
 
     def __init__(self, settings: TelegramSettings) -> None:

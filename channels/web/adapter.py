@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from starlette.routing import Route
 
+from channels.base import Feature
 from channels.rooms import RoomChannel
 from channels.rooms_http import Post, room_routes
 from channels.web.format import to_html
@@ -19,6 +20,7 @@ class WebChannel(RoomChannel):
     """Rooms on the gateway's own page."""
 
     name: ClassVar[str] = "web"
+    features: ClassVar[frozenset[Feature]] = frozenset({"groups", "bursts"})
 
     def __init__(self, settings: WebSettings) -> None:
         super().__init__()

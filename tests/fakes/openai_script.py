@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, TypeAlias
@@ -75,8 +75,8 @@ class Refused:
 class Text:
     """Answer with text, one delta per piece, reasoning first.
 
-    `delay` is the pause between two deltas in seconds. `gate` is awaited after the first
-    piece of text; a request without `stream` awaits it before the whole answer.
+    `delay` is the pause between two deltas in seconds, which `sleep` waits. `gate` is awaited
+    after the first piece of text; a request without `stream` awaits it before the whole answer.
     `comments` puts an SSE comment before every event.
     """
 
@@ -87,6 +87,7 @@ class Text:
     finish_reason: str = "stop"
     reasoning: tuple[str, ...] = ()
     comments: bool = False
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,8 @@ class ToolCalls:
     """Answer with function calls after optional text.
 
     The arguments travel in deltas of `fragment` characters, parallel calls taking turns.
-    `delay`, `gate` and `comments` are those of `Text`; with no text the gate is awaited after
-    the first delta.
+    `delay`, `gate`, `comments` and `sleep` are those of `Text`; with no text the gate is awaited
+    after the first delta.
     """
 
     calls: tuple[Call, ...]
@@ -116,6 +117,7 @@ class ToolCalls:
     finish_reason: str = "tool_calls"
     reasoning: tuple[str, ...] = ()
     comments: bool = False
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,7 +334,7 @@ async def _send_deltas(
     held = next((index for index, part in enumerate(parts) if "content" in part), 0)
     for index, part in enumerate(parts):
         if index and spoken.delay:
-            await asyncio.sleep(spoken.delay)
+            await spoken.sleep(spoken.delay)
         await answer.event(envelope.chunk(part))
         if index == held and spoken.gate is not None:
             await spoken.gate.wait()

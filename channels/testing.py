@@ -1,0 +1,300 @@
+"""The conformance suite's kit, free of any test framework: what a chat may rely on, and a stage.
+
+A platform's author writes a `Stage`: people, chats and trouble, acted out on a stand-in of the
+platform that is spoken to over a socket. The suite runs the real gateway with the real channel
+against it, once for each of `LINES`; `reason_against` tells which of them a channel need not keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, Literal, Protocol, TypeAlias
+
+from channels.base import Capability, Channel, Feature
+
+Need: TypeAlias = Capability | Feature
+Operation = Literal["typing", "first", "edit", "final"]
+"""What a platform is asked for: a sign, partial text, more of it, a whole message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who writes; `id` is the platform's."""
+
+    id: str
+    name: str
+    is_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A chat, or with `thread` a topic of one; ids are the platform's."""
+
+    id: str
+    thread: str | None = None
+
+    def whole(self) -> Chat:
+        """Return the chat that a topic is of."""
+        return replace(self, thread=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message of a person; `delivery` is what the stage needs to deliver it again."""
+
+    id: str
+    chat: Chat
+    person: Person
+    text: str
+    delivery: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A message of the agent's, as people see it now."""
+
+    id: str
+    text: str
+    reply_to: str | None
+    thread: str | None = None
+
+
+class Stage(Protocol):
+    """A platform, as its people see it.
+
+    Entered before the gateway starts and left after it has ended; `connected` while one runs, which
+    may be several times. Times are those of the clock that the stage was made with.
+    """
+
+    def settings(self) -> Mapping[str, str]:
+        """Return the gateway's settings for this stage, without the prefix TAPEWAY_."""
+        ...
+
+    def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
+        """Return the settings under which only these rules ask the agent; needs `rules`.
+
+        private, mention, reply, name, thread
+        """
+        ...
+
+    def connected(self, url: str) -> AbstractAsyncContextManager[None]:
+        """Be in touch with the gateway whose address this is."""
+        ...
+
+    # -- who and where
+
+    def person(self, name: str, *, is_bot: bool = False) -> Person:
+        """Return the person of a name, the same one each time; `is_bot` needs `bots`."""
+        ...
+
+    def group(self) -> Chat:
+        """Make a chat of several people; needs `groups`."""
+        ...
+
+    def private(self, person: Person) -> Chat:
+        """Return the chat of a person with the agent; needs `private`."""
+        ...
+
+    def thread(self, group: Chat) -> Chat:
+        """Make a topic in a group; needs `threads`."""
+        ...
+
+    def calling(self, person: Person | None = None) -> str:
+        """Return what a message holds that mentions a person, or the agent."""
+        ...
+
+    # -- what people do; none of it waits for the gateway to have noticed
+
+    async def say(
+        self,
+        chat: Chat,
+        person: Person,
+        text: str,
+        *,
+        mention: bool = True,
+        reply_to: str | None = None,
+        like: Said | None = None,
+    ) -> Said:
+        """Write a message, in Markdown where the platform's people can.
+
+        `mention`: in a group, begin with a mention of the agent. `like`: with the message id that
+        this message of another chat has.
+        """
+        ...
+
+    async def echo(self, chat: Chat, answer: Answer) -> None:
+        """Deliver a message of the agent's to the agent; needs `bots`."""
+        ...
+
+    async def redeliver(self, said: Said, *, anew: bool = False) -> None:
+        """Deliver a message a second time; `anew`: as a delivery of another id."""
+        ...
+
+    async def edit(self, said: Said, text: str) -> None:
+        """Let the author of a message change it; needs `edits`."""
+        ...
+
+    async def delete(self, said: Said) -> None:
+        """Let the author of a message delete it; needs `deletions`."""
+        ...
+
+    async def command(self, chat: Chat, person: Person, name: str) -> Said:
+        """Give the agent a command, in the platform's own way."""
+        ...
+
+    async def send_image(self, chat: Chat, person: Person, data: bytes, text: str) -> Said:
+        """Send an image with a text that asks the agent; needs `media`."""
+        ...
+
+    async def send_file(
+        self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
+    ) -> Said:
+        """Send a file with a text that asks the agent; needs `media`."""
+        ...
+
+    # -- what people see
+
+    async def settled(self) -> None:
+        """Wait until the gateway has taken what was said, and until what it sent is seen."""
+        ...
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        """Wait until something is so; it is asked again after every change."""
+        ...
+
+    def answers(self, chat: Chat) -> list[Answer]:
+        """Return the agent's messages that can be seen in a chat, the oldest first."""
+        ...
+
+    def typing(self, chat: Chat) -> bool:
+        """Tell whether people see at this moment that an answer is on its way."""
+        ...
+
+    def typed(self, chat: Chat) -> int:
+        """Return how often typing was shown, or begun."""
+        ...
+
+    def pinged(self, chat: Chat) -> list[str]:
+        """Return who was alerted without having been answered; needs `pings`."""
+        ...
+
+    def shows(self, piece: str) -> str:
+        """Return what people read of a piece of Markdown; AssertionError: it does not fit."""
+        ...
+
+    def outbound(self) -> bytes:
+        """Return everything that ever went out to the platform."""
+        ...
+
+    # -- trouble; needs `remote`
+
+    def throttle(self, operation: Operation, chat: Chat, seconds: int) -> None:
+        """Answer the next request of a kind with the wish to be left alone for so long."""
+        ...
+
+    def lose_answer(self, chat: Chat) -> None:
+        """Carry out the next send, and break off before saying so."""
+        ...
+
+    def break_edit(self, why: Literal["unchanged", "gone"]) -> None:
+        """Refuse the next edit."""
+        ...
+
+    def shut_out(self, chat: Chat) -> None:
+        """Take nothing for a chat any more, for good."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A promise to chats; `needs` is what a channel must have for it to mean anything."""
+
+    id: str
+    promise: str
+    needs: tuple[Need, ...] = ()
+
+
+LINES: Final[Mapping[str, Line]] = MappingProxyType(
+    {
+        line.id: line
+        for line in (
+            Line("A1", "The same event, delivered twice, is one turn and one reply."),
+            Line(
+                "A4", "An edit before its turn is what the turn sees; later it is told.", ("edits",)
+            ),
+            Line("A5", "Equal message ids in different chats are different messages."),
+            Line("B1", "What nobody asks is on the tape, and nothing happens.", ("groups",)),
+            Line("B2", "The agent answers what addresses it; each way can be switched off."),
+            Line(
+                "B3", "Others' mentions, and its name in code or a link, ask nothing.", ("groups",)
+            ),
+            Line("B4", "A bare mention is answered from the recent conversation.", ("groups",)),
+            Line("B5", "Bots are ignored; where they are not, never without end.", ("bots",)),
+            Line("B6", "A burst of one person is one turn; a command goes first.", ("bursts",)),
+            Line("B7", "Who may talk is decided before anything is spent.", ("strangers",)),
+            Line("C1", "Two people at once: each gets an answer to the own message.", ("groups",)),
+            Line("C2", "Requests run side by side, those of one conversation in order."),
+            Line("C3", "What does not fit the queue is told; nothing is dropped silently."),
+            Line("C4", "`stop` ends the turn and what waits behind it; the tape says who."),
+            Line("C5", "A hundred chats at once: nothing reaches another chat."),
+            Line("C6", "A tool that burns a CPU holds up nobody else.", ("typing",)),
+            Line("D1", "Killed at any moment: one complete answer each after the restart."),
+            Line(
+                "D2", "What was said while the gateway was down is answered, in order.", ("remote",)
+            ),
+            Line("D3", "Told to wait, the final comes once, in order, others go on.", ("remote",)),
+            Line("D4", "A refused edit: the final still comes, once.", ("remote", "edit")),
+            Line("D5", "Partial text becomes the answer, or goes."),
+            Line("D6", "A permanent refusal is written down and stops nothing else.", ("remote",)),
+            Line("E1", "A reply says what it answers, and stays in its thread."),
+            Line("E2", "Any Markdown of any length arrives whole."),
+            Line("E3", "What cannot be drawn is its text."),
+            Line("E4", "Reasoning, arguments and results of tools reach no chat."),
+            Line("E5", "Nobody can make the agent ping everybody.", ("pings",)),
+            Line("E6", "Typing shows at once, and ends with the turn.", ("typing",)),
+            Line("E7", "An error is one sentence with an id that the log has."),
+            Line("E8", "Images reach a model that sees; files are named.", ("media",)),
+            Line("F1", "A dead socket is noticed, and the gap is filled.", ("remote",)),
+            Line("F2", "After a hundred reconnects one connection lives.", ("remote",)),
+            Line("F3", "Quiet is healthy; deaf is not, and says so.", ("remote",)),
+            Line("F4", "A wrong token fails fast, with the remedy; others run on.", ("remote",)),
+            Line("G1", "A mention after much talk finds what was talked of.", ("groups",)),
+            Line("G2", "Text of others is data: quoted, with its author's id.", ("groups",)),
+            Line("H1", "For any message: what became of it, and why."),
+            Line("H2", "No secret in logs, errors, tapes or metrics."),
+        )
+    }
+)
+"""What every channel owes its people; the letters are those of the tests' names."""
+
+LACKS: Final[Mapping[Need, str]] = MappingProxyType(
+    {
+        "groups": "its chats have one person each",
+        "private": "every chat of it is a room",
+        "threads": "its chats have no threads",
+        "names": "the agent is called by a mention only",
+        "rules": "who is asked is chosen with each message",
+        "bursts": "a line is sent on purpose: nothing is waited for",
+        "bots": "no bots write there",
+        "strangers": "whoever is there is the owner, or let in by the owner",
+        "edits": "nothing that was said can be changed",
+        "deletions": "the agent is not told what was deleted",
+        "pings": "it alerts nobody",
+        "remote": "there is no platform between the gateway and its people",
+        "edit": "a message that was sent stays as it is",
+        "typing": "it has no sign for typing",
+        "native_stream": "partial text is sent and edited there",
+        "media": "nothing but text can be sent there",
+        "idempotent_send": "a second send is a second message there",
+        "routes": "it needs no address of the gateway's",
+    }
+)
+
+
+def reason_against(needs: Sequence[Need], channel: type[Channel]) -> str | None:
+    """Return why a channel cannot keep what needs all these; None: it must."""
+    has = channel.capabilities | channel.features
+    return next((LACKS[need] for need in needs if need not in has), None)

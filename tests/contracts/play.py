@@ -1,0 +1,172 @@
+"""The conformance suite's play: a stage, the real gateway on it, and a model over HTTP.
+
+A test is declared with `promises(line, *needs)`: it runs for each registered channel that has what
+the line and the test need. What that leaves out is in `LEFT_OUT`, for the table to answer for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import pytest
+
+from channels.base import Channel
+from channels.registry import CHANNELS
+from channels.testing import LINES, Answer, Chat, Need, Person, Said, Stage, reason_against
+from gateway.app import Gateway
+from tape.entry import Entry
+from tests.clock import RestingClock
+from tests.contracts.stages import STAGES
+from tests.fakes.openai_server import FakeOpenAI
+from tests.gateways import gateway_of, tape_of
+
+T = TypeVar("T")
+Test = TypeVar("Test", bound=Callable[..., Any])
+
+PROMISED: Final[dict[tuple[str, str], list[str]]] = {}
+"""The tests that run, by line and channel."""
+
+LEFT_OUT: Final[dict[str, dict[str, str]]] = {}
+"""What does not run: by channel, by line (and what a test of it needs beyond), the reason."""
+
+
+def promises(line: str, *needs: Need) -> Callable[[Test], Test]:
+    """Run a test of a line on every channel that has what it needs."""
+
+    def declare(test: Test) -> Test:
+        named = f"test_{line.lower()}_"
+        assert test.__name__.startswith(named), f"{test.__name__} must begin with {named}"
+        runs = []
+        for channel in sorted(CHANNELS):
+            kind = class_of(channel)
+            whole = reason_against(LINES[line].needs, kind)
+            part = reason_against(needs, kind)
+            if whole is not None:
+                LEFT_OUT.setdefault(channel, {})[line] = whole
+            elif part is not None:
+                LEFT_OUT.setdefault(channel, {})[f"{line} {' '.join(needs)}"] = part
+            else:
+                PROMISED.setdefault((line, channel), []).append(test.__name__)
+                runs.append(channel)
+        marked: Test = pytest.mark.parametrize("channel", runs)(test)
+        return marked
+
+    return declare
+
+
+def class_of(channel: str) -> type[Channel]:
+    """Return the class of a registered channel."""
+    module, _, attribute = CHANNELS[channel].target.partition(":")
+    found: type[Channel] = getattr(import_module(module), attribute)
+    return found
+
+
+@dataclass(slots=True)
+class Play:
+    """A gateway that runs, and who is around it."""
+
+    channel: str
+    stage: Stage
+    gateway: Gateway
+    model: FakeOpenAI
+    clock: RestingClock
+
+    def has(self, need: Need) -> bool:
+        """Tell whether the channel has something."""
+        return reason_against([need], class_of(self.channel)) is None
+
+    def person(self, name: str = "Alice") -> Person:
+        """Return somebody."""
+        return self.stage.person(name)
+
+    def chat(self, person: Person | None = None) -> Chat:
+        """Make a chat: of several people where there is such a thing."""
+        if self.has("groups"):
+            return self.stage.group()
+        return self.stage.private(person or self.person())
+
+    async def ask(self, chat: Chat, person: Person, text: str, **how: Any) -> Said:
+        """Say something that asks the agent, and wait until all is answered."""
+        said = await self.stage.say(chat, person, text, **how)
+        await self.settle()
+        return said
+
+    async def ask_command(self, chat: Chat, person: Person, name: str) -> Said:
+        """Give a command, and wait until it is answered."""
+        said = await self.stage.command(chat, person, name)
+        await self.settle()
+        return said
+
+    async def settle(self) -> None:
+        """Let time pass until what was said is answered as far as it will be."""
+        await self.clock.run(self._settled())
+
+    async def run(self, work: Awaitable[T]) -> T:
+        """Let time pass until something is done."""
+        return await self.clock.run(work)
+
+    async def taken(self) -> None:
+        """Wait, while no time passes, until what was said is taken in."""
+        await self.stage.settled()
+        await self.gateway.conversation.intake.taken_in()
+        await self.clock.advance(0)
+
+    def answer(self, said: Said) -> Answer:
+        """Return the one answer to a message."""
+        found = [one for one in self.stage.answers(said.chat) if one.reply_to == said.id]
+        assert len(found) == 1, f"{said.text!r} has {len(found)} answers: {found}"
+        return found[0]
+
+    def texts(self, chat: Chat) -> list[str]:
+        """Return what the agent said in a chat."""
+        return [answer.text for answer in self.stage.answers(chat)]
+
+    async def tape(self, chat: Chat) -> list[Entry]:
+        """Return the tape of a chat."""
+        return await tape_of(self.gateway, f"{self.channel}:{chat.id}").read()
+
+    async def events(self, chat: Chat, name: str) -> list[dict[str, Any]]:
+        """Return the data of a chat's events of a name."""
+        return [e.payload["data"] for e in await self.tape(chat) if e.name == name]
+
+    async def _settled(self) -> None:
+        await self.stage.settled()
+        await self.gateway.conversation.idle()
+        await self.stage.settled()
+
+
+def prompt_of(model: FakeOpenAI, number: int = -1) -> str:
+    """Return everything that the model was shown in one request."""
+    return "\n".join(str(m["content"]) for m in model.requests[number].body["messages"])
+
+
+@asynccontextmanager
+async def playing(
+    channel: str,
+    home: Path,
+    *plugins: object,
+    limits: bool = False,
+    rules: Sequence[str] | None = None,
+    **settings: str,
+) -> AsyncIterator[Play]:
+    """Raise the curtain; time stands still until the test lets it pass.
+
+    `limits` holds the platform to its own; `rules` are the only ones that ask the agent.
+    """
+    async with AsyncExitStack() as stack:
+        clock = RestingClock()
+        stage = await stack.enter_async_context(STAGES[channel](clock, limits=limits))
+        model = await stack.enter_async_context(FakeOpenAI())
+        open_to_all = {"TAPE__URL": "memory:", "ACCESS__MODE": "open"}
+        chosen = stage.answering(rules) if rules is not None else {}
+        more = {**open_to_all, **stage.settings(), **chosen, **settings}
+        gateway = await stack.enter_async_context(
+            gateway_of(home, model, *plugins, clock=clock, only=[channel], **more)
+        )
+        await stack.enter_async_context(stage.connected(gateway.url))
+        yield Play(channel, stage, gateway, model, clock)

@@ -1,0 +1,257 @@
+"""Rooms of our own as the conformance suite's stage: the page's and the terminal's HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from types import TracebackType
+from typing import Any, Literal, NoReturn, Self
+from uuid import UUID
+
+import anyio
+import httpx2
+import orjson
+from anyio.abc import TaskGroup
+
+from channels.testing import Answer, Chat, Operation, Person, Said
+from tests.clock import ManualClock
+from tests.visitor import Visitor
+
+
+class RoomStage:
+    """Visitors of rooms, who speak HTTP as the page does; a chat is a room."""
+
+    place = "/api/rooms"
+
+    def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
+        self._rooms: dict[str, dict[str, Visitor]] = {}
+        self._gone: list[Visitor] = []
+        self._posts: dict[str, Said] = {}
+        self._client: httpx2.AsyncClient | None = None
+        self._group: TaskGroup | None = None
+        self._changed = anyio.Event()
+        self._guests = 0
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return None
+
+    def settings(self) -> Mapping[str, str]:
+        return {}
+
+    def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
+        return _not_here()
+
+    @asynccontextmanager
+    async def connected(self, url: str) -> AsyncIterator[None]:
+        limits = httpx2.Limits(max_connections=None)
+        async with (
+            httpx2.AsyncClient(base_url=url, timeout=30, limits=limits, trust_env=False) as client,
+            anyio.create_task_group() as group,
+        ):
+            self._client, self._group = client, group
+            for room, people in self._rooms.items():
+                self._gone += people.values()
+                self._rooms[room] = {name: await self._enter(room, name) for name in people}
+            try:
+                yield
+            finally:
+                group.cancel_scope.cancel()
+
+    # -- who and where
+
+    def person(self, name: str, *, is_bot: bool = False) -> Person:
+        assert not is_bot
+        return Person(f"w-{name.lower()}", name)
+
+    def group(self) -> Chat:
+        return self._room(f"room-{len(self._rooms) + 1}")
+
+    def private(self, person: Person) -> Chat:
+        return _not_here()
+
+    def thread(self, group: Chat) -> Chat:
+        return _not_here()
+
+    def calling(self, person: Person | None = None) -> str:
+        return f"@{person.name if person is not None else 'Tapeway'}"
+
+    # -- what people do
+
+    async def say(
+        self,
+        chat: Chat,
+        person: Person,
+        text: str,
+        *,
+        mention: bool = True,
+        reply_to: str | None = None,
+        like: Said | None = None,
+    ) -> Said:
+        if mention:
+            text = self.addressed(text)
+        visitor = await self._visitor(chat, person)
+        message_id = like.id if like is not None else str(UUID(int=len(self._posts) + 1, version=4))
+        said = Said(message_id, chat, person, text, reply_to or "")
+        self._posts[f"{chat.id}/{message_id}"] = said
+        await self._post(visitor, said)
+        return said
+
+    async def echo(self, chat: Chat, answer: Answer) -> None:
+        _not_here()
+
+    async def redeliver(self, said: Said, *, anew: bool = False) -> None:
+        await self._post(await self._visitor(said.chat, said.person), said)
+
+    async def edit(self, said: Said, text: str) -> None:
+        _not_here()
+
+    async def delete(self, said: Said) -> None:
+        _not_here()
+
+    async def command(self, chat: Chat, person: Person, name: str) -> Said:
+        return await self.say(chat, person, f",{name}", mention=False)
+
+    async def send_image(self, chat: Chat, person: Person, data: bytes, text: str) -> Said:
+        return _not_here()
+
+    async def send_file(
+        self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
+    ) -> Said:
+        return _not_here()
+
+    # -- what people see
+
+    async def settled(self) -> None:
+        """Let somebody come into each room: who was there before sees that last of all."""
+        assert self._client is not None
+        for room, people in self._rooms.items():
+            self._guests += 1
+            guest = Visitor(self._client, room, f"Guest {self._guests}", self.place, self._tell)
+            async with anyio.create_task_group() as group:
+                await group.start(guest.listen)
+                for visitor in people.values():
+                    await visitor.until(partial(_came, guest))
+                group.cancel_scope.cancel()
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        while not so():
+            await self._changed.wait()
+
+    def answers(self, chat: Chat) -> list[Answer]:
+        found: dict[str, Answer] = {}
+        for event in self._seen(chat):
+            if event["type"] in ("message", "draft") and event["message"]["role"] != "person":
+                found[event["message"]["id"]] = _answer(event["message"])
+            elif event["type"] == "draft.removed":
+                found.pop(event["id"], None)
+        return list(found.values())
+
+    def typing(self, chat: Chat) -> bool:
+        on = {event["key"]: event["on"] for event in self._seen(chat) if event["type"] == "typing"}
+        return any(on.values())
+
+    def typed(self, chat: Chat) -> int:
+        return sum(event["type"] == "typing" and event["on"] for event in self._seen(chat))
+
+    def pinged(self, chat: Chat) -> list[str]:
+        return _not_here()
+
+    def shows(self, piece: str) -> str:
+        return piece
+
+    def outbound(self) -> bytes:
+        here = [visitor for people in self._rooms.values() for visitor in people.values()]
+        return orjson.dumps([visitor.events for visitor in [*self._gone, *here]])
+
+    # -- trouble
+
+    def throttle(self, operation: Operation, chat: Chat, seconds: int) -> None:
+        _not_here()
+
+    def lose_answer(self, chat: Chat) -> None:
+        _not_here()
+
+    def break_edit(self, why: Literal["unchanged", "gone"]) -> None:
+        _not_here()
+
+    def shut_out(self, chat: Chat) -> None:
+        _not_here()
+
+    # -- parts
+
+    def addressed(self, text: str) -> str:
+        """Return a text that mentions the agent."""
+        return f"{self.calling()} {text}"
+
+    def _room(self, name: str) -> Chat:
+        self._rooms.setdefault(name, {})
+        return Chat(name)
+
+    async def _visitor(self, chat: Chat, person: Person) -> Visitor:
+        people = self._rooms[chat.id]
+        if person.name not in people:
+            people[person.name] = await self._enter(chat.id, person.name)
+        return people[person.name]
+
+    async def _enter(self, room: str, name: str) -> Visitor:
+        assert self._client is not None
+        assert self._group is not None
+        visitor = Visitor(self._client, room, name, self.place, self._tell)
+        await self._group.start(visitor.listen)
+        return visitor
+
+    async def _post(self, visitor: Visitor, said: Said) -> None:
+        await visitor.say(
+            said.text, to_agent=False, reply_to=said.delivery or None, message_id=said.id
+        )
+
+    def _seen(self, chat: Chat) -> list[dict[str, Any]]:
+        """Return what the first visitor of a room has seen, what was said before among it."""
+        visitor = next(iter(self._rooms[chat.id].values()), None)
+        events: list[dict[str, Any]] = []
+        for event in visitor.events if visitor is not None else ():
+            if event["type"] == "history":
+                events += [{"type": "message", "message": past} for past in event["messages"]]
+            events.append(event)
+        return events
+
+    def _tell(self) -> None:
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()
+
+
+class TerminalStage(RoomStage):
+    """Terminals: a chat is that of one person, who need not call the agent."""
+
+    place = "/api/terminal"
+
+    def group(self) -> Chat:
+        return _not_here()
+
+    def private(self, person: Person) -> Chat:
+        return self._room(person.name)
+
+    def addressed(self, text: str) -> str:
+        return text
+
+
+def _not_here() -> NoReturn:
+    raise AssertionError("the channel does not declare this")
+
+
+def _came(guest: Visitor, event: dict[str, Any]) -> bool:
+    people = event.get("people", ())
+    return any(person["name"] == guest.person["name"] for person in people)
+
+
+def _answer(shown: dict[str, Any]) -> Answer:
+    return Answer(shown["id"], shown["text"], shown["reply_to"])

@@ -1,0 +1,28 @@
+"""The stage of each registered channel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from types import MappingProxyType
+from typing import Final, Protocol
+
+from channels.testing import Stage
+from tests.clock import ManualClock
+from tests.contracts.room_stage import RoomStage, TerminalStage
+from tests.contracts.telegram_stage import TelegramStage
+
+
+class OpenStage(Stage, AbstractAsyncContextManager["OpenStage"], Protocol):
+    """A stage that is set up and taken down."""
+
+
+class MakeStage(Protocol):
+    """Makes a stage; its times are the clock's, `limits` holds the platform to its own."""
+
+    def __call__(self, clock: ManualClock | None = None, *, limits: bool = False) -> OpenStage: ...
+
+
+STAGES: Final[Mapping[str, MakeStage]] = MappingProxyType(
+    {"cli": TerminalStage, "telegram": TelegramStage, "web": RoomStage}
+)

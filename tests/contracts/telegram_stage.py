@@ -1,0 +1,274 @@
+"""Telegram as the conformance suite's stage: the fake Bot API with its people."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import MappingProxyType, TracebackType
+from typing import Final, Literal, Self
+
+import orjson
+
+from channels.telegram.format import render
+from channels.testing import Answer, Chat, Operation, Person, Said
+from tests.clock import ManualClock
+from tests.fakes.telegram_entities import checked, detected
+from tests.fakes.telegram_faults import LostAnswer, Refuse, RetryAfter
+from tests.fakes.telegram_http import JsonObject
+from tests.fakes.telegram_rules import MAX_ENTITIES, MAX_TEXT
+from tests.fakes.telegram_server import FakeTelegram
+from tests.fakes.telegram_world import Chat as TelegramChat
+from tests.fakes.telegram_world import Message, User
+
+TYPING_LASTS: Final = 5.0
+METHODS: Final[Mapping[Operation, str]] = MappingProxyType(
+    {
+        "typing": "sendChatAction",
+        "first": "sendMessage",
+        "edit": "editMessageText",
+        "final": "sendMessage",
+    }
+)
+RULES: Final = MappingProxyType(
+    {
+        "private": "private",
+        "mention": "mention",
+        "reply": "reply",
+        "name": "name",
+        "thread": "topic",
+    }
+)
+REFUSED_EDITS: Final = MappingProxyType(
+    {
+        "unchanged": "Bad Request: message is not modified: it is exactly the same",
+        "gone": "Bad Request: message to edit not found",
+    }
+)
+
+
+class TelegramStage:
+    """A Telegram with supergroups, forums and private chats."""
+
+    def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
+        self.fake = FakeTelegram(
+            limits=limits, clock=clock.monotonic if clock is not None else time.monotonic
+        )
+        self._people: dict[str, User] = {}
+
+    async def __aenter__(self) -> Self:
+        await self.fake.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.fake.__aexit__(kind, error, trace)
+
+    def settings(self) -> Mapping[str, str]:
+        return {"TELEGRAM__TOKEN": self.fake.token, "TELEGRAM__BASE_URL": self.fake.base_url}
+
+    def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
+        return {"TELEGRAM__ANSWERS": ",".join(RULES[rule] for rule in rules)}
+
+    @asynccontextmanager
+    async def connected(self, url: str) -> AsyncIterator[None]:
+        yield
+
+    # -- who and where
+
+    def person(self, name: str, *, is_bot: bool = False) -> Person:
+        user = self._people.get(name)
+        if user is None:
+            username = f"{name.lower()}_{'bot' if is_bot else 'x'}"
+            user = self.fake.user(1000 + len(self._people), name, username, is_bot)
+            self._people[name] = user
+        return Person(str(user.id), name, user.is_bot)
+
+    def group(self) -> Chat:
+        return Chat(str(self._group(forum=False).id))
+
+    def private(self, person: Person) -> Chat:
+        return Chat(str(self.fake.private_chat(self._people[person.name]).id))
+
+    def thread(self, group: Chat) -> Chat:
+        chat = self.fake.chat(int(group.id))
+        chat.forum = True
+        maker = self._people[self.person("Maker").name]
+        topic = self.fake.topic(chat, f"Topic {len(chat.topics) + 1}", maker)
+        return Chat(group.id, str(topic.id))
+
+    def calling(self, person: Person | None = None) -> str:
+        user = self._people[person.name] if person is not None else self.fake.world.bot
+        return f"@{user.username}"
+
+    # -- what people do
+
+    async def say(
+        self,
+        chat: Chat,
+        person: Person,
+        text: str,
+        *,
+        mention: bool = True,
+        reply_to: str | None = None,
+        like: Said | None = None,
+    ) -> Said:
+        place = self.fake.chat(int(chat.id))
+        if like is not None:
+            place.ids = iter(range(int(like.id), 2**31))
+        if mention and place.kind != "private":
+            text = f"{self.calling()} {text}".strip()
+        text, entities = typed(text)
+        json = self.fake.say(
+            place,
+            self._people[person.name],
+            text,
+            entities=entities,
+            reply_to=int(reply_to) if reply_to else None,
+            topic=_topic(chat),
+        )
+        return self._said(json, chat, person, text)
+
+    async def echo(self, chat: Chat, answer: Answer) -> None:
+        message = self.fake.chat(int(chat.id)).messages[int(answer.id)]
+        self.fake.push_update({"message": message.json})
+
+    async def redeliver(self, said: Said, *, anew: bool = False) -> None:
+        self.fake.redeliver(int(said.delivery), new_id=anew)
+
+    async def edit(self, said: Said, text: str) -> None:
+        self.fake.edit(int(said.chat.id), int(said.id), text)
+
+    async def delete(self, said: Said) -> None:
+        self.fake.delete(int(said.chat.id), int(said.id))
+
+    async def command(self, chat: Chat, person: Person, name: str) -> Said:
+        return await self.say(chat, person, f"/{name}", mention=False)
+
+    async def send_image(self, chat: Chat, person: Person, data: bytes, text: str) -> Said:
+        user, caption = self._people[person.name], self._caption(chat, text)
+        place = int(chat.id)
+        json = self.fake.send_photo(place, user, data=data, caption=caption, topic=_topic(chat))
+        return self._said(json, chat, person, caption)
+
+    async def send_file(
+        self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
+    ) -> Said:
+        caption = self._caption(chat, text)
+        json = self.fake.send_document(
+            int(chat.id),
+            self._people[person.name],
+            data=data,
+            name=name,
+            mime=mime,
+            caption=caption,
+            topic=_topic(chat),
+        )
+        return self._said(json, chat, person, caption)
+
+    # -- what people see
+
+    async def settled(self) -> None:
+        await self.fake.wait_for(lambda fake: not fake.updates.pending)
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        await self.fake.wait_for(lambda _fake: so())
+
+    def answers(self, chat: Chat) -> list[Answer]:
+        return [_answer(message) for message in self._ours(chat)]
+
+    def typing(self, chat: Chat) -> bool:
+        """A sign lasts some seconds, or until the next message of the bot."""
+        number = int(chat.id)
+        sends = self.fake.calls_of("sendMessage")
+        said = [call.at for call in sends if call.ok and call.params["chat_id"] == number]
+        signs = [sign.at for sign in self.fake.typing if sign.chat_id == number]
+        last = max(signs, default=-TYPING_LASTS)
+        return self.fake.clock() - last < TYPING_LASTS and last >= max(said, default=last)
+
+    def typed(self, chat: Chat) -> int:
+        return sum(sign.chat_id == int(chat.id) for sign in self.fake.typing)
+
+    def pinged(self, chat: Chat) -> list[str]:
+        entities = [entity for message in self._ours(chat) for entity in message.entities]
+        by_link = [str(entity.get("url", "")) for entity in entities]
+        named = [str(entity["user"]) for entity in entities if entity["type"] == "text_mention"]
+        return named + [url for url in by_link if url.startswith("tg://user")]
+
+    def shows(self, piece: str) -> str:
+        text, entities = render(piece)
+        assert len(entities) <= MAX_ENTITIES
+        fit = checked(text, list(entities))
+        assert 0 < fit.length <= MAX_TEXT
+        return fit.text
+
+    def outbound(self) -> bytes:
+        return orjson.dumps([(call.method, call.params) for call in self.fake.calls], default=repr)
+
+    # -- trouble
+
+    def throttle(self, operation: Operation, chat: Chat, seconds: int) -> None:
+        self.fake.fail(METHODS[operation], RetryAfter(seconds, int(chat.id)))
+
+    def lose_answer(self, chat: Chat) -> None:
+        self.fake.fail("sendMessage", LostAnswer())
+
+    def break_edit(self, why: Literal["unchanged", "gone"]) -> None:
+        self.fake.fail("editMessageText", Refuse(400, REFUSED_EDITS[why]))
+
+    def shut_out(self, chat: Chat) -> None:
+        self.fake.chat(int(chat.id)).bot_status = "kicked"
+
+    # -- parts
+
+    def _group(self, *, forum: bool) -> TelegramChat:
+        number = -1001000000001 - sum(chat < 0 for chat in self.fake.world.chats)
+        return self.fake.group(number, f"Group {-number % 1000}", forum)
+
+    def _caption(self, chat: Chat, text: str) -> str:
+        return f"{self.calling()} {text}" if chat.id.startswith("-") else text
+
+    def _said(self, json: JsonObject, chat: Chat, person: Person, text: str) -> Said:
+        delivery = str(self.fake.updates.all[-1].update_id)
+        return Said(str(json["message_id"]), chat, person, text, delivery)
+
+    def _ours(self, chat: Chat) -> list[Message]:
+        found = self.fake.messages(int(chat.id))
+        if chat.thread is None:
+            return found
+        return [message for message in found if message.topic == _topic(chat)]
+
+
+def typed(markdown: str) -> tuple[str, list[JsonObject]]:
+    """Return what a client sends of what is typed: code is marked, and nothing else found in it."""
+    text, marks = render(markdown) if "`" in markdown else (markdown, [])
+    code = [mark for mark in marks if mark["type"] in ("code", "pre")]
+    found = [
+        entity
+        for entity in detected(text)
+        if not any(mark["offset"] <= entity["offset"] < _end(mark) for mark in code)
+    ]
+    return text, sorted([*code, *found], key=lambda entity: int(entity["offset"]))
+
+
+def _end(entity: JsonObject) -> int:
+    return int(entity["offset"] + entity["length"])
+
+
+def _topic(chat: Chat) -> int | None:
+    return int(chat.thread) if chat.thread else None
+
+
+def _answer(message: Message) -> Answer:
+    reply_to = message.reply_to
+    topic = message.topic
+    return Answer(
+        str(message.message_id),
+        message.text,
+        str(reply_to) if reply_to is not None and reply_to != topic else None,
+        str(topic) if topic is not None else None,
+    )

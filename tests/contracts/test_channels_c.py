@@ -1,0 +1,157 @@
+"""C: several people at once; on every channel that has what a line needs."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from channels.testing import Chat, Person, Said
+from tests.contracts.play import Play, playing, promises, prompt_of
+from tests.fakes.openai_script import Request, Text
+
+pytestmark = pytest.mark.anyio
+
+WORD = re.compile(r"word-(\d+)-(\d+)")
+
+
+@promises("C1")
+@pytest.mark.parametrize("later", [1, 16, 360])
+async def test_c1_two_people_are_answered_each_on_their_own_message(
+    channel: str, tmp_path: Path, later: int
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        group, gate = play.stage.group(), asyncio.Event()
+        play.model.enqueue(Text(("for ", "Alice"), gate=gate), Text(("for Bob",)))
+        first = await asked(play, group, play.person(), "one")
+        await play.clock.advance(later)
+        second = await asked(play, group, play.person("Bob"), "two")
+        await play.run(play.stage.until(lambda: "for Bob" in play.texts(group)))
+        assert play.answer(second).text == "for Bob"
+        gate.set()
+        await play.settle()
+        assert play.answer(first).text == "for Alice"
+        assert len(play.texts(group)) == 2
+
+
+@promises("C1")
+@pytest.mark.parametrize("later", [1, 16, 360])
+async def test_c1_who_joins_a_conversation_that_is_being_answered_is_answered_next(
+    channel: str, tmp_path: Path, later: int
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        group, gate = play.stage.group(), asyncio.Event()
+        play.model.enqueue(Text(("for ", "Alice"), gate=gate), Text(("for Bob",)))
+        first = await asked(play, group, play.person(), "one")
+        await play.clock.advance(later)
+        second = await asked(play, group, play.person("Bob"), "and why?", reply_to=first.id)
+        assert len(play.model.requests) == 1
+        gate.set()
+        await play.settle()
+        assert (play.answer(first).text, play.answer(second).text) == ("for Alice", "for Bob")
+        assert prompt_of(play.model).index("for Alice") < prompt_of(play.model).index("and why?")
+
+
+@promises("C2", "groups")
+async def test_c2_requests_of_one_person_are_answered_in_order(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice, gate = play.chat(), play.person(), asyncio.Event()
+        play.model.enqueue(Text(("the first ", "answer"), gate=gate), Text(("the second",)))
+        first = await asked(play, chat, alice, "one")
+        second = await asked(play, chat, alice, "two")
+        assert len(play.model.requests) == 1
+        gate.set()
+        await play.settle()
+        assert play.texts(chat) == ["the first answer", "the second"]
+        assert play.answer(first).text == "the first answer"
+        assert play.answer(second).text == "the second"
+
+
+@promises("C3")
+async def test_c3_what_does_not_fit_the_queue_is_told_and_taped(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path, TURN__WAITING="1") as play:
+        chat, alice, gate = play.chat(), play.person(), asyncio.Event()
+        play.model.enqueue(Text(("at ", "last"), gate=gate))
+        said = [await asked(play, chat, alice, f"number {n}") for n in range(3)]
+        await play.run(
+            play.stage.until(lambda: any("more questions" in t for t in play.texts(chat)))
+        )
+        assert "more questions" in play.answer(said[2]).text
+        gate.set()
+        await play.settle()
+        assert play.answer(said[0]).text == "at last"
+        assert "number 1" in play.answer(said[1]).text
+        assert len(play.model.requests) == 2
+        taped = {entry.meta.get("message_id") for entry in await play.tape(chat)}
+        assert {one.id for one in said} <= taped
+
+
+@promises("C4")
+async def test_c4_stop_ends_the_turn_and_what_waits_behind_it_and_the_tape_says_who(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice = play.chat(), play.person()
+        play.model.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
+        await asked(play, chat, alice, "one")
+        await asked(play, chat, alice, "two")
+        await play.ask_command(chat, alice, "stop")
+        await play.model.wait_for_disconnects(1)
+        assert len(play.model.requests) == 1
+        ends = await play.events(chat, "turn.end") + await play.events(chat, "message.end")
+        assert [(end["status"], end["by"]) for end in ends] == [("stopped", alice.id)] * 2
+        assert not any("never" in text for text in play.texts(chat))
+        play.answer(await play.ask(chat, alice, "three"))
+
+
+@promises("C5")
+async def test_c5_a_hundred_chats_at_once_and_nothing_reaches_another(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        play.model.default = echo_of_words
+        chats = [chat_of(play, number) for number in range(100)]
+        said = [
+            (await play.stage.say(chat, person, f"word-{number}-{turn}"), f"word-{number}-{turn}")
+            for turn in range(2)
+            for number, (chat, person) in enumerate(chats)
+        ]
+        await play.settle()
+        for one, word in said:
+            found = play.answer(one)
+            assert (found.text, found.thread) == (f"heard {word}", one.chat.thread)
+        assert sum(len(play.stage.answers(chat)) for chat, _person in chats) == len(said)
+
+
+def chat_of(play: Play, number: int) -> tuple[Chat, Person]:
+    """Make one of many chats: private ones, groups, and topics of groups, as there are."""
+    person = play.person(f"Person-{number}")
+    if play.has("private") and (number % 3 == 0 or not play.has("groups")):
+        return play.stage.private(person), person
+    group = play.stage.group()
+    if play.has("threads") and number % 3 == 1:
+        return play.stage.thread(group), person
+    return group, person
+
+
+def echo_of_words(request: Request) -> Text:
+    """Answer with the word that was asked; the words of others must not be in sight."""
+    words = {match[1] for match in WORD.finditer(str(request.body["messages"]))}
+    assert len(words) == 1, f"one chat sees what others say: {words}"
+    found = [match[0] for match in WORD.finditer(request.last_user_text)]
+    return Text(("heard ", found[-1]))
+
+
+async def asked(
+    play: Play, chat: Chat, person: Person, text: str, reply_to: str | None = None
+) -> Said:
+    """Ask while no time passes."""
+    said = await play.stage.say(chat, person, text, reply_to=reply_to)
+    await play.taken()
+    return said

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from pathlib import Path
 
+import anyio
 import httpx2
 import pytest
 
@@ -185,3 +188,19 @@ def test_secrets_are_compared_whole_and_empty_ones_never_match() -> None:
 )
 def test_loopback_is_known(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
+
+
+async def test_an_answer_in_two_parts_is_sent_at_once() -> None:
+    told: list[int] = []
+
+    async def serve(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        accepted = writer.get_extra_info("socket")
+        told.append(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    opened = listen("127.0.0.1", 0, "")
+    async with await asyncio.start_server(serve, sock=opened):
+        async with await anyio.connect_tcp("127.0.0.1", opened.getsockname()[1]) as stream:
+            with pytest.raises(anyio.EndOfStream):
+                await stream.receive()
+    assert told == [1]

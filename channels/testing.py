@@ -19,6 +19,8 @@ Need: TypeAlias = Capability | Feature
 Operation = Literal["typing", "first", "edit", "final"]
 """What a platform is asked for: a sign, partial text, more of it, a whole message."""
 
+BrokenEdit = Literal["unchanged", "gone", "thread"]
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -145,20 +147,26 @@ class Stage(Protocol):
         """Give the agent a command, in the platform's own way."""
         ...
 
-    async def send_image(self, chat: Chat, person: Person, data: bytes, text: str) -> Said:
-        """Send an image with a text that asks the agent; needs `media`."""
+    async def send_image(
+        self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
+    ) -> Said:
+        """Send an image with a text; needs `media`."""
         ...
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
     ) -> Said:
-        """Send a file with a text that asks the agent; needs `media`."""
+        """Send a file with a text that mentions the agent; needs `media`."""
         ...
 
     # -- what people see
 
-    async def settled(self) -> None:
-        """Wait until the gateway has taken what was said, and until what it sent is seen."""
+    async def taken(self) -> None:
+        """Wait until the gateway has taken what was said."""
+        ...
+
+    async def seen(self) -> None:
+        """Wait until what the gateway has sent is seen."""
         ...
 
     async def until(self, so: Callable[[], bool]) -> None:
@@ -199,12 +207,20 @@ class Stage(Protocol):
         """Carry out the next send, and break off before saying so."""
         ...
 
-    def break_edit(self, why: Literal["unchanged", "gone"]) -> None:
-        """Refuse the next edit."""
+    def break_edit(self, why: BrokenEdit, chat: Chat) -> None:
+        """Let the next edit fail.
+
+        unchanged     it is made and no answer comes: made again, it changes nothing
+        gone, thread  the message, or the whole thread, is not there any more
+        """
         ...
 
     def shut_out(self, chat: Chat) -> None:
         """Take nothing for a chat any more, for good."""
+        ...
+
+    def too_many(self) -> int:
+        """Return how many requests were refused because the platform takes no more of them."""
         ...
 
 

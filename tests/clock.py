@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 import anyio
 from anyio.lowlevel import checkpoint
+from anyio.to_thread import current_default_thread_limiter
 
 START: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 MOST_ROUNDS: Final = 10_000
@@ -91,7 +92,8 @@ class RestingClock(ManualClock):
         quiet = 0
         while quiet < QUIET_ROUNDS:
             await checkpoint()  # each turn of the loop also looks at the sockets
-            quiet = 0 if ready or threads.busy else quiet + 1
+            borrowed = current_default_thread_limiter().borrowed_tokens
+            quiet = 0 if ready or threads.busy or borrowed else quiet + 1
 
 
 class _Threads(ThreadPoolExecutor):

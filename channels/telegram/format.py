@@ -102,7 +102,9 @@ def _linkable(url: str) -> bool:
         return False
     if len(url) > _LONGEST_URL or not url.isprintable() or " " in url:
         return False
-    return parts.scheme == "tg" or (parts.scheme in ("http", "https") and "." in host.strip("."))
+    if parts.scheme == "tg":
+        return host not in ("", "user")  # a link to a user alerts that person
+    return parts.scheme in ("http", "https") and "." in host.strip(".")
 
 
 def _fit(marks: Iterable[Mark], trimmed: int, size: int) -> list[Mark]:

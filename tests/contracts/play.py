@@ -7,7 +7,7 @@ the line and the test need. What that leaves out is in `LEFT_OUT`, for the table
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,7 @@ from channels.testing import LINES, Answer, Chat, Need, Person, Said, Stage, rea
 from gateway.app import Gateway
 from tape.entry import Entry
 from tests.clock import RestingClock
-from tests.contracts.stages import STAGES
+from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateways import gateway_of, tape_of
 
@@ -112,7 +112,7 @@ class Play:
 
     async def taken(self) -> None:
         """Wait, while no time passes, until what was said is taken in."""
-        await self.stage.settled()
+        await self.stage.taken()
         await self.gateway.conversation.intake.taken_in()
         await self.clock.advance(0)
 
@@ -135,14 +135,51 @@ class Play:
         return [e.payload["data"] for e in await self.tape(chat) if e.name == name]
 
     async def _settled(self) -> None:
-        await self.stage.settled()
+        await self.stage.taken()
         await self.gateway.conversation.idle()
-        await self.stage.settled()
+        await self.stage.seen()
 
 
 def prompt_of(model: FakeOpenAI, number: int = -1) -> str:
     """Return everything that the model was shown in one request."""
     return "\n".join(str(m["content"]) for m in model.requests[number].body["messages"])
+
+
+@dataclass(slots=True)
+class House:
+    """A stage and a model, on which several gateways may run in turn."""
+
+    channel: str
+    stage: OpenStage
+    model: FakeOpenAI
+    clock: RestingClock
+
+    @asynccontextmanager
+    async def playing(
+        self,
+        home: Path,
+        *plugins: object,
+        rules: Sequence[str] | None = None,
+        **settings: str,
+    ) -> AsyncIterator[Play]:
+        """Run a gateway; `rules` are the only ones that ask the agent."""
+        chosen = self.stage.answering(rules) if rules is not None else {}
+        more = {"ACCESS__MODE": "open", **self.stage.settings(), **chosen, **settings}
+        async with (
+            gateway_of(
+                home, self.model, *plugins, clock=self.clock, only=[self.channel], **more
+            ) as gateway,
+            self.stage.connected(gateway.url),
+        ):
+            yield Play(self.channel, self.stage, gateway, self.model, self.clock)
+
+
+@asynccontextmanager
+async def opened(channel: str, *, limits: bool = False) -> AsyncIterator[House]:
+    """Open a house; `limits` holds the platform to its own."""
+    clock = RestingClock()
+    async with STAGES[channel](clock, limits=limits) as stage, FakeOpenAI() as model:
+        yield House(channel, stage, model, clock)
 
 
 @asynccontextmanager
@@ -154,19 +191,8 @@ async def playing(
     rules: Sequence[str] | None = None,
     **settings: str,
 ) -> AsyncIterator[Play]:
-    """Raise the curtain; time stands still until the test lets it pass.
-
-    `limits` holds the platform to its own; `rules` are the only ones that ask the agent.
-    """
-    async with AsyncExitStack() as stack:
-        clock = RestingClock()
-        stage = await stack.enter_async_context(STAGES[channel](clock, limits=limits))
-        model = await stack.enter_async_context(FakeOpenAI())
-        open_to_all = {"TAPE__URL": "memory:", "ACCESS__MODE": "open"}
-        chosen = stage.answering(rules) if rules is not None else {}
-        more = {**open_to_all, **stage.settings(), **chosen, **settings}
-        gateway = await stack.enter_async_context(
-            gateway_of(home, model, *plugins, clock=clock, only=[channel], **more)
-        )
-        await stack.enter_async_context(stage.connected(gateway.url))
-        yield Play(channel, stage, gateway, model, clock)
+    """Raise the curtain; time stands still until the test lets it pass."""
+    in_memory = {"TAPE__URL": "memory:", **settings}
+    async with opened(channel, limits=limits) as house:
+        async with house.playing(home, *plugins, rules=rules, **in_memory) as play:
+            yield play

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal, NoReturn, Self
+from typing import Any, NoReturn, Self
 from uuid import UUID
 
 import anyio
@@ -14,7 +14,7 @@ import httpx2
 import orjson
 from anyio.abc import TaskGroup
 
-from channels.testing import Answer, Chat, Operation, Person, Said
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Said
 from tests.clock import ManualClock
 from tests.visitor import Visitor
 
@@ -120,7 +120,9 @@ class RoomStage:
     async def command(self, chat: Chat, person: Person, name: str) -> Said:
         return await self.say(chat, person, f",{name}", mention=False)
 
-    async def send_image(self, chat: Chat, person: Person, data: bytes, text: str) -> Said:
+    async def send_image(
+        self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
+    ) -> Said:
         return _not_here()
 
     async def send_file(
@@ -130,17 +132,24 @@ class RoomStage:
 
     # -- what people see
 
-    async def settled(self) -> None:
+    async def taken(self) -> None:
+        """What was posted is taken."""
+
+    async def seen(self) -> None:
         """Let somebody come into each room: who was there before sees that last of all."""
+        async with anyio.create_task_group() as group:
+            for room, people in self._rooms.items():
+                group.start_soon(self._come_and_go, room, list(people.values()))
+
+    async def _come_and_go(self, room: str, people: Sequence[Visitor]) -> None:
         assert self._client is not None
-        for room, people in self._rooms.items():
-            self._guests += 1
-            guest = Visitor(self._client, room, f"Guest {self._guests}", self.place, self._tell)
-            async with anyio.create_task_group() as group:
-                await group.start(guest.listen)
-                for visitor in people.values():
-                    await visitor.until(partial(_came, guest))
-                group.cancel_scope.cancel()
+        self._guests += 1
+        guest = Visitor(self._client, room, f"Guest {self._guests}", self.place, self._tell)
+        async with anyio.create_task_group() as group:
+            await group.start(guest.listen)
+            for visitor in people:
+                await visitor.until(partial(_came, guest))
+            group.cancel_scope.cancel()
 
     async def until(self, so: Callable[[], bool]) -> None:
         while not so():
@@ -180,11 +189,14 @@ class RoomStage:
     def lose_answer(self, chat: Chat) -> None:
         _not_here()
 
-    def break_edit(self, why: Literal["unchanged", "gone"]) -> None:
+    def break_edit(self, why: BrokenEdit, chat: Chat) -> None:
         _not_here()
 
     def shut_out(self, chat: Chat) -> None:
         _not_here()
+
+    def too_many(self) -> int:
+        return _not_here()
 
     # -- parts
 

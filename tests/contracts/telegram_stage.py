@@ -6,15 +6,15 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import MappingProxyType, TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Self
 
 import orjson
 
 from channels.telegram.format import render
-from channels.testing import Answer, Chat, Operation, Person, Said
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Said
 from tests.clock import ManualClock
 from tests.fakes.telegram_entities import checked, detected
-from tests.fakes.telegram_faults import LostAnswer, Refuse, RetryAfter
+from tests.fakes.telegram_faults import LostAnswer, RetryAfter
 from tests.fakes.telegram_http import JsonObject
 from tests.fakes.telegram_rules import MAX_ENTITIES, MAX_TEXT
 from tests.fakes.telegram_server import FakeTelegram
@@ -37,12 +37,6 @@ RULES: Final = MappingProxyType(
         "reply": "reply",
         "name": "name",
         "thread": "topic",
-    }
-)
-REFUSED_EDITS: Final = MappingProxyType(
-    {
-        "unchanged": "Bad Request: message is not modified: it is exactly the same",
-        "gone": "Bad Request: message to edit not found",
     }
 )
 
@@ -149,8 +143,11 @@ class TelegramStage:
     async def command(self, chat: Chat, person: Person, name: str) -> Said:
         return await self.say(chat, person, f"/{name}", mention=False)
 
-    async def send_image(self, chat: Chat, person: Person, data: bytes, text: str) -> Said:
-        user, caption = self._people[person.name], self._caption(chat, text)
+    async def send_image(
+        self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
+    ) -> Said:
+        user = self._people[person.name]
+        caption = self._caption(chat, text) if mention else text
         place = int(chat.id)
         json = self.fake.send_photo(place, user, data=data, caption=caption, topic=_topic(chat))
         return self._said(json, chat, person, caption)
@@ -172,8 +169,11 @@ class TelegramStage:
 
     # -- what people see
 
-    async def settled(self) -> None:
+    async def taken(self) -> None:
         await self.fake.wait_for(lambda fake: not fake.updates.pending)
+
+    async def seen(self) -> None:
+        """What was answered is seen."""
 
     async def until(self, so: Callable[[], bool]) -> None:
         await self.fake.wait_for(lambda _fake: so())
@@ -207,7 +207,8 @@ class TelegramStage:
         return fit.text
 
     def outbound(self) -> bytes:
-        return orjson.dumps([(call.method, call.params) for call in self.fake.calls], default=repr)
+        sent = [call for call in self.fake.calls if call.method != "getUpdates"]
+        return orjson.dumps([(call.method, call.params) for call in sent], default=repr)
 
     # -- trouble
 
@@ -217,11 +218,21 @@ class TelegramStage:
     def lose_answer(self, chat: Chat) -> None:
         self.fake.fail("sendMessage", LostAnswer())
 
-    def break_edit(self, why: Literal["unchanged", "gone"]) -> None:
-        self.fake.fail("editMessageText", Refuse(400, REFUSED_EDITS[why]))
+    def break_edit(self, why: BrokenEdit, chat: Chat) -> None:
+        if why == "unchanged":
+            self.fake.fail("editMessageText", LostAnswer())
+            return
+        place = self.fake.chat(int(chat.id))
+        for message in self._ours(chat):
+            self.fake.world.remove(place, message.message_id)
+        if why == "thread":
+            del place.topics[int(chat.thread or 0)]
 
     def shut_out(self, chat: Chat) -> None:
         self.fake.chat(int(chat.id)).bot_status = "kicked"
+
+    def too_many(self) -> int:
+        return self.fake.too_many
 
     # -- parts
 

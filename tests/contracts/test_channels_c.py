@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from pathlib import Path
 
+import anyio
 import pytest
 
+from agent.compute import in_a_process
+from agent.tool import Arguments, Tool
 from channels.testing import Chat, Person, Said
+from gateway.hookspecs import hookimpl
 from tests.contracts.play import Play, playing, promises, prompt_of
-from tests.fakes.openai_script import Request, Text
+from tests.fakes.openai_script import Call, Request, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +60,19 @@ async def test_c1_who_joins_a_conversation_that_is_being_answered_is_answered_ne
 
 
 @promises("C2", "groups")
+async def test_c2_requests_of_several_people_run_side_by_side(channel: str, tmp_path: Path) -> None:
+    async with playing(channel, tmp_path) as play:
+        group, gates = play.stage.group(), [asyncio.Event() for _ in range(3)]
+        play.model.enqueue(*(Text((f"answer {n}", "."), gate=g) for n, g in enumerate(gates)))
+        said = [await asked(play, group, play.person(f"P{n}"), "go") for n in range(3)]
+        assert len(play.model.requests) == 3
+        for gate in reversed(gates):
+            gate.set()
+        await play.settle()
+        assert [play.answer(one).text for one in said] == [f"answer {n}." for n in range(3)]
+
+
+@promises("C2")
 async def test_c2_requests_of_one_person_are_answered_in_order(
     channel: str, tmp_path: Path
 ) -> None:
@@ -146,6 +164,52 @@ def echo_of_words(request: Request) -> Text:
     assert len(words) == 1, f"one chat sees what others say: {words}"
     found = [match[0] for match in WORD.finditer(request.last_user_text)]
     return Text(("heard ", found[-1]))
+
+
+class Burn(Arguments):
+    """How long to burn a CPU."""
+
+    seconds: float
+
+
+def burn(arguments: Burn) -> str:
+    """Compute for a while."""
+    until = time.perf_counter() + arguments.seconds
+    while time.perf_counter() < until:
+        sum(range(1000))
+    return "burnt"
+
+
+class Burns:
+    """A plugin with a tool that computes."""
+
+    @hookimpl
+    def provide_tools(self) -> list[Tool]:
+        return [Tool("cpu.burn", "Burn a CPU.", Burn, in_a_process(burn), first=True)]
+
+
+@promises("C6")
+async def test_c6_a_tool_that_burns_a_cpu_holds_up_nobody_else(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path, Burns()) as play:
+        busy, alice = play.chat(), play.person()
+        play.model.enqueue(ToolCalls((Call("a", "cpu_burn", '{"seconds": 2.5}'),)))
+        burning = await asked(play, busy, alice, "burn")
+        waits: list[float] = []
+        while not play.stage.answers(busy):
+            began = time.monotonic()
+            bob = play.person(f"Bob-{len(waits)}")
+            other = play.chat(bob)
+            await play.stage.say(other, bob, "and me?")
+            await play.stage.until(lambda: play.stage.typed(other) > 0)  # noqa: B023
+            waits.append(time.monotonic() - began)
+            await anyio.sleep(0.2)  # the burning takes real time, too
+        assert "cpu_burn" in str(play.model.requests[0].body)
+        assert "burnt" in prompt_of(play.model)
+        play.answer(burning)
+        assert len(waits) > 2
+        assert max(waits) < 1
 
 
 async def asked(

@@ -1,0 +1,89 @@
+"""A: one event, once; on every channel that has what a line needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.contracts.play import opened, playing, promises, prompt_of
+
+pytestmark = pytest.mark.anyio
+
+
+@promises("A1")
+@pytest.mark.parametrize("anew", [False, True], ids=["the same delivery", "another delivery"])
+async def test_a1_a_message_that_comes_again_is_answered_once(
+    channel: str, tmp_path: Path, anew: bool
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice = play.chat(), play.person()
+        said = await play.stage.say(chat, alice, "once")
+        await play.stage.redeliver(said, anew=anew)
+        await play.settle()
+        for seconds in (1, 3600, 24 * 3600):
+            await play.clock.advance(seconds)
+            await play.stage.redeliver(said, anew=anew)
+            await play.settle()
+        play.answer(said)
+        assert len(play.model.requests) == 1
+
+
+@promises("A1")
+async def test_a1_a_message_that_comes_again_after_a_restart_is_answered_once(
+    channel: str, tmp_path: Path
+) -> None:
+    async with opened(channel) as house:
+        async with house.playing(tmp_path) as play:
+            chat = play.chat()
+            said = await play.ask(chat, play.person(), "once")
+        async with house.playing(tmp_path) as play:
+            await play.stage.redeliver(said, anew=True)
+            await play.settle()
+            play.answer(said)
+            assert len(play.model.requests) == 1
+
+
+@promises("A4")
+async def test_a4_an_edit_before_its_turn_is_what_the_turn_sees(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path, BUFFER__DEBOUNCE="1") as play:
+        chat, alice = play.chat(), play.person()
+        said = await play.stage.say(chat, alice, "how old is the plum tree?")
+        await play.taken()
+        await play.stage.edit(said, said.text.replace("plum", "pear"))
+        await play.taken()
+        await play.clock.advance(2)
+        await play.settle()
+        play.answer(said)
+        assert "the pear tree" in prompt_of(play.model)
+        assert "the plum tree" not in prompt_of(play.model)
+
+
+@promises("A4")
+async def test_a4_an_edit_after_its_turn_is_told_at_the_next_and_starts_none(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice = play.chat(), play.person()
+        said = await play.ask(chat, alice, "how old is the plum tree?")
+        await play.stage.edit(said, said.text.replace("plum", "pear"))
+        await play.settle()
+        assert len(play.model.requests) == 1
+        await play.ask(chat, alice, "well?")
+        assert "the pear tree" in prompt_of(play.model)
+
+
+@promises("A5")
+async def test_a5_equal_message_ids_in_different_chats_are_different_messages(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        alice, bob = play.person(), play.person("Bob")
+        first = await play.stage.say(play.chat(alice), alice, "one")
+        second = await play.stage.say(play.chat(bob), bob, "two", like=first)
+        await play.settle()
+        assert first.id == second.id
+        assert "one" in play.answer(first).text
+        assert "two" in play.answer(second).text

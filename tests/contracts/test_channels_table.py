@@ -1,0 +1,93 @@
+"""Which lines a channel need not keep, and why: nothing is left out silently."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from channels.registry import CHANNELS
+from channels.testing import LACKS, LINES, reason_against
+from tests.contracts.play import LEFT_OUT, PROMISED, class_of
+from tests.contracts.stages import STAGES
+
+STILL_TO_COME: Final = frozenset({"D1", "D2", "F1", "F2", "F3", "F4", "G1", "G2", "H1", "H2"})
+"""Lines that no test of this suite holds yet."""
+
+ROOM: Final = {
+    "A4": "nothing that was said can be changed",
+    "B5": "no bots write there",
+    "B7": "whoever is there is the owner, or let in by the owner",
+    "D3": "there is no platform between the gateway and its people",
+    "D4": "there is no platform between the gateway and its people",
+    "D6": "there is no platform between the gateway and its people",
+    "E1 threads": "its chats have no threads",
+    "E2 remote groups": "there is no platform between the gateway and its people",
+    "E5": "it alerts nobody",
+    "E8": "nothing but text can be sent there",
+}
+
+DOES_NOT_APPLY: Final[Mapping[str, Mapping[str, str]]] = {
+    "cli": ROOM
+    | {
+        "B1": "its chats have one person each",
+        "B2 groups": "its chats have one person each",
+        "B2 names": "the agent is called by a mention only",
+        "B2 rules threads": "who is asked is chosen with each message",
+        "B3": "its chats have one person each",
+        "B4": "its chats have one person each",
+        "B6": "a line is sent on purpose: nothing is waited for",
+        "C1": "its chats have one person each",
+        "C2 groups": "its chats have one person each",
+    },
+    "telegram": {},
+    "web": ROOM
+    | {
+        "B2 private": "every chat of it is a room",
+        "B2 names": "the agent is called by a mention only",
+        "B2 rules threads": "who is asked is chosen with each message",
+    },
+}
+
+for found in Path(__file__).parent.glob("test_channels_*.py"):
+    import_module(f"tests.contracts.{found.stem}")
+
+
+@pytest.mark.parametrize("channel", sorted(CHANNELS))
+def test_what_is_left_out_on_a_channel_is_what_the_table_says(channel: str) -> None:
+    assert LEFT_OUT.get(channel, {}) == dict(DOES_NOT_APPLY[channel])
+
+
+@pytest.mark.parametrize("channel", sorted(CHANNELS))
+def test_every_line_has_a_test_on_a_channel_or_a_reason(channel: str) -> None:
+    open_lines = [
+        line
+        for line in LINES
+        if (line, channel) not in PROMISED
+        and line not in DOES_NOT_APPLY[channel]
+        and line not in STILL_TO_COME
+    ]
+    assert open_lines == []
+
+
+def test_no_line_that_has_a_test_is_said_to_come() -> None:
+    assert {line for line, _channel in PROMISED} & STILL_TO_COME == set()
+    assert LINES.keys() >= STILL_TO_COME
+
+
+def test_every_registered_channel_has_a_stage() -> None:
+    assert sorted(STAGES) == sorted(CHANNELS)
+
+
+@pytest.mark.parametrize("channel", sorted(CHANNELS))
+def test_a_channel_is_excused_by_what_it_does_not_declare_and_by_nothing_else(
+    channel: str,
+) -> None:
+    kind = class_of(channel)
+    for need in kind.capabilities | kind.features:
+        assert reason_against([need], kind) is None
+    for need in LACKS.keys() - kind.capabilities - kind.features:
+        assert reason_against([need], kind) == LACKS[need]

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test check format lint types layers bench browser pins env-example clean
+.PHONY: help venv run test check format lint types layers bench bench-gateway browser pins env-example clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -56,6 +56,9 @@ layers: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## the tape's benchmark, on a small tape (see docs/benchmarks.md)
 	$(BIN)/python -m bench.tape --entries 100000
+
+bench-gateway: $(VENV)/.dev ## the gateway's benchmark, between a Telegram and a model of our own
+	$(BIN)/python -m bench.gateway
 
 pins: ## pin the requirements anew (needs uv)
 	uv pip compile $(PINS) pyproject.toml build-requirements.in -o requirements.txt

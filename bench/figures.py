@@ -9,10 +9,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq, gt, lt
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import apsw
+import orjson
 
 Sign = Literal["<", "=", ">"]
 
@@ -117,6 +119,16 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
         for column, (cell, width) in enumerate(zip(row, widths, strict=True))
     )
     return "  ".join([name, value, *rest]).rstrip()
+
+
+def report(figures: Sequence[Figure], file: Path | None) -> None:
+    """Print the machine and the table; write both as JSON where a file is named."""
+    facts = machine()
+    print("\n".join(f"{name}: {value}" for name, value in facts.items()), end="\n\n")
+    print(table(figures))
+    if file is not None:
+        told = {"machine": facts, "figures": [figure.as_json() for figure in figures]}
+        file.write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
 
 
 def progress(text: str) -> None:

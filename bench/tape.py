@@ -17,11 +17,10 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Final
 
-import orjson
 import psutil
 
 from bench.chatter import LANES, PER_TURN, asked, history, turns
-from bench.figures import Bar, Figure, latencies, machine, progress, table
+from bench.figures import Bar, Figure, latencies, progress, report
 from bench.program import help_figures, ping_figures, ready_figures
 from tape.context import default_tape_context, view
 from tape.entry import handoff
@@ -276,12 +275,7 @@ def main() -> None:
     figures: list[Figure] = []
     for name in options.only or PARTS:
         figures += PARTS[name](options.entries)
-    facts = machine()
-    print("\n".join(f"{name}: {value}" for name, value in facts.items()), end="\n\n")
-    print(table(figures))
-    if options.json:
-        told = {"machine": facts, "figures": [figure.as_json() for figure in figures]}
-        options.json.write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+    report(figures, options.json)
 
 
 def _options() -> argparse.Namespace:

@@ -27,7 +27,7 @@ class People:
         self, bot: User, clock: Callable[[], float], can_read_all_group_messages: bool
     ) -> None:
         self.world = World(bot)
-        self.updates = Updates()
+        self.updates = Updates(clock)
         self.clock = clock
         self.can_read_all_group_messages = can_read_all_group_messages
         self._epoch = time.time() - clock()

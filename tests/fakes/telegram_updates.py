@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -27,7 +28,10 @@ TERMINATED: Final = "Conflict: terminated by setWebhook request"
 
 @dataclass(slots=True, eq=False)
 class Update:
-    """Hold one update as it goes on the wire; with `again` it is delivered whatever the offset."""
+    """Hold one update as it goes on the wire; with `again` it is delivered whatever the offset.
+
+    `handed_out` is when getUpdates first gave it to the bot, by the clock.
+    """
 
     update_id: int
     kind: str
@@ -35,12 +39,14 @@ class Update:
     chat_id: int | None = None
     confirmed: bool = False
     again: bool = False
+    handed_out: float | None = None
 
 
 class Updates:
     """Keep updates until they are confirmed; `all` keeps every one that was made."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
         self.all: list[Update] = []
         self.pending: list[Update] = []
         self.allowed: list[str] = []
@@ -108,8 +114,11 @@ class Updates:
     def batch(self, limit: int) -> bytes:
         """Return the JSON array of the first updates."""
         given = self.pending[:limit]
+        now = self.clock()
         for update in given:
             update.again = False
+            if update.handed_out is None:
+                update.handed_out = now
         return b"[%b]" % b",".join(update.raw for update in given)
 
     async def poll(self, limit: int, timeout: float) -> bytes:

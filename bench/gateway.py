@@ -1,0 +1,268 @@
+"""The benchmark of the gateway between Telegram and a model: `python -m bench.gateway --help`.
+
+The gateway is the real process, on the disk that TMPDIR names. Telegram and the model are fakes
+on real sockets, in the benchmark's process; the model answers at once, in eight pieces.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import apsw
+
+from bench.burner import WAYS, Burn, Where
+from bench.crowd import Crowd, Outcome, chatter
+from bench.figures import Bar, Figure, latencies, progress, report
+from bench.stage import LONGEST, Stage, answer, staged
+from tests.fakes.openai_script import Call, Reply, Request, ToolCalls
+
+PRIVATE: Final = 300
+GROUPS: Final = 100
+"""So many chats that at 60 messages a second none has two within the second it must wait."""
+
+WARM_UP: Final = 20
+AT_ONCE: Final = 40
+LAG_RATE: Final = 5
+COMPUTE: Final = "compute something"
+
+MODEL_BARS: Final = MappingProxyType({50: Bar("<", 20)})
+ANSWER_BARS: Final = MappingProxyType({95: Bar("<", 100)})
+NONE_BAR: Final = Bar("=", 0)
+CPU_BAR: Final = Bar("<", 12)
+MEMORY_BAR: Final = Bar("<", 120)
+GROUP_BAR: Final = Bar(">", 1000)
+LAG_BARS: Final = MappingProxyType({99: Bar("<", 50)})
+CALLS_BAR: Final = Bar("=", 1)
+BODY_BAR: Final = Bar("<", 3000)
+BARRED_RATE: Final = 10
+"""At this rate, in messages a second, the bars of time and CPU hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is measured."""
+
+    rates: tuple[int, ...] = (2, 10, 30, 60)
+    seconds: float = 10.0
+    turns: int = 2000
+    chats: int = 500
+    group_messages: int = 5000
+    burn_seconds: float = 5.0
+
+
+QUICK: Final = Size((10, 30), 4.0, 300, 100, 1000, 2.0)
+
+
+async def load_figures(size: Size) -> list[Figure]:
+    """Measure from an update to its answer, and the CPU that it takes, at each rate."""
+    figures: list[Figure] = []
+    for rate in size.rates:
+        progress(f"{rate} messages a second, {size.seconds:g} s")
+        async with staged() as stage:
+            figures += await _at_rate(stage, rate, size.seconds)
+    return figures
+
+
+async def _at_rate(stage: Stage, rate: int, seconds: float) -> list[Figure]:
+    crowd = Crowd(stage, PRIVATE, GROUPS)
+    await crowd.ask_fast(WARM_UP, 2)
+    await crowd.all_answered()
+    cpu, own = stage.cpu_seconds(), time.process_time()
+    asked = await crowd.ask_at(rate, seconds)
+    await crowd.all_answered()
+    cpu, own = stage.cpu_seconds() - cpu, time.process_time() - own
+    outcome = crowd.outcome(asked)
+    barred = rate == BARRED_RATE
+    name = f"{rate}/s"
+    return [
+        *_times(name, outcome, barred=barred),
+        Figure(f"{name}: not answered, or twice", outcome.missing + outcome.again, "", NONE_BAR),
+        Figure(
+            f"{name}: CPU an answer", cpu / len(asked) * 1000, "ms", CPU_BAR if barred else None
+        ),
+        Figure(f"{name}: CPU an answer, the fakes'", own / len(asked) * 1000, "ms"),
+    ]
+
+
+def _times(name: str, outcome: Outcome, *, barred: bool) -> list[Figure]:
+    none: Mapping[int, Bar] = {}
+    to_model = latencies(
+        f"{name}: update -> model", outcome.to_model, (50, 95), MODEL_BARS if barred else none
+    )
+    to_answer = latencies(
+        f"{name}: update -> answer", outcome.to_answer, (50, 95), ANSWER_BARS if barred else none
+    )
+    return [*to_model, *to_answer]
+
+
+async def memory_figures(size: Size) -> list[Figure]:
+    """Measure the memory of a gateway that is ready, and after many turns in many chats."""
+    progress(f"{size.turns} turns in {size.chats} chats")
+    async with staged() as stage:
+        figures = _memory("ready", stage)
+        crowd = Crowd(stage, size.chats * 3 // 4, size.chats - size.chats * 3 // 4)
+        begun = time.perf_counter()
+        asked = await crowd.ask_fast(size.turns, AT_ONCE)
+        await crowd.all_answered()
+        took = time.perf_counter() - begun
+        outcome = crowd.outcome(asked)
+        name = f"{size.turns} turns"
+        return [
+            *figures,
+            *_memory(f"after {name} in {size.chats} chats", stage),
+            Figure(f"{name}, {AT_ONCE} at once", size.turns / took, "answers/s"),
+            Figure(
+                f"{name}: not answered, or twice", outcome.missing + outcome.again, "", NONE_BAR
+            ),
+        ]
+
+
+def _memory(name: str, stage: Stage) -> list[Figure]:
+    """Return what is resident, what is the process's share of it, and what is its own alone."""
+    used = stage.process.memory_full_info()
+    figures = [Figure(f"memory {name}, RSS", used.rss / 1e6, "MB", MEMORY_BAR)]
+    if hasattr(used, "pss"):
+        figures.append(Figure(f"memory {name}, PSS", used.pss / 1e6, "MB"))
+    return [*figures, Figure(f"memory {name}, USS", used.uss / 1e6, "MB")]
+
+
+async def group_figures(size: Size) -> list[Figure]:
+    """Measure how fast messages of groups get on their tapes, none of them for the agent."""
+    count = size.group_messages
+    progress(f"{count} group messages")
+    async with staged() as stage:
+        updates = chatter(stage.telegram, count, GROUPS)
+        accepted, taped = await _taped(stage.home / "tapeway.db", count)
+        begun = updates[0].handed_out or 0.0
+        cpu = sum(stage.process.cpu_times()[:2])
+        return [
+            Figure("group messages accepted", count / (accepted - begun), "a second", GROUP_BAR),
+            Figure("group messages on their tapes", count / (taped - begun), "a second", GROUP_BAR),
+            Figure("group messages, CPU of the process in all", cpu, "s"),
+        ]
+
+
+async def _taped(database: Path, count: int) -> tuple[float, float]:
+    """Wait until so many messages are in the inbox and on their tapes; returns both moments.
+
+    The inbox is read from outside: messages get on their tapes in the order of their rows.
+    """
+    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+    accepted = 0.0
+    until = time.monotonic() + LONGEST
+    while time.monotonic() < until:
+        newest = list(connection.execute("SELECT id, status FROM inbox ORDER BY id DESC LIMIT 1"))
+        if newest and newest[0][0] >= count:
+            accepted = accepted or time.monotonic()
+            if newest[0][1] == "taped":
+                moment = time.monotonic()
+                sql = "SELECT count(*) FROM inbox WHERE status = 'taped'"
+                if connection.execute(sql).get != count:
+                    raise RuntimeError("not every message is on its tape")
+                connection.close()
+                return accepted, moment
+        await asyncio.sleep(0.005)
+    raise RuntimeError(f"{count} messages were not taken in within {LONGEST:g} s")
+
+
+async def lag_figures(size: Size) -> list[Figure]:
+    """Measure what the event loop and other chats feel while a tool computes."""
+    figures: list[Figure] = []
+    for where in WAYS:
+        progress(f"a tool computes: {where}, {size.burn_seconds:g} s")
+        answers = partial(_burning, Burn(seconds=size.burn_seconds, where=where))
+        async with staged(answers, "bench.burner:Burner") as stage:
+            figures += await _lag(stage, where, size.burn_seconds)
+    return figures
+
+
+def _burning(burn: Burn, request: Request) -> Reply:
+    """Call the tool when somebody asks to compute, and answer when it is done."""
+    last = request.body["messages"][-1]
+    if last["role"] == "user" and COMPUTE in str(last["content"]):
+        return ToolCalls((Call("call_1", "burn", burn.model_dump_json()),))
+    return answer(request)
+
+
+async def _lag(stage: Stage, where: Where, seconds: float) -> list[Figure]:
+    crowd = Crowd(stage, PRIVATE, GROUPS)
+    await crowd.ask_fast(WARM_UP, 2)
+    await crowd.all_answered()
+    crowd.ask(COMPUTE)
+    await stage.model.wait_for_requests(WARM_UP + 1)
+    asked = await crowd.ask_at(LAG_RATE, seconds * 0.9)
+    await crowd.all_answered()
+    last = (request.body["messages"][-1] for request in stage.model.requests)
+    told = next(message["content"] for message in last if message["role"] == "tool")
+    late = [int(part) / 1e6 for part in str(told).split()]
+    bars: Mapping[int, Bar] = LAG_BARS if where == "process" else {}
+    name = f"tool computes {where}"
+    return [
+        *latencies(f"{name}: event loop late by", late, (50, 99), bars),
+        *latencies(f"{name}: update -> answer", crowd.outcome(asked).to_answer, (50, 95)),
+    ]
+
+
+async def ping_figures(_size: Size) -> list[Figure]:
+    """Count what a "ping" in a private chat sends to the model."""
+    progress("a ping")
+    async with staged() as stage:
+        user = stage.telegram.user(4000, "Alice")
+        stage.telegram.say(stage.telegram.private_chat(user), user, "ping")
+        async with asyncio.timeout(LONGEST):
+            await stage.telegram.wait_for_calls("sendMessage", 1)
+        posts = [request for request in stage.model.requests if request.method == "POST"]
+        return [
+            Figure("ping, model requests", len(posts), "", CALLS_BAR),
+            Figure("ping, request body", max(post.body_bytes for post in posts), "bytes", BODY_BAR),
+        ]
+
+
+Part = Callable[[Size], Coroutine[Any, Any, list[Figure]]]
+
+PARTS: Final[Mapping[str, Part]] = MappingProxyType(
+    {
+        "load": load_figures,
+        "memory": memory_figures,
+        "groups": group_figures,
+        "lag": lag_figures,
+        "ping": ping_figures,
+    }
+)
+
+
+def main() -> None:
+    """Measure what the command line asks for; print the table, and write the JSON."""
+    options = _options()
+    size = QUICK if options.quick else Size()
+    if options.rates:
+        size = replace(size, rates=tuple(options.rates))
+    figures: list[Figure] = []
+    for name in options.only or PARTS:
+        figures += asyncio.run(PARTS[name](size))
+    report(figures, options.json)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.gateway", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="measure less, within a minute")
+    parser.add_argument(
+        "--rates", type=int, nargs="+", metavar="N", help="messages a second (2 10 30 60)"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, metavar="NAME", help=f"of: {', '.join(PARTS)}"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -131,7 +131,7 @@ async def test_d1_the_place_of_a_draft_survives_the_process(tmp_path: Path) -> N
             await first.host.accept([QUESTION])
             await platform.shows("half ")
             store = gateway.core.store
-            while not any(
+            while not any(  # noqa: ASYNC110 - a row of the database has no event
                 row["platform_id"] for row in await store.select("ledger.open_outbox", {})
             ):
                 await anyio.sleep(0.005)

@@ -5,6 +5,8 @@
 message errors        what passes, and what goes wrong
 base                  the contract and its capabilities
 draft pacing          partial text, at the pace that a platform allows
+markdown chunk        what a Markdown text shows, and its pieces that a platform takes
+  markdown_tree text_table unfinished, cuts seams    what these two are made of
 rooms rooms_http hub  channels of our own
 web cli               the adapters, each with adapter inbound outbound format settings
 """

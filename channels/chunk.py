@@ -143,7 +143,8 @@ class _Search:
 
     def _graphemes(self) -> None:
         text, start, seams = self._cutter.text, self._start.place, self._cutter.seams
-        ends = [found.end() for found in _GRAPHEME.finditer(text, start, self._over - 1)]
+        stop = min(len(text), start + _DENSEST * self._limit)
+        ends = [found.end() for found in _GRAPHEME.finditer(text, start, stop)]
         inside = [place for place in map(seams.at, ends) if place is not None]
         self._largest(inside)
         if self._best is None:

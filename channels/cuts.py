@@ -7,7 +7,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import islice
 from operator import itemgetter
 from typing import Final, NamedTuple
 from unicodedata import category
@@ -109,9 +108,8 @@ class Plan:
         first, last = (bisect_left(self.cuts, (place,)) for place in (start, stop))
         found = self.cuts[first:last]
         at = max(0, bisect_right(self.leaves, start, key=itemgetter(0)) - 1)
-        for leaf in islice(self.leaves, at, None):
-            if leaf.start >= stop:
-                break
+        behind = bisect_left(self.leaves, stop, key=itemgetter(0))
+        for leaf in self.leaves[at:behind]:
             if not leaf.whole:
                 found += _words(self.text, leaf, max(start, leaf.start), min(stop, leaf.end))
         return sorted(found, key=itemgetter(0))
@@ -177,9 +175,8 @@ class _Planner:
         if event.name == "CodeBlock":
             self._open_code(event)
             return
-        lead = self._lead(event.start) if event.name == "Item" else 0
         if event.name in _BLOCKS:
-            self._block_cut(event.start, lead)
+            self._block_cut(event.start)
         if event.name == "BlockQuote":
             self._push(Frame("quote", event.start, self._frame))
             self._depth += 1
@@ -188,7 +185,7 @@ class _Planner:
             self._lists.append((event, []))
             self._fresh = True
         elif event.name == "Item":
-            self._open_item(event, lead)
+            self._open_item(event)
         elif event.name == "Heading":
             marks = "#" * int(event.data["level"][1]) + " "
             opening = marks if self._text.startswith("#", event.start) else ""
@@ -197,35 +194,22 @@ class _Planner:
             self._push(Frame("table", event.start, self._frame))
             self._rows = 0
 
-    def _block_cut(self, place: int, lead: int = 0) -> None:
+    def _block_cut(self, place: int) -> None:
         level = Level(min(self._depth, Level.LINE))
         if self._after_heading:
             level = Level.WORD
-        self._line(place - lead)
+        self._line(place)
         if not self._fresh:
-            self._cut(place, level)
+            spaces = _SPACES.match(self._text, place)  # an item is told with those before its mark
+            self._cut(spaces.end() if spaces else place, level)
         self._fresh = self._after_heading = self._after_block = self._new_line = False
 
-    def _lead(self, place: int) -> int:
-        """Return how far a marker is indented in what it stands in."""
-        own = self._text[self._text.rfind("\n", 0, place) + 1 : place]
-        if own.strip("> \t"):
-            return 0
-        _, mark, rest = own.rpartition(">")
-        frames = self._frame.chain() if self._frame else []
-        lead = len(rest) - bool(mark)
-        for frame in reversed(frames):
-            if frame.kind == "quote":
-                break
-            lead -= frame.width
-        return max(0, min(lead, 3))
-
-    def _open_item(self, event: Event, lead: int) -> None:
+    def _open_item(self, event: Event) -> None:
         marker = _MARKER.match(self._text, event.start)
         first, written = self._lists[-1]
         width, wider = 2, 0
         if marker is not None:
-            width = lead + len(marker[0]) + (not marker[2])
+            width = len(marker[0]) + (not marker[2])
             if first.data is not None and marker[1]:
                 wider = self._number(marker.start(1), marker[1], first, written)
         frame = Frame("item", event.start, self._frame, width=width, wider=wider)
@@ -330,6 +314,8 @@ class _Planner:
         elif self._new_line:
             self._line(event.start)
             self._cut(event.start, self._level(Level.LINE))
+        elif event.name != "Text" and not self._spans:
+            self._cut(event.start, Level.INSIDE, line=False)
         self._fresh = self._new_line = self._after_block = False
 
     def _level(self, level: Level) -> Level:
@@ -400,9 +386,9 @@ class _Planner:
         line = self._text[start:end]
         self._plan.lines.append((start + len(line) - len(line.lstrip("> \t")), frame))
 
-    def _cut(self, place: int, level: Level) -> None:
+    def _cut(self, place: int, level: Level, *, line: bool = True) -> None:
         if 0 < place < len(self._text) and not _joins(self._text[place]):
-            self._plan.cuts.append(Cut(place, level, self._frame, line=True))
+            self._plan.cuts.append(Cut(place, level, self._frame, line))
 
 
 def _words(text: str, leaf: Leaf, start: int, end: int) -> Iterator[Cut]:

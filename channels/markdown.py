@@ -11,13 +11,14 @@ from channels.text_table import text_table
 
 _MARKS: Final = {"Strong": "bold", "Emphasis": "italic", "Strikethrough": "strike"}
 _NUMBER: Final = re.compile(r"[ \t]*(\d{1,9})([.)])")
+_SPOILER: Final = re.compile(r"\|\|(?=\S)(.+?)(?<=\S)\|\|")
 _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,40}")
 
 
 class Mark(NamedTuple):
     """A stretch of a drawn text.
 
-    kind   bold, italic, strike, code, pre, quote or link
+    kind   bold, italic, strike, spoiler, code, pre, quote or link
     value  the url of a link, the language of a pre
     """
 
@@ -79,7 +80,7 @@ class _Drawing:
         self._quotes = 0
         self._links: list[tuple[int, str]] = []
         self._ended = False
-        self._bullet = ""
+        self._fresh = False
         self._code: list[str] | None = None
         self._code_at = 0
         self._info = ""
@@ -102,7 +103,7 @@ class _Drawing:
         if self._cell is not None:
             self._cell.append(text)
             return
-        self._bullet = ""
+        self._fresh = False
         self._parts.append(text)
         self._size += len(text)
 
@@ -116,7 +117,7 @@ class _Drawing:
     def _block(self, start: int, *, flush: bool = False) -> None:
         """Begin a block: on a line of its own, after an empty one if it is so in the source."""
         self._ended = False
-        if self._bullet or not self._size:
+        if self._fresh or not self._size:
             return
         lines = "\n\n" if _blank_before(self._source, start) else "\n"
         self._write(lines if flush else lines + self._margin())
@@ -126,10 +127,10 @@ class _Drawing:
         if self._code is not None:
             self._code.append(data or "\n")
             return
-        if self._ended:
+        if self._ended or name == "Rule":
             self._block(event.start)
         if name == "Text":
-            self._write(data)
+            self._text(data)
         elif name in ("SoftBreak", "HardBreak"):
             self._write(" " if self._cell is not None else "\n" + self._margin())
         elif name == "Code":
@@ -137,7 +138,6 @@ class _Drawing:
             self._write(data)
             self._mark("code", start)
         elif name == "Rule":
-            self._block(event.start)
             self._write("———")
             self._ended = True
         elif name == "TaskListMarker":
@@ -145,10 +145,19 @@ class _Drawing:
         else:
             self._write(self._source[event.start : event.end])  # a formula stays as it is written
 
+    def _text(self, said: str) -> None:
+        if self._plain or self._cell is not None or "||" not in said:
+            self._write(said)
+            return
+        for at, part in enumerate(_SPOILER.split(said)):
+            start = self._size
+            self._write(part)
+            if at % 2:
+                self._mark("spoiler", start)
+
     def _tick(self, done: bool) -> None:
-        if self._bullet and self._parts[-1].endswith(self._bullet):
-            self._size -= len(self._bullet)
-            self._parts[-1] = self._parts[-1].removesuffix(self._bullet)
+        if self._fresh:
+            self._size -= len(self._parts.pop())
         self._write("☑ " if done else "☐ ")
 
     # What holds others
@@ -173,7 +182,7 @@ class _Drawing:
         self._quotes += 1
         if self._plain:
             self._write("> ")
-            self._bullet = "> "
+        self._fresh = True
         if outermost:
             self._open.append(self._size)
 
@@ -196,10 +205,8 @@ class _Drawing:
         if nested.begun:
             self._block(event.start)
         self._lists.append(nested)
-        bullet = nested.bullet(self._source, event.start)
-        self._write(bullet)
-        self._bullet = bullet
-        self._ended = False
+        self._write(nested.bullet(self._source, event.start))
+        self._fresh = True
 
     def begin_code(self, event: Event) -> None:
         self._code = []

@@ -26,6 +26,7 @@ _BRACKETS: Final = r"\u2018-\u201f\u3008-\u3011\u3014-\u301b\uff08\uff09"
 ADDRESS: Final = re.compile(rf"\bhttps?://[^\s<>()\[\]{{}}`\"'*|{WIDE_STOPS}{_BRACKETS}]+")
 """A bare address; what is around it in Chinese text is not part of it."""
 
+_BARE: Final = re.compile(rf"(?<!\]\()(?<!<)(?:{ADDRESS.pattern})")
 _UNFIT: Final = re.compile(r"[\x00-\x04\ud800-\udfff]")
 _DEFINITION: Final = re.compile(
     r"^([ \t>*+\-\d.)]*\[(?:[^\[\]\\]|\\.){1,999})\](?=:)", re.MULTILINE
@@ -76,7 +77,7 @@ def _without_addresses(source: str) -> str:
     """Hide what would be a mark inside a bare address (`https://a.org/_b_`)."""
     if "://" not in source or ("_" not in source and "~" not in source):
         return source
-    return ADDRESS.sub(lambda found: _hide_inside(found[0]), source)
+    return _BARE.sub(lambda found: _hide_inside(found[0]), source)
 
 
 def _hide_inside(address: str) -> str:

@@ -110,17 +110,19 @@ class Seams:
             stop = text.rfind("\n", 0, place)
             return stop - 1 if text[stop - 1] == "\r" else stop
         at = bisect_left(self._plan.leaves, place, key=_PLACE) - 1
-        floor = min(place, self._plan.leaves[at].end) if at >= 0 else 0
-        return self._content_end(max(floor, start.place), place)
+        leaf = self._plan.leaves[at] if at >= 0 else None
+        said = min(place, leaf.end) if leaf else 0
+        first = max(said if leaf and is_code(leaf.frame) else 0, start.place)
+        return self._content_end(first, max(said, start.place), place)
 
-    def _content_end(self, floor: int, place: int) -> int:
-        """Go back over spaces and empty lines, of quotes too."""
+    def _content_end(self, first: int, said: int, place: int) -> int:
+        """Go back over spaces, and behind what is said over the marks of empty quotes."""
         text = self._text
-        while place > floor:
+        while place > first:
             if text[place - 1] in " \t\r\n":
                 place -= 1
                 continue
-            line = text.rfind("\n", floor, place) + 1
+            line = text.rfind("\n", said, place) + 1
             if text[place - 1] != ">" or not line or text[line:place].strip("> \t"):
                 break
             place = line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Final
 from unicodedata import combining, east_asian_width
 
@@ -31,10 +31,10 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 def _width(text: str) -> int:
     if text.isascii():
         return len(text)
-    return sum(_columns(char) for char in text)
+    return sum(_columns(char) for before, char in pairwise("\0" + text) if before != "\u200d")
 
 
 def _columns(char: str) -> int:
-    if combining(char) or char in "\u200d\ufe0e\ufe0f":
+    if combining(char) or char in "\u200d\ufe0e\ufe0f" or "\U0001f3fb" <= char <= "\U0001f3ff":
         return 0
     return 2 if east_asian_width(char) in "WF" else 1

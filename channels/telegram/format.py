@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from channels.chunk import split
-from channels.markdown import Mark, draw
+from channels.markdown import Mark, draw, to_text
 from channels.unfinished import finished
 
 LIMIT: Final = 4096
@@ -24,6 +24,7 @@ _KINDS: Final = {
     "bold": "bold",
     "italic": "italic",
     "strike": "strikethrough",
+    "spoiler": "spoiler",
     "code": "code",
     "pre": "pre",
     "quote": "blockquote",
@@ -52,9 +53,18 @@ def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
     return render(first[0]) if first else ("", [])
 
 
-def plain(markdown: str) -> list[str]:
-    """Return the messages of `pieces` without entities, for when Telegram refuses these."""
-    return [text for text, _entities in pieces(markdown)]
+def plain(markdown: str) -> list[Rendered]:
+    """Return a text as messages without entities, for when Telegram refuses these."""
+    said = [to_text(_clean(piece)).strip() for piece in split(markdown, LIMIT, _plain_size)]
+    return [(text, []) for text in said if text]
+
+
+def _plain_size(markdown: str) -> int:
+    return _units(to_text(_clean(markdown)).strip())
+
+
+def _clean(markdown: str) -> str:
+    return _UNFIT.sub("", markdown.replace("\r\n", "\n"))
 
 
 def size(markdown: str) -> int:
@@ -66,7 +76,7 @@ def size(markdown: str) -> int:
 @lru_cache(maxsize=16)
 def _render(markdown: str) -> tuple[str, tuple[Mark, ...]]:
     """Draw a text; kept, since whoever measures a piece shows it next."""
-    drawn = draw(_UNFIT.sub("", markdown.replace("\r\n", "\n")), linkable=_linkable)
+    drawn = draw(_clean(markdown), linkable=_linkable)
     text = drawn.text.strip()
     return text, tuple(_fit(drawn.marks, len(drawn.text) - len(drawn.text.lstrip()), len(text)))
 
@@ -117,7 +127,7 @@ def _fit(marks: Iterable[Mark], trimmed: int, size: int) -> list[Mark]:
     links = [mark for mark in kept if mark.kind == "link"]
     code = [mark for mark in kept if mark.kind in ("code", "pre") and not _inside(mark, links)]
     whole = [mark for mark in kept if mark.kind in ("link", "quote")]
-    rest = [mark for mark in kept if mark.kind in ("bold", "italic", "strike")]
+    rest = [mark for mark in kept if mark.kind in ("bold", "italic", "strike", "spoiler")]
     fitted = [*whole, *code, *(part for mark in rest for part in _without(mark, code))]
     return sorted(fitted, key=lambda mark: (mark.start, -mark.end))
 

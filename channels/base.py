@@ -170,7 +170,8 @@ class Channel(ABC):
         ChannelUnfit means that a restart is no use.
         """
         self._host = host
-        self._pacing = Pacing(self.budget_of, host.clock, self.traits.bot)
+        if self._pacing is None:  # what was written before a reconnect still counts
+            self._pacing = Pacing(self.budget_of, host.clock, self.traits.bot)
         if self.traits.typing_signs:
             self._signs = TypingSigns(self._sign, self._pacing, host.clock, host.start_soon)
         await self.run()

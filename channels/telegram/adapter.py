@@ -23,7 +23,7 @@ from channels.draft import Place
 from channels.errors import ChannelDown, ChannelUnfit, MediaRefused, SendRefused
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
-from channels.telegram.api import ANSWER_SECONDS, BotApi, NotAsSent, read_json
+from channels.telegram.api import ANSWER_SECONDS, UNKNOWN_BOT, BotApi, NotAsSent, read_json
 from channels.telegram.format import LIMIT, size
 from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS, Me, parse, unreadable
 from channels.telegram.outbound import Sender
@@ -179,7 +179,10 @@ class TelegramChannel(Channel):
 
     async def _introduce(self) -> None:
         """Ask who the bot is, tell its commands, and say what is not as it should be."""
-        found = await self._api.call("getMe")
+        try:
+            found = await self._api.call("getMe")
+        except NotAsSent as refused:  # a token that is none is answered as a method that is none
+            raise ChannelUnfit(UNKNOWN_BOT) from refused
         if not isinstance(found, Mapping) or "id" not in found:
             raise ChannelDown("the server's getMe does not say who the bot is")
         self._me = Me(
@@ -219,11 +222,12 @@ class TelegramChannel(Channel):
                 limit=MOST_AT_ONCE,
                 allowed_updates=list(ALLOWED_UPDATES),
             )
+            waited = connected
             if not connected:
                 connected = True
                 self.host.ready()
             if not isinstance(updates, list) or not updates:
-                if seconds and self.host.clock.monotonic() - now < PAUSE:
+                if waited and self.host.clock.monotonic() - now < PAUSE:
                     await self.host.clock.sleep(PAUSE)
                 continue
             heard = self.host.clock.monotonic()
@@ -264,11 +268,12 @@ class TelegramChannel(Channel):
             if len(body) > LONGEST_UPDATE:
                 return PlainTextResponse("Too large.\n", status_code=413)
         try:
-            update: Any = read_json(bytes(body))
+            found = self._read(read_json(bytes(body)))
         except TelegramError:
-            update = {"unreadable": bytes(body).decode("utf-8", "replace")}
+            found = unreadable(bytes(body).decode("utf-8", "replace"), "it is no JSON object")
         try:
-            await self._take([update])
+            if found is not None:
+                await self.host.accept([found])
         except Exception:
             self.host.report("telegram.webhook_failed")
             return PlainTextResponse("Not now.\n", status_code=503)

@@ -108,7 +108,10 @@ def parse(update: Raw, me: Me) -> InboundMessage | None:
 
 def unreadable(update: Any, why: str) -> InboundMessage:
     """Keep an update that cannot be read, so that it comes once and is never lost."""
-    text = json.dumps(update, default=str)
+    try:
+        text = json.dumps(update, default=str)
+    except (RecursionError, ValueError):
+        text = '"what is too deep to be written down"'
     number = update.get("update_id") if isinstance(update, Mapping) else None
     named = str(number) if isinstance(number, int) else sha256(text.encode()).hexdigest()[:20]
     return InboundMessage(

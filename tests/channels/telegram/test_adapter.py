@@ -1,0 +1,370 @@
+"""The Telegram channel over a socket: updates in by long poll or webhook, each once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from starlette.applications import Starlette
+
+from channels.errors import ChannelDown, ChannelUnfit, MediaRefused
+from channels.message import Media
+from channels.telegram.adapter import FORGETS_AFTER, PAUSE, SECRET_HEADER
+from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS
+from tests.channels.telegram.hosts import Running, running
+from tests.clock import settle
+from tests.fakes.telegram_faults import Refuse, RetryAfter, ServerError
+from tests.fakes.telegram_server import FakeTelegram
+
+pytestmark = pytest.mark.anyio
+
+
+def offsets(fake: FakeTelegram) -> list[int | None]:
+    return [call.params.get("offset") for call in fake.calls_of("getUpdates")]
+
+
+async def confirmed(fake: FakeTelegram) -> None:
+    """Wait until every update was confirmed."""
+    with anyio.fail_after(10):
+        await fake.wait_for(lambda it: not it.updates.pending)
+
+
+async def test_it_tells_its_commands_asks_for_everything_and_is_then_ready() -> None:
+    async with FakeTelegram() as fake, running(fake) as bot:
+        await bot.host.until(lambda: bot.host.times_ready == 1)
+        await fake.wait_for_calls("getUpdates", 2)
+        assert [command["command"] for command in fake.commands] == list(COMMANDS)
+        first, second = (call.params for call in fake.calls_of("getUpdates")[:2])
+        assert (first["timeout"], second["timeout"]) == (0, 25)
+        assert first["allowed_updates"] == second["allowed_updates"] == list(ALLOWED_UPDATES)
+        deleted = fake.calls_of("deleteWebhook")[0].params
+        assert deleted == {"drop_pending_updates": False}
+        assert bot.host.notes == []
+
+
+async def test_privacy_mode_is_noted_with_the_remedy() -> None:
+    async with FakeTelegram(can_read_all_group_messages=False) as fake, running(fake) as bot:
+        await bot.host.until(lambda: bot.host.times_ready == 1)
+        (note,) = bot.host.notes
+        assert "/setprivacy" in note
+
+
+async def test_d7_the_offset_moves_only_when_updates_are_on_the_disk() -> None:
+    async with FakeTelegram() as fake:
+        fake.say(fake.private_chat(ada := fake.user(7, "Ada")), ada, "one")
+        async with running(fake, refuses=[OSError("the disk is full")]) as bot:
+            assert str(await bot.error()) == "the disk is full"
+        assert offsets(fake) == [None]
+        assert len(fake.updates.pending) == 1
+        async with running(fake) as bot:
+            await confirmed(fake)
+            assert bot.host.texts() == ["one"]
+            assert offsets(fake)[-1] == fake.updates.all[0].update_id + 1
+
+
+async def test_a1_an_update_that_comes_again_is_the_same_event() -> None:
+    async with FakeTelegram() as fake, running(fake) as bot:
+        ada = fake.user(7, "Ada")
+        fake.say(fake.private_chat(ada), ada, "one")
+        await confirmed(fake)
+        fake.redeliver(fake.updates.all[0].update_id)
+        fake.redeliver(fake.updates.all[0].update_id, new_id=True)
+        fake.say(7, ada, "two")
+        await bot.host.until(lambda: "two" in bot.host.texts())
+        assert bot.host.texts() == ["one", "two"]
+
+
+async def test_d2_what_was_said_meanwhile_comes_in_order() -> None:
+    async with FakeTelegram() as fake:
+        ada = fake.user(7, "Ada")
+        for number in range(250):
+            fake.say(fake.private_chat(ada), ada, str(number))
+        async with running(fake) as bot:
+            await confirmed(fake)
+            assert bot.host.texts() == [str(number) for number in range(250)]
+
+
+BROKEN: list[Any] = [
+    {"message": {"chat": None}},
+    {"message": "text"},
+    {"message": {"message_id": 1, "chat": {"id": "x"}, "text": "a"}},
+    {"message": {"message_id": 1, "chat": {"id": 7}, "from": {"id": 7}, "date": 1e99}},
+    {"my_chat_member": {}},
+    {"stopped_message_generation": {}},
+    {"edited_message": []},
+]
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=str)
+async def test_an_update_that_cannot_be_read_is_kept_once_and_the_next_ones_come(
+    broken: dict[str, Any],
+) -> None:
+    async with FakeTelegram() as fake, running(fake) as bot:
+        number = fake.push_update(broken)
+        ada = fake.user(7, "Ada")
+        fake.say(fake.private_chat(ada), ada, "next")
+        await confirmed(fake)
+        kept, read = bot.host.accepted
+        assert (kept.kind, kept.ext_id) == ("unreadable", f"unreadable/{number}")
+        assert read.text == "next"
+        assert len(bot.host.reports) == 1
+        polls = len(offsets(fake))
+        await settle()
+        assert len(offsets(fake)) == polls
+
+
+async def test_an_update_too_deep_to_write_down_stops_nothing() -> None:
+    async with FakeTelegram() as fake, running(fake) as bot:
+        deep = b"[" * 1000 + b"]" * 1000
+        fake.push_update(b'{"update_id":1,"message":{"chat":%b}}' % deep)
+        ada = fake.user(7, "Ada")
+        fake.say(fake.private_chat(ada), ada, "next")
+        await bot.host.until(lambda: "next" in bot.host.texts())
+        assert bot.host.accepted[0].kind == "unreadable"
+
+
+async def test_updates_of_other_kinds_are_confirmed_and_forgotten() -> None:
+    async with FakeTelegram() as fake, running(fake) as bot:
+        fake.push_update({"from_the_future": {}})
+        await confirmed(fake)
+        assert bot.host.accepted == []
+
+
+async def test_an_update_without_a_number_does_not_make_it_spin() -> None:
+    async with FakeTelegram() as fake, running(fake) as bot:
+        await bot.host.until(lambda: bot.host.times_ready == 1)
+        fake.updates.push(b'{"update_id":"x","message":{}}')
+        await bot.host.until(lambda: len(bot.host.accepted) == 1)
+        polls = len(offsets(fake))
+        await anyio.sleep(0.05)
+        assert len(offsets(fake)) <= polls + 1
+
+
+@pytest.mark.parametrize("poll_seconds", [0, 25])
+async def test_a_server_that_answers_long_polls_at_once_does_not_make_it_spin(
+    poll_seconds: int,
+) -> None:
+    async with FakeTelegram() as fake:
+        fake.updates.poll = _at_once  # type: ignore[method-assign, assignment]
+        async with running(fake, poll_seconds=poll_seconds) as bot:
+            await bot.host.until(lambda: bot.host.times_ready == 1)
+            await anyio.sleep(0.05)
+            before = len(offsets(fake))
+            assert before <= 3
+            await bot.host.clock.advance(PAUSE)
+            await fake.wait_for_calls("getUpdates", before + 1)
+            await anyio.sleep(0.02)
+            assert len(offsets(fake)) <= before + 2
+
+
+async def _at_once(_limit: int, _timeout: float) -> bytes:
+    return b"[]"
+
+
+async def test_after_a_quiet_day_no_offset_is_asked_for() -> None:
+    async with FakeTelegram() as fake, running(fake) as bot:
+        ada = fake.user(7, "Ada")
+        fake.say(fake.private_chat(ada), ada, "one")
+        await confirmed(fake)
+        await bot.host.clock.advance(FORGETS_AFTER + 1)
+        fake.updates.end_poll()
+        await fake.wait_for(lambda it: offsets(it)[-1] is not None)
+        polls = len(offsets(fake))
+        fake.updates.end_poll()
+        await fake.wait_for_calls("getUpdates", polls)
+        await bot.host.clock.advance(PAUSE)
+        await fake.wait_for(lambda it: offsets(it)[-1] is None)
+
+
+@pytest.mark.parametrize(
+    ("method", "fault", "kind", "words"),
+    [
+        ("getMe", Refuse(401, "Unauthorized"), ChannelUnfit, "@BotFather"),
+        ("getMe", Refuse(404, "Not Found"), ChannelUnfit, "TAPEWAY_TELEGRAM__TOKEN"),
+        ("getMe", ServerError(502), ChannelDown, "cannot be reached"),
+        ("getUpdates", Refuse(401, "Unauthorized"), ChannelUnfit, "@BotFather"),
+        ("getUpdates", Refuse(409, "Conflict: terminated"), ChannelDown, "one reader"),
+    ],
+)
+async def test_f4_what_is_wrong_with_the_bot_ends_it_with_a_sentence(
+    method: str, fault: Refuse, kind: type[Exception], words: str
+) -> None:
+    async with FakeTelegram() as fake:
+        fake.fail(method, fault)
+        async with running(fake) as bot:
+            error = await bot.error()
+        assert type(error) is kind
+        assert words in str(error)
+        assert bot.host.times_ready == 0
+
+
+async def test_commands_that_cannot_be_told_are_no_reason_not_to_run() -> None:
+    async with FakeTelegram() as fake:
+        fake.fail("setMyCommands", Refuse(400, "Bad Request: BOT_COMMAND_INVALID"))
+        async with running(fake) as bot:
+            await bot.host.until(lambda: bot.host.times_ready == 1)
+            assert bot.host.reports[0].startswith("telegram.commands_not_set")
+
+
+async def test_a_second_reader_ends_the_first_which_says_so() -> None:
+    async with FakeTelegram() as fake, running(fake) as first:
+        await fake.wait_for_calls("getUpdates", 2)
+        async with running(fake):
+            assert "one reader" in str(await first.error())
+
+
+async def test_a_sloppy_server_of_few_fields_will_do() -> None:
+    async with FakeTelegram(unknown_methods_true=True) as fake, running(fake) as bot:
+        ada = fake.user(7, "Ada")
+        fake.say(fake.group(-5, kind="group"), ada, "Robin, hello")
+        await bot.host.until(lambda: bot.host.texts() == ["Robin, hello"])
+        assert bot.host.accepted[0].addressed
+        assert bot.host.notes == []
+
+
+async def test_stopping_ends_it_before_it_began_and_twice() -> None:
+    async with FakeTelegram() as fake:
+        async with running(fake) as bot:
+            await bot.channel.stop()
+            await bot.channel.stop()
+            await bot.end.wait()
+        assert bot.ended is None
+        assert fake.calls_of("getUpdates") == []
+
+
+# Webhook
+
+
+def client(bot: Running) -> httpx2.AsyncClient:
+    app = Starlette(routes=bot.channel.routes())
+    transport = httpx2.ASGITransport(app=app)
+    return httpx2.AsyncClient(transport=transport, base_url="http://bot.example")
+
+
+HOOK: dict[str, Any] = {
+    "webhook_url": "http://127.0.0.1:9/webhooks/telegram",
+    "webhook_secret": "canary",
+}
+PATH = "/webhooks/telegram"
+UPDATE = {
+    "update_id": 3,
+    "message": {"message_id": 1, "date": 1, "chat": {"id": 7, "type": "private"}, "text": "hi"},
+}
+
+
+async def test_a_webhook_is_set_with_its_secret_and_nothing_is_dropped() -> None:
+    async with FakeTelegram() as fake, running(fake, **HOOK) as bot:
+        await bot.host.until(lambda: bot.host.times_ready == 1)
+        (call,) = fake.calls_of("setWebhook")
+        assert call.params == {
+            "url": HOOK["webhook_url"],
+            "secret_token": "canary",
+            "allowed_updates": list(ALLOWED_UPDATES),
+            "drop_pending_updates": False,
+        }
+        assert offsets(fake) == []
+
+
+async def test_a_webhook_takes_what_shows_the_secret_and_refuses_the_rest() -> None:
+    async with FakeTelegram() as fake, running(fake, **HOOK) as bot, client(bot) as web:
+        await bot.host.until(lambda: bot.host.times_ready == 1)
+        for headers in ({}, {SECRET_HEADER: "wrong"}, {SECRET_HEADER: ""}):
+            assert (await web.post(PATH, json=UPDATE, headers=headers)).status_code == 403
+        assert bot.host.accepted == []
+        right = {SECRET_HEADER: "canary"}
+        for _ in range(2):
+            assert (await web.post(PATH, json=UPDATE, headers=right)).status_code == 200
+        assert bot.host.texts() == ["hi"]
+
+
+async def test_d7_a_webhook_says_200_only_for_what_is_on_the_disk() -> None:
+    async with FakeTelegram() as fake, running(fake, **HOOK) as bot, client(bot) as web:
+        await bot.host.until(lambda: bot.host.times_ready == 1)
+        bot.host.refuses = [OSError("the disk is full")]
+        right = {SECRET_HEADER: "canary"}
+        assert (await web.post(PATH, json=UPDATE, headers=right)).status_code == 503
+        assert (await web.post(PATH, json=UPDATE, headers=right)).status_code == 200
+        assert bot.host.texts() == ["hi"]
+        assert bot.host.reports == ["telegram.webhook_failed: the disk is full"]
+
+
+async def test_a_webhook_keeps_what_is_no_json_once_and_refuses_what_is_too_large() -> None:
+    async with FakeTelegram() as fake, running(fake, **HOOK) as bot, client(bot) as web:
+        await bot.host.until(lambda: bot.host.times_ready == 1)
+        right = {SECRET_HEADER: "canary"}
+        for _ in range(2):
+            broken = await web.post(PATH, content=b"\xff no json", headers=right)
+            assert broken.status_code == 200
+        (kept,) = bot.host.accepted
+        assert kept.kind == "unreadable"
+        large = await web.post(PATH, content=b"x" * 4_000_001, headers=right)
+        assert large.status_code == 413
+
+
+async def test_before_the_bot_knows_itself_a_webhook_asks_to_come_again() -> None:
+    async with FakeTelegram() as fake:
+        fake.fail("getMe", ServerError(502))
+        async with running(fake, **HOOK) as bot, client(bot) as web:
+            await bot.error()
+            answer = await web.post(PATH, json=UPDATE, headers={SECRET_HEADER: "canary"})
+            assert answer.status_code == 503
+
+
+async def test_a_webhook_that_telegram_refuses_is_unfit_with_the_remedy() -> None:
+    async with FakeTelegram() as fake:
+        async with running(fake, webhook_url="http://bot.example/x") as bot:
+            error = await bot.error()
+        assert isinstance(error, ChannelUnfit)
+        assert "TAPEWAY_TELEGRAM__WEBHOOK_URL" in str(error)
+
+
+async def test_without_a_secret_each_bot_has_a_long_one_of_its_own() -> None:
+    url = "http://127.0.0.1:9/webhooks/telegram"
+    async with FakeTelegram() as fake:
+        for _ in range(2):
+            async with running(fake, webhook_url=url) as bot:
+                await bot.host.until(lambda bot=bot: bot.host.times_ready == 1)  # type: ignore[misc]
+        first, second = (call.params["secret_token"] for call in fake.calls_of("setWebhook"))
+        assert first != second
+        assert len(first) > 30
+
+
+# Files
+
+
+async def test_e8_a_file_is_fetched_and_what_cannot_be_is_told_why() -> None:
+    async with FakeTelegram() as fake, running(fake) as bot:
+        await bot.host.until(lambda: bot.host.times_ready == 1)
+        file = fake.world.file(b"12345", "photos/{}.jpg")
+        photo = Media("image", "photo", file.file_id)
+        assert await bot.channel.fetch(photo, 5) == b"12345"
+        with pytest.raises(MediaRefused, match="larger than was said"):
+            await bot.channel.fetch(photo, 4)
+        with pytest.raises(MediaRefused, match="larger than the 8 MB"):
+            await bot.channel.fetch(Media("image", "photo", "f", size=8_000_001), 8_000_000)
+        with pytest.raises(MediaRefused, match="does not give it out"):
+            await bot.channel.fetch(Media("image", "photo", "unknown"), 5)
+        large = fake.world.file(b"", "photos/{}.jpg", 30_000_000)
+        with pytest.raises(MediaRefused, match="too big"):
+            await bot.channel.fetch(Media("image", "photo", large.file_id), 5)
+
+
+async def test_a_group_s_budget_is_another_than_a_person_s() -> None:
+    async with FakeTelegram() as fake, running(fake, group_per_minute=7, per_second=3) as bot:
+        assert bot.channel.budget_of("-100").count == 7
+        assert bot.channel.budget_of("7").count == 0
+        assert bot.channel.traits.bot.count == 3
+
+
+async def test_d3_a_channel_that_is_started_again_remembers_what_was_written() -> None:
+    async with FakeTelegram() as fake:
+        fake.fail("getUpdates", RetryAfter(1))
+        async with running(fake) as bot:
+            await bot.error()
+            pacing = bot.channel.pacing
+            bot.end = anyio.Event()
+            bot.host.start_soon("again", bot.run)
+            await bot.host.until(lambda: bot.host.times_ready == 1)
+            assert bot.channel.pacing is pacing

@@ -107,15 +107,17 @@ class Sender:
 
     async def _plainly(self, message: OutboundMessage) -> list[Receipt]:
         """Send the text without any form: what Telegram refuses to draw is still said."""
-        receipts: list[Receipt] = []
-        for number, text in enumerate(plain(message.text)):
-            if number == 0 and message.edits:
-                receipts.append(
-                    Receipt(await self._edit(message.chat_id, message.edits, (text, [])))
-                )
-            else:
-                receipts.append(Receipt(await self.post(message, (text, []))))
-        return receipts
+        ids: list[str] = []
+        for text in plain(message.text):
+            if not ids and message.edits:
+                try:
+                    ids.append(await self._edit(message.chat_id, message.edits, (text, [])))
+                    continue
+                except NotAsSent as refused:
+                    if not says(refused, *GONE):
+                        raise
+            ids.append(await self.post(message, (text, [])))
+        return [Receipt(number) for number in ids]
 
     async def _send(
         self, chat: str, thread: str | None, reply_to: str | None, rendered: Rendered

@@ -19,13 +19,14 @@ from tape.unit import Unit
 async def take_edit(core: Core, row: InboxRow) -> InboxRow | None:
     """Write an edit down; returns the row of a message that no turn has taken, as it now reads."""
     said = row.message
-    original = await core.ledger.original_of(row)
+    found = await core.ledger.original_of(row)
+    original, last = found or (None, row)
     unit = Unit()
     if original is None or original.entry_id is None or original.session_id is None:
         core.ledger.end(unit, [row], "taped")  # it was said before our time, or was never let in
         await core.store.commit(unit)
         return None
-    if original.status == "refused" or original.message.text == said.text:
+    if original.status == "refused" or last.message.text == said.text:
         core.ledger.end(unit, [row], "refused" if original.status == "refused" else "taped")
         await core.store.commit(unit)
         return None

@@ -244,8 +244,8 @@ class Ledger:
         """Write down what a message reads now, unless a turn has taken it."""
         unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
 
-    async def original_of(self, edit: InboxRow) -> InboxRow | None:
-        """Return the row of the message that an edit is about."""
+    async def original_of(self, edit: InboxRow) -> tuple[InboxRow, InboxRow] | None:
+        """Return the message that an edit is about: its row, and that of how it read last."""
         values = {
             "account_id": edit.account_id,
             "chat_id": edit.message.chat_id,
@@ -253,7 +253,10 @@ class Ledger:
             "before": edit.id,
         }
         rows = await self.store.select("ledger.original_of", values)
-        return InboxRow.read(rows[0]) if rows else None
+        if not rows:
+            return None
+        last = await self.store.select("ledger.last_version", values)
+        return InboxRow.read(rows[0]), InboxRow.read(last[0])
 
     async def asked_in(self, session_id: str, lane: str) -> bool:
         """Tell whether the agent was ever asked in a lane."""

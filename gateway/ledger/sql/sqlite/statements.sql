@@ -154,6 +154,14 @@ WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_
 ORDER BY id
 LIMIT 1
 
+-- name: last_version
+-- A message as it read last: its last edit that came before, or itself.
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
+FROM inbox
+WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
+ORDER BY id DESC
+LIMIT 1
+
 -- name: asked_in_lane
 -- Whether the agent was ever asked in a lane.
 SELECT 1 AS asked FROM inbox

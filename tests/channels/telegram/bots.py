@@ -1,0 +1,101 @@
+"""A gateway with a Telegram bot: real sockets, and one clock for it and for Telegram."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from gateway.app import Gateway, running_gateway
+from tape.entry import Entry
+from tests.clock import ManualClock
+from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.telegram_server import FakeTelegram
+from tests.gateways import make_settings, tape_of, with_plugins
+
+STEP = 0.1
+"""So many seconds pass at once; between two steps the sockets have a moment."""
+
+
+@dataclass
+class Bot:
+    """A bot in its gateway, and both sides that it talks to."""
+
+    gateway: Gateway
+    fake: FakeTelegram
+    model: FakeOpenAI
+    clock: ManualClock
+
+    async def until(self, wanted: Callable[[], object]) -> None:
+        """Let time pass until something is so."""
+        with anyio.fail_after(20):
+            while not wanted():
+                await self.pass_by(STEP)
+
+    async def pass_by(self, seconds: float) -> None:
+        """Let so much time pass, with a moment for the sockets at each step."""
+        for _ in range(max(1, round(seconds / STEP))):
+            await self.clock.advance(STEP)
+            await anyio.sleep(0.002)
+
+    async def settled(self, chat: int) -> list[Entry]:
+        """Wait until all that was said is answered and sent; returns the tape."""
+        await self.until(lambda: not self.fake.updates.pending)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._tick)
+            await self.gateway.conversation.idle()
+            group.cancel_scope.cancel()
+        return await tape_of(self.gateway, f"telegram:{chat}").read()
+
+    async def _tick(self) -> None:
+        while True:
+            await self.pass_by(STEP)
+
+    def prompts(self) -> list[str]:
+        """Return what each call of the model was asked, as one text."""
+        return [
+            "\n".join(_text(message) for message in request.body["messages"])
+            for request in self.model.requests
+        ]
+
+    def state(self) -> str:
+        """Return how the channel is."""
+        return self.gateway.manager.states["telegram"].state
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = message["content"]
+    parts = content if isinstance(content, list) else [{"text": content}]
+    return "\n".join(str(part.get("text", "[an image]")) for part in parts)
+
+
+@asynccontextmanager
+async def telegram_bot(
+    home: Path,
+    *plugins: object,
+    fake: FakeTelegram | None = None,
+    limits: bool = False,
+    **more: str,
+) -> AsyncIterator[Bot]:
+    """Run a bot that is open to everybody; `more` are settings."""
+    clock = ManualClock()
+    async with (
+        fake or FakeTelegram(limits=limits, clock=clock.monotonic) as telegram,
+        FakeOpenAI() as model,
+    ):
+        more = {
+            "TELEGRAM__TOKEN": telegram.token,
+            "TELEGRAM__BASE_URL": telegram.base_url,
+            "ACCESS__MODE": "open",
+            "WEB__ENABLED": "false",
+            **more,
+        }
+        settings = make_settings(home, model, **more)
+        async with running_gateway(
+            settings, plugins=with_plugins(*plugins), clock=clock
+        ) as gateway:
+            yield Bot(gateway, telegram, model, clock)

@@ -183,8 +183,10 @@ class Conversation:
         message = asked.message
         if message.chat_kind != "group":
             return
-        name = self._core.settings.agent.name
-        text = GREETING.format(name=name) if decision.allowed else refusal(message)
+        if not decision.allowed:
+            await self._refuse(asked)
+            return
+        text = GREETING.format(name=self._core.settings.agent.name)
         day = self._core.clock.now().date().isoformat()
         key = f"greeting:{message.channel}:{message.account}:{message.chat_id}:{day}"
         await self._end(asked, "taped", [self._notice(asked, text, key)], key=f"n-{key}")

@@ -66,3 +66,9 @@ def test_every_setting_has_its_help_and_an_example_that_it_takes(name: str) -> N
     assert setting.description
     assert setting.examples
     AgentSettings.model_validate({name: setting.examples[0]})
+
+
+def test_the_agent_is_called_by_its_name_and_by_further_ones() -> None:
+    assert AgentSettings.model_validate({}).names_in_chats() == ("Tapeway",)
+    given = AgentSettings.model_validate({"name": "Robin", "names": " Rob, ,Robbie "})
+    assert given.names_in_chats() == ("Robin", "Rob", "Robbie")

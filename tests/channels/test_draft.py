@@ -70,15 +70,18 @@ class Platform:
         self.journal.append(place)
 
 
+PACE = Pace()
+
+
 class Editing:
     """An editor at work, one edit a second at most."""
 
-    def __init__(self, group: TaskGroup) -> None:
+    def __init__(self, group: TaskGroup, pace: Pace = PACE, budget: float = 1.0) -> None:
         self.clock = ManualClock()
         self.platform = Platform(self.clock)
-        self.pacing = Pacing(lambda _chat: Budget(1.0), self.clock)
+        self.pacing = Pacing(lambda _chat: Budget(budget), self.clock)
         self.editor = DraftEditor(
-            MESSAGE, self.platform.show, self.platform, self.pacing, self.clock, Pace()
+            MESSAGE, self.platform.show, self.platform, self.pacing, self.clock, pace
         )
         self.failed: Exception | None = None
         group.start_soon(self._run)
@@ -259,3 +262,50 @@ async def test_an_editor_that_is_closed_before_any_text_ends(editing: Editing) -
     await editing.editor.close()
     await editing.push("late")
     assert editing.platform.journal == []
+
+
+async def test_an_answer_is_waited_for_before_partial_text_is_shown() -> None:
+    async with anyio.create_task_group() as group:
+        editing = Editing(group, Pace(first_after=0.7))
+        await editing.push("a")
+        await editing.clock.advance(0.6)
+        assert editing.platform.journal == []
+        await editing.push("b")
+        await editing.clock.advance(0.1)
+        assert editing.platform.shown == [(0.7, None, "ab")]
+        await editing.editor.close()
+
+
+async def test_an_answer_that_is_there_before_is_never_shown_in_part() -> None:
+    async with anyio.create_task_group() as group:
+        editing = Editing(group, Pace(first_after=0.7))
+        await editing.push("a")
+        with anyio.fail_after(1):
+            assert await editing.editor.close() is None
+        await editing.clock.advance(60)
+        assert editing.platform.shown == []
+
+
+async def test_showings_that_cost_nothing_keep_their_own_interval_and_use_no_slot() -> None:
+    async with anyio.create_task_group() as group:
+        editing = Editing(group, Pace(interval=0.5, charged=False), budget=100.0)
+        for delta in "abcd":
+            await editing.push(delta)
+            await editing.clock.advance(0.3)
+        await editing.pacing.slot("lobby", Priority.FINAL)
+        assert [(at, text) for at, _, text in editing.platform.shown] == [
+            (0, "a"),
+            (0.5, "ab"),
+            (1.0, "abcd"),
+        ]
+        await editing.editor.close()
+
+
+async def test_only_the_beginning_of_a_long_text_is_shown_while_it_is_written() -> None:
+    async with anyio.create_task_group() as group:
+        editing = Editing(group, Pace(longest=3))
+        for delta in ("ab", "cd", "ef"):
+            await editing.push(delta)
+            await editing.clock.advance(2)
+        assert [text for _, _, text in editing.platform.shown] == ["ab", "abc"]
+        await editing.editor.close()

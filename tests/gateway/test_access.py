@@ -51,6 +51,17 @@ def test_closed_by_default_and_by_ids_never_by_names(
     assert (decision.allowed, decision.role) == (allowed, role)
 
 
+def test_a_chat_with_a_new_id_keeps_its_place_on_the_list() -> None:
+    settings = AccessSettings.model_validate({"allow": "plain:-5"})
+    aliases: dict[str, str] = {}
+    access = Access(settings, aliases)
+    assert not access.decide(MESSAGE).allowed
+    aliases["plain:-100"] = "plain:-5"
+    assert access.decide(MESSAGE).rule == "the chat is on the allowlist"
+    aliases["plain:-100"] = "plain:-6"
+    assert not access.decide(MESSAGE).allowed
+
+
 def test_the_owner_is_whom_the_platform_proves() -> None:
     decision = Access(AccessSettings()).decide(replace(MESSAGE, owner=True))
     assert (decision.allowed, decision.role) == (True, Role.OWNER)

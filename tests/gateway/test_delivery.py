@@ -13,7 +13,7 @@ import pytest
 
 from channels.base import Capability, Channel, Traits
 from channels.draft import Place
-from channels.errors import SendAmbiguous, SendDelayed, SendRefused
+from channels.errors import ChannelUnfit, SendAmbiguous, SendDelayed, SendRefused
 from channels.message import InboundMessage, OutboundMessage, Receipt, Sender
 from gateway.app import Gateway
 from gateway.delivery import RESENT
@@ -226,3 +226,17 @@ async def test_a_stopped_turn_s_notice_takes_the_place_of_a_draft_that_is_being_
         channel.slow.set()
         await settled(gateway, "editing:1")
     assert platform.messages == {"m1": "Stopped."}
+
+
+@pytest.mark.parametrize("policy", ["resend", "hold"])
+async def test_f4_an_answer_that_a_revoked_token_could_not_send_is_kept_for_a_good_one(
+    tmp_path: Path, policy: str
+) -> None:
+    platform = Platform()
+    channel = EditingChannel(platform)
+    channel.before = [ChannelUnfit("a new token, please")]
+    async with gateway_of(tmp_path, None, Brings(channel), DELIVERY__AMBIGUOUS=policy) as gateway:
+        told = await ask(gateway, channel, text=",help")
+    (text,) = platform.messages.values()
+    assert not text.startswith(RESENT)
+    assert "send.receipt" in told

@@ -204,3 +204,19 @@ async def test_an_answer_in_two_parts_is_sent_at_once() -> None:
             with pytest.raises(anyio.EndOfStream):
                 await stream.receive()
     assert told == [1]
+
+
+async def test_platforms_reach_their_webhooks_under_any_name_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    foreign = {"Host": "bot.example", "Origin": "https://evil.example"}
+    for token in ("", "canary-token"):
+        async with (
+            gateway_of(tmp_path, HTTP__TOKEN=token) as gateway,
+            client(gateway.url, headers=foreign) as web,
+        ):
+            assert (await web.post("/webhooks/unknown")).status_code == 404
+            for path in ("/webhooks", "/webhooksx/a", "/api/rooms/lobby/messages"):
+                assert (await web.post(path)).status_code in (401, 403, 421)
+            for path in ("/webhooks/../api/rooms/lobby/events", "/webhooks/%2e%2e/api/rooms"):
+                assert (await web.get(path)).status_code in (303, 401, 404, 421)

@@ -90,3 +90,46 @@ async def test_a_retake_has_the_question_and_then_the_turn_s_calls_with_their_re
     again = event("turn.retake", {"turn": "t", "takes": [3, 4, 6, 7]}, **own)
     await tape.append(again)
     assert await choose_retakes(tape, "t", [4], 1000) == [3, 4, 6, 7]
+
+
+def edited(entry: int, lane: str = "x") -> NewEntry:
+    return event("message.edit", {"entry": entry, "content": "new"}, lane=lane)
+
+
+async def test_a4_an_edit_of_what_was_shown_is_told_once() -> None:
+    tape = await tape_with(said("3"), start(3), edited(3), said("6"))
+    assert await choose_takes(tape, "x", [6], [], 1000) == Takes((), (5, 6))
+    await tape.append(start(5, 6), said("8"))
+    assert await choose_takes(tape, "x", [8], [], 1000) == Takes((), (8,))
+
+
+async def test_a4_an_edit_of_what_is_only_taken_now_is_not_told_beside_it() -> None:
+    tape = await tape_with(said("3"), edited(3), said("5"), edited(5))
+    assert await choose_takes(tape, "x", [5], [], 1000) == Takes((), (3, 5))
+
+
+async def test_a4_an_edit_of_what_still_waits_is_not_told() -> None:
+    tape = await tape_with(said("3"), edited(3), said("5"))
+    assert await choose_takes(tape, "x", [5], {3}, 1000) == Takes((), (5,))
+
+
+async def test_a4_an_edit_of_what_was_said_before_the_anchor_is_told() -> None:
+    tape = await tape_with(said("3"), start(3), anchor("session/reset"), edited(3), said("7"))
+    assert await choose_takes(tape, "x", [7], [], 1000) == Takes((), (6, 7))
+
+
+async def test_an_edited_command_is_no_news() -> None:
+    tape = await tape_with(said(",help", command=True), edited(3), said("5"))
+    assert await choose_takes(tape, "x", [5], [], 1000) == Takes((), (5,))
+
+
+async def test_e8_what_came_with_images_is_pictured_the_question_apart() -> None:
+    photo = [{"kind": "image", "file": "f"}]
+    tape = await tape_with(
+        said("room", lane="y", media=photo),
+        said("4", media=photo),
+        said("5"),
+        said("6", media=photo),
+    )
+    takes = await choose_takes(tape, "x", [6], [], 1000)
+    assert takes == Takes((3,), (4, 5, 6), pictured=(3, 4))

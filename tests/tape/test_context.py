@@ -241,3 +241,79 @@ async def test_a_view_of_several_pages_is_whole_and_in_order() -> None:
         str(number) for number in range(count)
     ]
     assert [entry.id for entry in shown] == [1, *range(2, count + 3)]
+
+
+def edit(entry: int, content: str, **meta: object) -> NewEntry:
+    """Tell that a message now reads otherwise."""
+    return event("message.edit", {"entry": entry, "text": content, "content": content}, **meta)
+
+
+async def test_a4_a_message_reads_as_it_did_when_it_was_taken(tape: Tape) -> None:
+    await tape.append(asked("frist"), edit(3, "firts"), edit(3, "first"), takes(3))
+    assert await shown(tape) == [START, "first"]
+
+
+async def test_g3_a_later_edit_changes_nothing_that_was_shown(tape: Tape) -> None:
+    await tape.append(asked("at four"), takes(3), message("assistant", "noted"))
+    before = await view(tape, default_tape_context())
+    await tape.append(edit(3, "at five"))
+    assert await view(tape, default_tape_context()) == before
+    await tape.append(asked("when?"), takes(6, 7))
+    after = await view(tape, default_tape_context())
+    assert after[: len(before)] == before
+    assert [said["content"] for said in after[len(before) :]] == [
+        "[The following message was edited and now reads:]\nat five",
+        "when?",
+    ]
+
+
+async def test_a4_a_message_from_before_the_anchor_is_taken_again_as_it_reads_now(
+    tape: Tape,
+) -> None:
+    await tape.append(asked("four"), takes(3), edit(3, "five"), anchor("overflow"))
+    await tape.append(takes(3, name="turn.retake"))
+    assert (await shown(tape))[1:] == ["five"]
+
+
+async def test_a4_a_message_of_another_lane_is_shown_with_its_own_edits(tape: Tape) -> None:
+    await tape.append(asked("four", lane="b"), edit(3, "five", lane="b"), asked("q", lane="a"))
+    await tape.append(takes(3, 5, lane="a"))
+    assert await shown(tape, "a") == [START, "five", "q"]
+    assert await shown(tape, "b") == [START]
+
+
+def media(entry: int, *images: str, refused: tuple[str, ...] = (), **meta: object) -> NewEntry:
+    data = {"entry": entry, "images": list(images), "refused": list(refused)}
+    return event("message.media", data, **meta)
+
+
+async def test_e8_a_message_has_its_images_and_why_others_are_not_shown(tape: Tape) -> None:
+    await tape.append(asked("look"), takes(3), media(3, "m/a", "m/b", refused=("too large",)))
+    said = (await view(tape, default_tape_context()))[1]
+    assert said["content"] == [
+        {"type": "text", "text": "look\n[too large]"},
+        {"type": "image_url", "image_url": {"url": "m/a"}},
+        {"type": "image_url", "image_url": {"url": "m/b"}},
+    ]
+
+
+async def test_a_message_whose_images_are_all_refused_stays_a_text(tape: Tape) -> None:
+    await tape.append(asked("look"), edit(3, "see"), takes(3), media(3, refused=("too large",)))
+    assert await shown(tape) == [START, "see\n[too large]"]
+
+
+async def test_g3_images_are_shown_at_their_place_in_every_later_view(tape: Tape) -> None:
+    await tape.append(asked("look"), takes(3), media(3, "m/a"), message("assistant", "a dog"))
+    before = await view(tape, default_tape_context())
+    await tape.append(asked("and now?"), takes(7))
+    after = await view(tape, default_tape_context())
+    assert after[: len(before)] == before
+
+
+async def test_a_running_turn_s_images_are_shown_behind_its_own_anchor(tape: Tape) -> None:
+    own = {"turn": "t1"}
+    await tape.append(asked("look"), takes(3, **own), media(3, "m/a", **own))
+    await tape.append(anchor("overflow", **own), takes(3, name="turn.retake", **own))
+    entries = await view_entries(tape, turn="t1")
+    (said,) = [entry for entry in entries if entry.kind == "message"]
+    assert said.payload["content"][1]["image_url"] == {"url": "m/a"}

@@ -311,9 +311,8 @@ async def test_g3_images_are_shown_at_their_place_in_every_later_view(tape: Tape
 
 
 async def test_a_running_turn_s_images_are_shown_behind_its_own_anchor(tape: Tape) -> None:
-    own = {"turn": "t1"}
-    await tape.append(asked("look"), takes(3, **own), media(3, "m/a", **own))
-    await tape.append(anchor("overflow", **own), takes(3, name="turn.retake", **own))
+    await tape.append(asked("look"), takes(3, turn="t1"), media(3, "m/a", turn="t1"))
+    await tape.append(anchor("overflow", turn="t1"), takes(3, name="turn.retake", turn="t1"))
     entries = await view_entries(tape, turn="t1")
     (said,) = [entry for entry in entries if entry.kind == "message"]
     assert said.payload["content"][1]["image_url"] == {"url": "m/a"}

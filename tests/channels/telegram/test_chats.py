@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.conversation import GREETING
 from tests.channels.telegram.bots import Bot, telegram_bot
 from tests.fakes.openai_script import EmptyStream, Text
-from tests.fakes.telegram_faults import Refuse
+from tests.fakes.telegram_faults import LostAnswer, Refuse, ServerError
 from tests.fakes.telegram_server import FakeTelegram
 from tests.fakes.telegram_world import User
 from tests.gateway.test_images import bomb, image
@@ -131,7 +134,7 @@ async def test_a4_an_edited_paste_keeps_its_other_parts(tmp_path: Path) -> None:
 async def test_a_group_that_becomes_a_supergroup_keeps_its_tape_and_its_place_on_the_list(
     tmp_path: Path,
 ) -> None:
-    allowed = {"ACCESS__MODE": "paired", "ACCESS__ALLOW": "telegram:-5"}
+    allowed: dict[str, Any] = {"ACCESS__MODE": "paired", "ACCESS__ALLOW": "telegram:-5"}
     for restarted in (False, True):
         fake = FakeTelegram()
         async with telegram_bot(tmp_path / str(restarted), fake=fake, **allowed) as bot:
@@ -367,3 +370,50 @@ async def test_b7_a_closed_group_is_told_how_to_open_it_once_a_day_whatever_the_
         (told,) = bot.fake.messages(GROUP)
         assert f"telegram:{GROUP}" in told.text
         assert bot.model.requests == []
+
+
+async def test_b2_a_topic_that_the_bot_was_asked_in_is_followed_where_that_is_set(
+    tmp_path: Path,
+) -> None:
+    async with telegram_bot(tmp_path, TELEGRAM__ANSWERS="mention,topic") as bot:
+        ada = bot.fake.user(7, "Ada")
+        forum = bot.fake.group(GROUP, "Ops", forum=True)
+        ours, other = (bot.fake.topic(forum, name, ada).id for name in ("ours", "other"))
+        bot.fake.say(forum, ada, "before", topic=ours)
+        bot.fake.say(forum, ada, "@tapeway_bot hello", topic=ours)
+        await bot.settled(GROUP)
+        bot.fake.say(forum, ada, "and now?", topic=ours)
+        bot.fake.say(forum, ada, "not for it", topic=other)
+        await bot.settled(GROUP)
+        assert [message.topic for message in bot.fake.messages(GROUP)] == [ours, ours]
+        assert {action.thread_id for action in bot.fake.typing} == {ours}
+
+
+async def test_f_updates_come_by_webhook_through_the_gateway_s_own_server(tmp_path: Path) -> None:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    url = f"http://127.0.0.1:{port}/webhooks/telegram"
+    async with telegram_bot(tmp_path, HTTP__PORT=str(port), TELEGRAM__WEBHOOK_URL=url) as bot:
+        ada = in_private(bot)
+        bot.fake.say(7, ada, "hi")
+        await bot.settled(7)
+        bot.fake.redeliver(bot.fake.updates.all[0].update_id)
+        await bot.settled(7)
+        assert len(bot.fake.messages(7)) == 1
+        assert bot.fake.calls_of("getUpdates") == []
+
+
+async def test_h2_the_token_is_in_no_log_and_on_no_tape(tmp_path: Path) -> None:
+    fake = FakeTelegram(token="123456:canary-token")
+    with capture_logs() as logs:
+        async with telegram_bot(tmp_path, fake=fake) as bot:
+            ada = in_private(bot)
+            for fault in (ServerError(), LostAnswer(), Refuse(400, "Bad Request: canary no")):
+                fake.fail("sendMessage", fault)
+                fake.fail("getUpdates", ServerError())
+                fake.say(7, ada, "hi")
+                entries = await bot.settled(7)
+    assert logs
+    assert "canary-token" not in str(logs)
+    assert "canary-token" not in str(entries)

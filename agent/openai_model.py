@@ -6,14 +6,16 @@ tools go as `extra_body`: as arguments the SDK walks each of them in Python, on 
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Any
 
+import aiohttp
 import httpx2
 import openai
 import orjson
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from agent.errors import (
     AnswerBroken,
@@ -49,11 +51,14 @@ class OpenAIModel:
                 " OPENAI_API_KEY), or TAPEWAY_AGENT__BASE_URL for a server of your own"
             )
         self._key = key
+        self._patience = settings.read_timeout
         self._client = AsyncOpenAI(
             api_key=key or "none",
             base_url=settings.base_url or None,
             max_retries=settings.retries,
             timeout=httpx2.Timeout(settings.read_timeout, connect=settings.connect_timeout),
+            # Over aiohttp, as Telegram's requests are: the SDK's own transport costs more CPU.
+            http_client=DefaultAioHttpClient(),
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
@@ -73,10 +78,10 @@ class OpenAIModel:
                     for piece in reader.chunk(_completion(await response.read())):
                         yield piece
                 else:
-                    async for line in _lines(response.iter_bytes()):
+                    async for line in _lines(response.iter_bytes(), self._patience):
                         for piece in reader.line(line):
                             yield piece
-        except (openai.OpenAIError, httpx2.HTTPError) as cause:
+        except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
             raise as_model_error(cause, self._key) from None
         except ModelError as cause:
             raise _without(self._key, cause) from None
@@ -87,15 +92,30 @@ class OpenAIModel:
         await self._client.close()
 
 
-async def _lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
-    """Split a stream at the ends of its lines, and nowhere else: text may hold U+2028 or U+0085."""
+async def _lines(chunks: AsyncIterator[bytes], patience: float) -> AsyncGenerator[str, None]:
+    """Split a stream at the ends of its lines, and nowhere else: text may hold U+2028 or U+0085.
+
+    Raises AnswerBroken where so many seconds bring nothing.
+    """
     rest = b""
-    async for chunk in chunks:
+    while (chunk := await _next(chunks, patience)) is not None:
         *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
         for line in lines:
             yield line.decode("utf-8", "replace")
     if rest:
         yield rest.decode("utf-8", "replace")
+
+
+async def _next(chunks: AsyncIterator[bytes], patience: float) -> bytes | None:
+    """Return the next chunk, None at the end.
+
+    The transport has the same limit, but forgets it where the framing of a stream breaks.
+    """
+    try:
+        async with asyncio.timeout(patience):
+            return await anext(chunks, None)
+    except TimeoutError:
+        raise AnswerBroken(f"nothing more of the answer came for {patience:g} seconds") from None
 
 
 def as_model_error(cause: Exception, key: str = "") -> ModelError:
@@ -118,7 +138,7 @@ def _translate(cause: Exception) -> ModelError:
         return _status_error(cause)
     if isinstance(cause, (openai.APITimeoutError, openai.APIConnectionError)):
         return ModelUnreachable(f"{cause} ({cause.__cause__})")
-    if isinstance(cause, httpx2.HTTPError):
+    if isinstance(cause, (httpx2.HTTPError, aiohttp.ClientError)):
         return AnswerBroken(f"{type(cause).__name__}: {cause}")
     return ModelError(str(cause))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -226,6 +227,28 @@ async def test_a_server_that_is_not_there_is_unreachable(server: FakeOpenAI) -> 
 async def test_a_server_that_never_answers_is_unreachable(server: FakeOpenAI) -> None:
     server.enqueue(Hang())
     assert type(await error_of(server.base_url, read_timeout=0.02)) is ModelUnreachable
+
+
+@pytest.mark.parametrize("apart", [True, False])
+async def test_a_stream_whose_framing_breaks_is_a_broken_answer(apart: bool) -> None:
+    head = (
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    )
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head + b"1\r\n\n\r\n")
+        if apart:
+            await writer.drain()
+            await asyncio.sleep(0.01)
+        writer.write(b"no size\r\n")
+        await writer.drain()
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as broken:
+        url = f"http://127.0.0.1:{broken.sockets[0].getsockname()[1]}/v1"
+        assert type(await error_of(url, read_timeout=0.1)) is AnswerBroken
 
 
 # Retries

@@ -24,7 +24,7 @@ async def raw_http(
         )
         await reader.readexactly(length)
         writer.write(head)
-        for chunk in chunks:
+        for chunk in filter(None, chunks):  # an empty chunk would be the end
             writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
         writer.write(b"0\r\n\r\n")
         await writer.drain()

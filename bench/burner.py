@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from types import MappingProxyType
 from typing import Final, Literal
 
-import anyio.to_process
 import anyio.to_thread
 
+from agent.compute import in_a_process
 from agent.tool import Arguments, Tool, ToolContext
 from gateway.hookspecs import hookimpl
 
@@ -36,16 +36,16 @@ def burn(seconds: float) -> int:
     return rounds
 
 
-async def _in_thread(seconds: float) -> None:
+async def _in_thread(seconds: float, _context: ToolContext) -> None:
     await anyio.to_thread.run_sync(burn, seconds)
 
 
-async def _in_process(seconds: float) -> None:
-    await anyio.to_process.run_sync(burn, seconds)
+async def _nowhere(seconds: float, _context: ToolContext) -> None:
+    await asyncio.sleep(seconds)
 
 
-WAYS: Final = MappingProxyType[Where, Callable[[float], Awaitable[None]]](
-    {"nowhere": asyncio.sleep, "thread": _in_thread, "process": _in_process}
+WAYS: Final = MappingProxyType[Where, Callable[[float, ToolContext], Awaitable[object]]](
+    {"nowhere": _nowhere, "thread": _in_thread, "process": in_a_process(burn)}
 )
 
 
@@ -73,11 +73,11 @@ class _Probe:
         self._timer.cancel()
 
 
-async def _run(arguments: Burn, _context: ToolContext) -> str:
+async def _run(arguments: Burn, context: ToolContext) -> str:
     """Compute; returns the delays in microseconds."""
     probe = _Probe()
     try:
-        await WAYS[arguments.where](arguments.seconds)
+        await WAYS[arguments.where](arguments.seconds, context)
     finally:
         probe.end()
     return " ".join(f"{seconds * 1e6:.0f}" for seconds in probe.late)

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import replace
+from typing import Final
 
 from tape.entry import Entry, NewEntry
 from tape.handle import Tape
+
+MOST_KNOWN: Final = 10_000
+
+
+class Once:
+    """Writes an entry of a key once a tape, and remembers that: again costs no transaction."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    async def record(self, tape: Tape, entry: NewEntry, key: str) -> None:
+        """Put an entry on a tape unless its key is there."""
+        known = (tape.name, key)
+        if known not in self._known:
+            await tape.append(entry, key=key)
+            self._known[known] = None
+            if len(self._known) > MOST_KNOWN:
+                self._known.popitem(last=False)
+        self._known.move_to_end(known)
 
 
 class TurnLog:

@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 from agent.calls import ToolRunner, finish_open_calls
 from agent.errors import AgentError, ContextOverflow, StepLimit
 from agent.events import AgentEvent
-from agent.log import TurnLog
+from agent.log import Once, TurnLog
 from agent.model import (
     ChatModel,
     ModelReply,
@@ -65,6 +65,7 @@ class Task:
     retake       takes the turn's messages again, after an anchor, as far as `budget` tokens hold
     before_step  called before each model call but the first: new messages may be taken there
     budget       how many tokens a prompt may have
+    once         remembers over the turns which tapes have the system prompt
     """
 
     log: TurnLog
@@ -78,6 +79,7 @@ class Task:
     budget: int
     steps: int
     strict_roles: bool = False
+    once: Once = field(default_factory=Once)
     _noticed: bool = field(default=False, init=False)
     _told: bool = field(default=False, init=False)
     _spoke: bool = field(default=False, init=False)
@@ -259,7 +261,7 @@ async def _record_system(task: Task) -> None:
     if task.system:
         mark = digest(task.system)
         told = event("prompt.system", {"sha256": mark, "text": task.system})
-        await task.log.tape.append(told, key=f"prompt.system:{mark}")
+        await task.once.record(task.log.tape, told, f"prompt.system:{mark}")
 
 
 def digest(text: str) -> str:

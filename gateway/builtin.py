@@ -9,7 +9,7 @@ import anyio
 
 from agent.calls import ToolRunner
 from agent.events import AgentEvent
-from agent.log import TurnLog
+from agent.log import Once, TurnLog
 from agent.loop import Task, run_turn
 from agent.model import ModelReply, ModelRequest
 from agent.prompt import DEFAULT_PROMPT, read_agents_file
@@ -44,6 +44,7 @@ class BuiltinPlugin:
     def __init__(self, core: Core, turns: Mapping[str, Turn]) -> None:
         self._core = core
         self._turns = turns
+        self._once = Once()
 
     @hookimpl
     def system_prompt(self) -> str:
@@ -157,6 +158,7 @@ class BuiltinPlugin:
             budget=settings.context.budget,
             steps=settings.agent.steps,
             strict_roles=settings.agent.strict_roles,
+            once=self._once,
         )
 
     async def tools(self) -> list[Tool]:

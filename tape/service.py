@@ -20,7 +20,11 @@ def tape_name(workspace: Path, session_id: str) -> str:
     Sixteen hex digits of the workspace's resolved path, two underscores, sixteen of the session:
     the same session in another workspace is another tape.
     """
-    return f"{_digest(str(workspace.resolve()))}__{_digest(session_id)}"
+    return f"{_prefix(workspace)}{_digest(session_id)}"
+
+
+def _prefix(workspace: Path) -> str:
+    return f"{_digest(str(workspace.resolve()))}__"
 
 
 def _digest(text: str) -> str:
@@ -33,10 +37,11 @@ class TapeService:
     def __init__(self, store: TapeStore, workspace: Path) -> None:
         self.store = store
         self.workspace = workspace
+        self._prefix = _prefix(workspace)  # once: resolving a path asks the disk at each part of it
 
     def session_tape(self, session_id: str) -> Tape:
         """Return the tape of a session; it exists from its first entry on."""
-        return self.tape(tape_name(self.workspace, session_id))
+        return self.tape(f"{self._prefix}{_digest(session_id)}")
 
     def tape(self, name: str) -> Tape:
         """Return a tape by its name."""

@@ -69,8 +69,9 @@ class SqliteStore:
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query: small ones at once, long ones in the reader thread."""
-        small = query.text is None and query.limit is not None and query.limit <= SMALL_READ
-        if small or query.ids is not None:
+        bounded = query.limit is not None and query.limit <= SMALL_READ
+        # A turn has few entries: to wait for the thread costs more than to read them.
+        if query.ids is not None or (query.text is None and (bounded or query.turn is not None)):
             return self._here().query(query)
         return await self._in_thread(lambda reader: reader.query(query))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ import anyio.abc
 import httpx2
 
 from gateway.app import Gateway, running_gateway
-from gateway.clock import Clock
 from gateway.home import find_running
 from gateway.hook_runtime import HookRuntime
 from gateway.plugins import Failure
@@ -65,8 +64,8 @@ async def gateway_of(
     home: Path,
     server: FakeOpenAI | None = None,
     *plugins: object,
-    clock: Clock | None = None,
-    only: Sequence[str] | None = None,
+    clock: Any = None,  # a Clock, and a sequence of names: but callers pass `**dict[str, str]`
+    only: Any = None,
     **more: str,
 ) -> AsyncIterator[Gateway]:
     """Run a gateway in this process."""

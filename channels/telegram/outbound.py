@@ -108,15 +108,15 @@ class Sender:
     async def _plainly(self, message: OutboundMessage) -> list[Receipt]:
         """Send the text without any form: what Telegram refuses to draw is still said."""
         ids: list[str] = []
-        for text in plain(message.text):
+        for rendered in plain(message.text):
             if not ids and message.edits:
                 try:
-                    ids.append(await self._edit(message.chat_id, message.edits, (text, [])))
+                    ids.append(await self._edit(message.chat_id, message.edits, rendered))
                     continue
                 except NotAsSent as refused:
                     if not says(refused, *GONE):
                         raise
-            ids.append(await self.post(message, (text, [])))
+            ids.append(await self.post(message, rendered))
         return [Receipt(number) for number in ids]
 
     async def _send(

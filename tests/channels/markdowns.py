@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
@@ -118,10 +119,10 @@ def letters(text: str) -> str:
     return "".join(re.findall(r"[^\W_]", text))
 
 
-def has_in_order(text: str, wanted: str) -> bool:
-    """Whether the letters of one text come in another, in their order."""
-    rest = iter(text)
-    return all(char in rest for char in wanted)
+def has_in_order(found: Iterable[str], wanted: Iterable[str]) -> bool:
+    """Whether the letters (or words) of one text come in another, in their order."""
+    rest = iter(found)
+    return all(one in rest for one in wanted)
 
 
 def code_of(text: str) -> str:

@@ -142,7 +142,7 @@ def test_a_cut_prefers_blocks_then_sentences_then_words() -> None:
     sentences = split("One two three four. " * 20, 100, len)
     assert all(piece.endswith("four.") for piece in sentences)
     assert all(piece.endswith("word") for piece in split(WORD * 90, 100, len))
-    chinese = split("今天天气很好，我们去喝茶。" * 30, 100, len)
+    chinese = split("今天天气很好，我们去喝茶。" * 30, 100, len)  # noqa: RUF001
     assert all(piece.endswith("。") for piece in chinese)
 
 
@@ -199,8 +199,18 @@ def test_the_first_piece_does_not_change_while_the_text_goes_on() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a" * 100_000, WORD * 20_000, "漢" * 100_000, "[" * 30_000, "```\n" * 20_000, "> " * 2_000]
-    + ["<div>\n" * 10_000, "1. x\n" * 10_000, "- " * 2_000, "a" + "\n" * 100_000 + "b"],
+    [
+        "a" * 100_000,
+        WORD * 20_000,
+        "漢" * 100_000,
+        "[" * 30_000,
+        "```\n" * 20_000,
+        "> " * 2_000,
+        "<div>\n" * 10_000,
+        "1. x\n" * 10_000,
+        "- " * 2_000,
+        "a" + "\n" * 100_000 + "b",
+    ],
     ids=lambda text: repr(text[:6]),
 )
 def test_a_text_that_means_harm_is_cut_with_few_measurements(text: str) -> None:

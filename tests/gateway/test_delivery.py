@@ -235,8 +235,12 @@ async def test_f4_an_answer_that_a_revoked_token_could_not_send_is_kept_for_a_go
     platform = Platform()
     channel = EditingChannel(platform)
     channel.before = [ChannelUnfit("a new token, please")]
-    async with gateway_of(tmp_path, None, Brings(channel), DELIVERY__AMBIGUOUS=policy) as gateway:
-        told = await ask(gateway, channel, text=",help")
+    more = {"DELIVERY__AMBIGUOUS": policy}
+    async with gateway_of(tmp_path, None, Brings(channel), **more) as gateway:
+        await ask(gateway, channel, text=",help")
+    assert platform.messages == {}
+    async with gateway_of(tmp_path, None, Brings(EditingChannel(platform)), **more) as gateway:
+        told = names(await settled(gateway, "editing:1"))
     (text,) = platform.messages.values()
     assert not text.startswith(RESENT)
     assert "send.receipt" in told

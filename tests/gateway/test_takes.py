@@ -108,6 +108,11 @@ async def test_a4_an_edit_of_what_is_only_taken_now_is_not_told_beside_it() -> N
     assert await choose_takes(tape, "x", [5], [], 1000) == Takes((), (3, 5))
 
 
+async def test_a4_an_edit_that_was_shown_with_its_message_is_not_told_again() -> None:
+    tape = await tape_with(said("3"), edited(3), start(3), said("6"))
+    assert await choose_takes(tape, "x", [6], [], 1000) == Takes((), (6,))
+
+
 async def test_a4_an_edit_of_what_still_waits_is_not_told() -> None:
     tape = await tape_with(said("3"), edited(3), said("5"))
     assert await choose_takes(tape, "x", [5], {3}, 1000) == Takes((), (5,))

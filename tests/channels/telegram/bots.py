@@ -23,12 +23,17 @@ STEP = 0.1
 
 @dataclass
 class Bot:
-    """A bot in its gateway, and both sides that it talks to."""
+    """A bot in its gateway, and both sides that it talks to.
+
+    `moment` is what the sockets and the disk have between two steps, seconds of the real clock:
+    what counts how long a request is under way needs more of them.
+    """
 
     gateway: Gateway
     fake: FakeTelegram
     model: FakeOpenAI
     clock: ManualClock
+    moment: float = 0.002
 
     async def until(self, wanted: Callable[[], object]) -> None:
         """Let time pass until something is so."""
@@ -40,7 +45,7 @@ class Bot:
         """Let so much time pass, with a moment for the sockets at each step."""
         for _ in range(max(1, round(seconds / STEP))):
             await self.clock.advance(STEP)
-            await anyio.sleep(0.002)
+            await anyio.sleep(self.moment)
 
     async def settled(self, chat: int) -> list[Entry]:
         """Wait until all that was said is answered and sent; returns the tape."""

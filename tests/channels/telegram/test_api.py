@@ -72,6 +72,7 @@ async def test_a_result_comes_back_raw_and_parameters_of_none_are_left_out() -> 
         (Refuse(409, "Conflict: terminated"), ChannelDown, "one reader"),
         (Refuse(403, "Forbidden: bot was blocked by the user"), SendRefused, "blocked"),
         (Refuse(400, "Bad Request: chat not found"), NotAsSent, "Chat not found"),
+        (Refuse(403, f"Forbidden: /bot{TOKEN}/getMe"), SendRefused, "/bot***/getMe"),
         (ServerError(500), ChannelDown, "500"),
         (ServerError(502), ChannelDown, "502"),
         (Reset(), SendAmbiguous, "no answer came"),

@@ -67,6 +67,7 @@ async def test_e1_a_reply_stands_at_its_question_in_its_topic(bot: Bot) -> None:
 async def test_e1_general_has_no_id_when_it_is_written_to_and_one_when_typing(bot: Bot) -> None:
     await bot.says("answer", thread_id="1")
     assert bot.last().topic is None
+    assert len(bot.fake.calls) == 1
     await bot.sender.type(str(GROUP), "1")
     assert bot.fake.typing[0].thread_id == 1
 

@@ -135,8 +135,11 @@ class Ledger:
 
     async def open_draft(
         self, message: InboundMessage, session_id: str, turn_id: str, lane: str | None
-    ) -> Place:
-        """Write down that a draft is about to be shown; returns where one already is."""
+    ) -> Place | None:
+        """Write down that a draft is about to be shown; returns where one already is.
+
+        None where the answer itself is on its way already.
+        """
         idem = idem_key(turn_id, 0)
         found = await self.store.select("ledger.draft_of", {"idem": idem})
         if found:
@@ -152,8 +155,8 @@ class Ledger:
             idem=idem,
             lane=lane,
         )
-        await self.store.commit(unit)
-        return Place(idem)
+        (opened,) = await self.store.commit(unit)
+        return Place(idem) if opened.changed else None
 
     async def place_draft(self, place: Place) -> None:
         """Write down under which id the platform shows a draft."""

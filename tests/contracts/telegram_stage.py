@@ -61,6 +61,7 @@ class TelegramStage:
         trace: TracebackType | None,
     ) -> None:
         await self.fake.__aexit__(kind, error, trace)
+        assert error is not None or self.fake.faults_left == []
 
     def settings(self) -> Mapping[str, str]:
         return {"TELEGRAM__TOKEN": self.fake.token, "TELEGRAM__BASE_URL": self.fake.base_url}

@@ -74,6 +74,7 @@ async def test_d4_after_an_edit_that_fails_the_answer_still_comes_once(
         await play.settle()
         assert play.texts(chat) == [WHOLE]
         assert play.answer(asked).text == WHOLE
+        assert len(await play.events(chat, "send.receipt")) == 1
 
 
 @promises("D4", "threads")
@@ -120,6 +121,7 @@ async def test_d6_a_permanent_refusal_is_written_down_once_and_stops_nothing_els
         play.stage.shut_out(lost)
         gate.set()
         await play.settle()
+        assert play.clock.monotonic() < 5
         play.answer(await play.ask(other, bob, "two"))
         assert len(await play.events(lost, "send.dead")) == 1
         sent = play.stage.outbound()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from structlog.testing import capture_logs
@@ -208,6 +208,22 @@ async def test_e7_an_error_is_one_plain_sentence_with_an_id_that_the_log_has(
         assert [log["event"] for log in logs if log.get("error_id") == number] == ["turn.failed"]
         await play.clock.advance(3600)
         assert play.texts(chat) == [told]
+
+
+@promises("E7")
+async def test_e7_an_error_of_our_own_tells_nothing_of_itself(channel: str, tmp_path: Path) -> None:
+    class Broken:
+        @hookimpl
+        def build_prompt(self, message: Any) -> str:
+            raise KeyError("canary")
+
+    async with playing(channel, tmp_path, Broken()) as play:
+        chat = play.chat()
+        await play.ask(chat, play.person(), "go")
+        (told,) = play.texts(chat)
+        assert told.startswith("Sorry, I could not answer: something went wrong on my side.")
+        assert b"canary" not in play.stage.outbound()
+        assert b"KeyError" not in play.stage.outbound()
 
 
 @promises("E7")

@@ -77,6 +77,10 @@ class Faults:
         """Queue faults for a method's next calls."""
         self._queued.setdefault(method.lower(), deque()).extend(faults)
 
+    def left(self) -> list[Fault]:
+        """Return the faults that have not happened."""
+        return [fault for faults in self._queued.values() for fault in faults]
+
     def take(self, method: str, chat_id: object) -> Fault | None:
         """Return the fault of this call."""
         if not self._queued:

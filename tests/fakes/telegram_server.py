@@ -214,6 +214,11 @@ class FakeTelegram(People):
         self._faults.add(method, faults)
 
     @property
+    def faults_left(self) -> list[Fault]:
+        """Return what was to go wrong and has not."""
+        return self._faults.left()
+
+    @property
     def token_revoked(self) -> bool:
         """Tell whether every call is answered with 401; settable."""
         return self._revoked

@@ -179,6 +179,7 @@ class DraftEditor:
             self._place = await self._journal.open_draft(self._message)
             if self._place is None:
                 self._closed = True
+                return
             if self._closed:  # the answer itself goes out now
                 return
         try:

@@ -86,6 +86,7 @@ class InboundMessage:
     forwarded          whose words the text is, when they are not the sender's
     joins              messages of one sender that follow each other under one such key are one
                        message, torn apart by the platform: an album, a long paste
+    parts              of a message that was put together: each part's id and text
     change, to_chat    see `kind`; `migrated` names the chat's new id in `to_chat`
     raw                the platform's event, where something of it is needed later
     """
@@ -113,6 +114,7 @@ class InboundMessage:
     quote: Quote | None = None
     forwarded: Quote | None = None
     joins: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
     change: str = ""
     to_chat: str = ""
     output_channel: str | None = None
@@ -128,6 +130,7 @@ class InboundMessage:
         values = dict(payload)
         values["sender"] = Sender(**values["sender"])
         values["mentions"] = tuple(values.get("mentions", ()))
+        values["parts"] = tuple((part[0], part[1]) for part in values.get("parts", ()))
         values["media"] = tuple(Media(**one) for one in values.get("media", ()))
         for name in ("quote", "forwarded"):
             if values.get(name) is not None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from gateway.core import Core
 from gateway.frame import frame
+from gateway.joiner import joined_text
 from gateway.ledger.rows import InboxRow
 from tape.context import MESSAGE_EDIT
 from tape.entry import event
@@ -30,11 +31,11 @@ async def take_edit(core: Core, row: InboxRow) -> InboxRow | None:
         core.ledger.end(unit, [row], "refused" if original.status == "refused" else "taped")
         await core.store.commit(unit)
         return None
-    now_reads = replace(original, message=replace(original.message, text=said.text))
+    now_reads = await _as_edited(core, original, said.message_id, said.text)
     data = {
         "entry": original.entry_id,
         "message_id": said.message_id,
-        "text": said.text,
+        "text": now_reads.message.text,
         "content": frame(now_reads.message),
     }
     meta = {"lane": original.lane} if original.lane is not None else {}
@@ -43,4 +44,14 @@ async def take_edit(core: Core, row: InboxRow) -> InboxRow | None:
     core.ledger.take_in(unit, row, original.session_id, tape, told, original.lane, "taped")
     core.ledger.rewrite(unit, now_reads)
     await core.store.commit(unit)
-    return now_reads if original.status == "waiting" else None
+    return now_reads if now_reads.status == "waiting" else None
+
+
+async def _as_edited(core: Core, original: InboxRow, message_id: str, text: str) -> InboxRow:
+    """Return a row as it now reads; of a message that was put together, with its other parts."""
+    head = await core.ledger.head_of(original)
+    parts = tuple(
+        (number, text if number == message_id else said) for number, said in head.message.parts
+    )
+    whole = joined_text([said for _number, said in parts]) if parts else text
+    return replace(head, message=replace(head.message, text=whole, parts=parts))

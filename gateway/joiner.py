@@ -123,7 +123,8 @@ def join(parts: Sequence[InboundMessage]) -> InboundMessage:
     asked = next((part for part in parts if part.addressed), first)
     return replace(
         first,
-        text=_joined_text(parts),
+        text=joined_text([part.text for part in parts]),
+        parts=tuple((part.message_id, part.text) for part in parts),
         media=tuple(media for part in parts for media in part.media),
         mentions=tuple(dict.fromkeys(name for part in parts for name in part.mentions)),
         addressed=asked.addressed,
@@ -132,13 +133,14 @@ def join(parts: Sequence[InboundMessage]) -> InboundMessage:
     )
 
 
-def _joined_text(parts: Sequence[InboundMessage]) -> str:
-    text = ""
+def joined_text(texts: Sequence[str]) -> str:
+    """Put the texts of parts together: with a line's end, or none where a word was cut."""
+    joined = ""
     last = ""
-    for part in parts:
+    for text in texts:
         if last:
             cut_in_a_word = len(last) + sum(char > "\uffff" for char in last) >= HARD_CUT
-            text += "" if cut_in_a_word else "\n"
-        text += part.text
-        last = part.text or last
-    return text
+            joined += "" if cut_in_a_word else "\n"
+        joined += text
+        last = text or last
+    return joined

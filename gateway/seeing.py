@@ -6,10 +6,12 @@ takes it without, images are told of instead from then on.
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import anyio.to_thread
 
@@ -19,6 +21,9 @@ from agent.offline_model import OFFLINE
 from gateway.images import has_images, with_bytes, without_images
 from gateway.logs import get_log
 
+BLIND_SECONDS: Final = 600.0
+FOREVER: Final = float("inf")
+
 
 class SeeingModel:
     """Shows a model the images of its messages."""
@@ -27,7 +32,7 @@ class SeeingModel:
         self.name = inner.name
         self._inner = inner
         self._home = home
-        self._blind = inner.name == OFFLINE
+        self._blind_until = FOREVER if inner.name == OFFLINE else 0.0
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         """Answer a request; see `ChatModel`."""
@@ -37,7 +42,8 @@ class SeeingModel:
                     yield piece
             return
         told = replace(request, messages=without_images(request.messages))
-        if not self._blind:
+        blind = time.monotonic() < self._blind_until
+        if not blind:
             messages = await anyio.to_thread.run_sync(with_bytes, request.messages, self._home)
             begun = False
             try:
@@ -51,13 +57,16 @@ class SeeingModel:
             except (RequestRejected, UnknownModel, ModelDown) as refused:
                 if begun:
                     raise
-                why = str(refused)
+                why = refused
         async with aclosing(self._inner.stream(told)) as pieces:
             async for piece in pieces:
                 yield piece
-        if not self._blind:
-            self._blind = True
-            get_log().warning("model.cannot_see", model=self.name, why=why)
+        if not blind:
+            down = isinstance(
+                why, ModelDown
+            )  # some servers say so; it may have been another reason
+            self._blind_until = time.monotonic() + BLIND_SECONDS if down else FOREVER
+            get_log().warning("model.cannot_see", model=self.name, why=str(why))
 
     async def aclose(self) -> None:
         """Let go of connections."""

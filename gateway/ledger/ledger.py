@@ -261,6 +261,14 @@ class Ledger:
         last = await self.store.select("ledger.last_version", values)
         return InboxRow.read(rows[0]), InboxRow.read(last[0])
 
+    async def head_of(self, row: InboxRow) -> InboxRow:
+        """Return the row in which a message stands that a row is a part of; else the row itself."""
+        if row.status != "joined":
+            return row
+        values = {"entry_id": row.entry_id, "session_id": row.session_id, "before": row.id}
+        rows = await self.store.select("ledger.head_of", values)
+        return InboxRow.read(rows[0]) if rows else row
+
     async def asked_in(self, session_id: str, lane: str) -> bool:
         """Tell whether the agent was ever asked in a lane."""
         values = {"session_id": session_id, "lane": lane}

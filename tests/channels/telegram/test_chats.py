@@ -117,7 +117,6 @@ async def test_a4_each_later_edit_is_told_once_also_one_that_goes_back(tmp_path:
         assert [edit.payload["data"]["text"] for edit in edits] == ["at five", "at four"]
 
 
-@pytest.mark.xfail(strict=True, reason="an edit of a part stands for the whole joined message")
 async def test_a4_an_edited_paste_keeps_its_other_parts(tmp_path: Path) -> None:
     async with telegram_bot(tmp_path, BUFFER__DEBOUNCE="3") as bot:
         ada = in_private(bot)
@@ -129,6 +128,8 @@ async def test_a4_an_edited_paste_keeps_its_other_parts(tmp_path: Path) -> None:
         await bot.settled(7)
         (prompt,) = bot.prompts()
         assert "aaaa" in prompt
+        assert "first" in prompt
+        assert "frist" not in prompt
 
 
 async def test_a_group_that_becomes_a_supergroup_keeps_its_tape_and_its_place_on_the_list(

@@ -137,8 +137,8 @@ ORDER BY id
 SELECT platform_id FROM outbox WHERE idem = :idem AND status = 'draft'
 
 -- name: rewrite
--- What a message reads now, as long as no turn has taken it.
-UPDATE inbox SET payload = :payload WHERE id = :id AND status IN ('accepted', 'waiting', 'taped')
+-- What a message reads now.
+UPDATE inbox SET payload = :payload WHERE id = :id
 
 -- name: joined
 -- A part of a message that stands in another row.
@@ -176,3 +176,11 @@ ON CONFLICT (session_id) DO UPDATE SET same_as = excluded.same_as
 -- name: aliases
 -- Every session that goes on under another id.
 SELECT session_id, same_as FROM alias
+
+-- name: head_of
+-- The row in which a message stands that another row is a part of: its parts follow each other.
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
+FROM inbox
+WHERE id BETWEEN :before - 1000 AND :before
+  AND session_id = :session_id AND entry_id = :entry_id AND status <> 'joined'
+LIMIT 1

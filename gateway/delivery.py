@@ -108,7 +108,12 @@ class Delivery:
         await self._core.persist.until_stored("delivery", lambda: self._core.ledger.sending(row))
 
     async def _write_unsent(self, row: OutboxRow) -> None:
-        """Write down that a send is known not to have happened: a restart just makes it."""
+        """Write down that a send is known not to have happened: a restart just makes it.
+
+        Of a row that is marked an earlier send may have arrived: it stays one that is under way.
+        """
+        if is_marked(row):
+            return
         await self._core.persist.until_stored("delivery", lambda: self._core.ledger.unsent(row))
 
     async def _sent(self, row: OutboxRow, receipts: Sequence[Receipt]) -> None:
@@ -141,6 +146,11 @@ def _repeatable(channel: Channel, row: OutboxRow) -> bool:
 
 def marked(row: OutboxRow) -> OutboxRow:
     """Return a row whose text says, once, that it may have arrived before."""
-    if row.message.text.startswith(RESENT):
+    if is_marked(row):
         return row
     return replace(row, message=replace(row.message, text=RESENT + row.message.text))
+
+
+def is_marked(row: OutboxRow) -> bool:
+    """Tell whether a row may have arrived before."""
+    return row.message.text.startswith(RESENT)

@@ -66,8 +66,10 @@ class EditingChannel(Channel):
     capabilities: ClassVar[frozenset[Capability]] = frozenset({"edit"})
     traits: Traits = Traits(edit_interval=0.0)
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: Platform, *, streams: bool = True) -> None:
         super().__init__()
+        if not streams:
+            self.capabilities = frozenset()  # type: ignore[misc]
         self.platform = platform
         self.before: list[Exception] = []
         self.after: list[Exception] = []
@@ -244,3 +246,22 @@ async def test_f4_an_answer_that_a_revoked_token_could_not_send_is_kept_for_a_go
     (text,) = platform.messages.values()
     assert not text.startswith(RESENT)
     assert "send.receipt" in told
+
+
+async def test_d1_a_send_of_unknown_outcome_is_marked_also_after_it_was_asked_to_wait(
+    tmp_path: Path,
+) -> None:
+    platform = Platform()
+    async with FakeOpenAI() as server:
+        server.enqueue(Text(("whole",)))
+        first = EditingChannel(platform, streams=False)
+        first.after = [SendAmbiguous("no answer came")]
+        async with gateway_of(tmp_path, server, Brings(first)) as gateway:
+            await first.host.accept([QUESTION])
+            await platform.shows("whole")
+            first.before = [SendDelayed(60)]
+            while first.before:  # noqa: ASYNC110 - a fault that is used up has no event
+                await anyio.sleep(0.005)
+        async with gateway_of(tmp_path, server, Brings(EditingChannel(platform))) as gateway:
+            await gateway.conversation.idle()
+    assert list(platform.messages.values()) == ["whole", f"{RESENT}whole"]

@@ -423,12 +423,17 @@ def prose(text: str, entities: Sequence[Raw]) -> str:
     return kept.decode("utf-16-le", "replace")
 
 
-_CODE_OR_LINK: Final = re.compile(r"```.*?(?:```|$)|`[^`\n]*`|\S*://\S+|\w+\.\w{2,}/\S*", re.DOTALL)
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_CHUNK: Final = re.compile(r"\S+")
+_URL: Final = re.compile(r"://\S")
+_ADDRESS: Final = re.compile(r"(?<!\w)\w+\.\w{2,}/\S*")
 
 
 def _outside_code(text: str) -> str:
     """Return a text of a server that marks nothing, without what looks like code or a link."""
-    return _CODE_OR_LINK.sub(" ", text)
+    # Chunk by chunk: one pattern for all would begin anew at every letter of a long one.
+    rest = _CHUNK.sub(lambda one: " " if _URL.search(one[0]) else one[0], _CODE.sub(" ", text))
+    return _ADDRESS.sub(" ", rest)
 
 
 def _slice(text: str, entity: Raw) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -384,3 +385,10 @@ def _is_whole(message: InboundMessage) -> None:
     assert message.kind == "unreadable" or int(message.chat_id) is not None
     assert InboundMessage.from_payload(message.to_payload()) == message
     orjson.dumps(message.raw)
+
+
+@pytest.mark.parametrize("text", ["a" * 100_000, "a." * 50_000, "`a" * 50_000, "://" * 30_000])
+def test_a_long_text_without_marks_is_read_in_a_moment(text: str) -> None:
+    began = time.process_time()
+    prose(text, [])
+    assert time.process_time() - began < 1.0

@@ -172,7 +172,7 @@ class Channel(ABC):
         self._host = host
         if self._pacing is None:  # what was written before a reconnect still counts
             self._pacing = Pacing(self.budget_of, host.clock, self.traits.bot)
-        if self.traits.typing_signs:
+        if self.traits.typing_signs and self._signs is None:  # those that show must be ended
             self._signs = TypingSigns(self._sign, self._pacing, host.clock, host.start_soon)
         await self.run()
 

@@ -20,7 +20,7 @@ from telegram.error import TelegramError
 from channels.base import Capability, Channel, Feature, Traits
 from channels.chunk import split
 from channels.draft import Place
-from channels.errors import ChannelDown, ChannelUnfit, MediaRefused, SendRefused
+from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
 from channels.telegram.api import ANSWER_SECONDS, UNKNOWN_BOT, BotApi, NotAsSent, read_json
@@ -93,25 +93,31 @@ class TelegramChannel(Channel):
         self._stopped = False
 
     async def run(self) -> None:
-        """Find out who the bot is, then take updates until stopped."""
+        """Find out who the bot is, then take updates until stopped.
+
+        A poll that fails does not end the sends that are under way: nobody could tell whether they
+        arrived. So the connections outlive it, until `stop`.
+        """
+        if self._stopped:
+            return
         await self._api.open()
         try:
             with anyio.CancelScope() as self._running:
-                if self._stopped:
-                    return
                 await self._introduce()
                 if self.settings.webhook_url:
                     await self._listen()
                 else:
                     await self._poll()
-        finally:
+        except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 await self._api.close()
+            raise
 
     async def stop(self) -> None:
-        """End `run`."""
+        """End `run`, and let go of the connections."""
         self._stopped = True
         self._running.cancel()
+        await self._api.close()
 
     @property
     def invitation(self) -> str:
@@ -196,7 +202,9 @@ class TelegramChannel(Channel):
         commands = [{"command": name, "description": what} for name, what in COMMANDS.items()]
         try:
             await self._api.call("setMyCommands", commands=commands)
-        except SendRefused:
+        except ChannelUnfit:
+            raise
+        except ChannelError:  # asked to wait, too: nobody is deaf for want of a menu
             self.host.report("telegram.commands_not_set")
 
     async def _poll(self) -> None:

@@ -9,13 +9,14 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
+from agent.events import AgentEvent
 from channels.errors import ChannelDown, ChannelUnfit, MediaRefused
-from channels.message import Media
+from channels.message import Media, OutboundMessage
 from channels.telegram.adapter import FORGETS_AFTER, PAUSE, SECRET_HEADER
 from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS
 from tests.channels.telegram.hosts import Running, running
 from tests.clock import settle
-from tests.fakes.telegram_faults import Refuse, RetryAfter, ServerError
+from tests.fakes.telegram_faults import Hang, Refuse, RetryAfter, ServerError
 from tests.fakes.telegram_server import FakeTelegram
 
 pytestmark = pytest.mark.anyio
@@ -368,3 +369,52 @@ async def test_d3_a_channel_that_is_started_again_remembers_what_was_written() -
             bot.host.start_soon("again", bot.run)
             await bot.host.until(lambda: bot.host.times_ready == 1)
             assert bot.channel.pacing is pacing
+
+
+async def test_commands_that_must_wait_are_no_reason_to_be_deaf() -> None:
+    async with FakeTelegram() as fake:
+        fake.fail("setMyCommands", RetryAfter(300))
+        async with running(fake) as bot:
+            await bot.host.until(lambda: bot.host.times_ready == 1)
+            assert bot.host.reports[0].startswith("telegram.commands_not_set")
+
+
+async def test_d1_a_poll_that_fails_does_not_cut_off_a_send() -> None:
+    async with FakeTelegram() as fake, running(fake) as bot:
+        ada = fake.user(7, "Ada")
+        fake.private_chat(ada)
+        await fake.wait_for_calls("getUpdates", 2)
+        held = Hang(done_first=True)
+        fake.fail("sendMessage", held)
+        receipts: list[str] = []
+
+        async def send() -> None:
+            sent = await bot.channel.send(OutboundMessage("telegram", "7", "once"))
+            receipts.extend(receipt.platform_id for receipt in sent)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(send)
+            await fake.wait_for_calls("sendMessage", 1)
+            fake.fail("getUpdates", ServerError(502))
+            fake.say(7, ada, "one")
+            await bot.error()
+            held.release()
+        assert receipts == [str(message.message_id) for message in fake.messages(7)]
+
+
+async def test_e6_typing_that_began_before_a_reconnect_ends_with_the_answer() -> None:
+    async with FakeTelegram() as fake, running(fake) as bot:
+        ada = fake.user(7, "Ada")
+        fake.say(fake.private_chat(ada), ada, "one")
+        await bot.host.until(lambda: bot.host.texts() == ["one"])
+        await bot.channel.on_event(AgentEvent("accepted"), bot.host.accepted[0])
+        await fake.wait_for_calls("sendChatAction", 1)
+        fake.fail("getUpdates", ServerError(502))
+        fake.say(7, ada, "two")
+        await bot.error()
+        bot.end = anyio.Event()
+        bot.host.start_soon("again", bot.run)
+        await bot.host.until(lambda: bot.host.times_ready == 2)
+        await bot.channel.on_event(AgentEvent("final"), bot.host.accepted[0])
+        assert bot.channel._signs is not None
+        assert not bot.channel._signs._places

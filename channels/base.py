@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 from channels.draft import DraftEditor, DraftJournal, Pace, Place
-from channels.errors import ChannelDown, SendDelayed
+from channels.errors import ChannelDown, PlaceGone, SendDelayed
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt, Shown
 from channels.pacing import ANY, Budget, Clock, Pacing, Priority
 from channels.typing import TypingSigns
@@ -119,6 +119,10 @@ class ChannelHost(DraftJournal, Protocol):
         """Say that the channel is connected."""
         ...
 
+    def down(self, why: str) -> None:
+        """Say that the connection is lost, and that the channel tries again by itself."""
+        ...
+
     def note(self, text: str) -> None:
         """Tell whoever runs the gateway what is not as it should be, and the remedy."""
         ...
@@ -184,9 +188,17 @@ class Channel(ABC):
     async def stop(self) -> None:
         """End `run`; may be called before it has begun, and twice."""
 
+    async def close(self) -> None:
+        """Let go of connections: nothing is sent any more. Called once, after `stop`."""
+        return
+
     async def send(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message (a draft in its place becomes it); raises ChannelError."""
-        return await self.transmit(await self.prepare(message))
+        prepared = await self.prepare(message)
+        try:
+            return await self.transmit(prepared)
+        except PlaceGone:
+            return await self.transmit(await self.prepare(replace(prepared, edits=None)))
 
     async def prepare(self, message: OutboundMessage) -> OutboundMessage:
         """Close the draft of a message and wait for the right to write to its chat.
@@ -303,7 +315,7 @@ class Channel(ABC):
             pace = Pace(
                 first_after=traits.first_text,
                 interval=traits.edit_interval,
-                charged=not self.streams(message),
+                charged=lambda: not self.streams(message),
                 longest=traits.longest_draft,
             )
             clock = self.host.clock

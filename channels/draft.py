@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 import anyio
 
@@ -65,6 +65,9 @@ class DraftJournal(Protocol):
         ...
 
 
+LONGEST_SHOWING: Final = 30.0
+"""A showing that takes longer is given up, in seconds."""
+
 Show = Callable[[InboundMessage, Place, str], Awaitable[str | None]]
 """Post (no platform id yet) or edit partial text; returns the platform's id of the message.
 
@@ -78,13 +81,13 @@ class Pace:
 
     first_after  how long an answer is waited for before partial text is shown, seconds
     interval     the least time between two showings, seconds, where they cost nothing
-    charged      whether a showing is a write like any other, and waits for its slot
+    charged      whether a showing is, by now, a write like any other, which waits for its slot
     longest      so many characters of a text are shown while it is written; 0: all
     """
 
     first_after: float = 0.0
     interval: float = 0.0
-    charged: bool = True
+    charged: Callable[[], bool] = lambda: True
     longest: int = 0
 
 
@@ -163,7 +166,7 @@ class DraftEditor:
             wait = self._next - self._clock.monotonic()
             if wait > 0:
                 await self._clock.sleep(wait)
-            if self._pace.charged:
+            if self._pace.charged():
                 priority = Priority.EDIT if self._place else Priority.FIRST_TEXT
                 await self._pacing.slot(self._message.chat_id, priority)
             else:
@@ -183,16 +186,21 @@ class DraftEditor:
             if self._closed:  # the answer itself goes out now
                 return
         try:
-            platform_id = await self._show(self._message, self._place, text)
+            # Also when the gateway ends: a first text whose place nobody knows would stay there.
+            with anyio.CancelScope(shield=True), anyio.fail_after(LONGEST_SHOWING):
+                platform_id = await self._show(self._message, self._place, text)
+                if platform_id != self._place.platform_id:
+                    self._place = Place(self._place.idem, platform_id)
+                    await self._journal.place_draft(self._place)
+        except TimeoutError:
+            self._closed = True
+            return
         except SendDelayed as delayed:
             self._pacing.close(self._message.chat_id, delayed.retry_after)
             self._next = self._clock.monotonic() + delayed.retry_after
             self._changed.set()
             return
         finally:
-            if self._pace.charged:
+            if self._pace.charged():
                 self._pacing.wrote(self._message.chat_id)
         self._shown = text
-        if platform_id != self._place.platform_id:
-            self._place = Place(self._place.idem, platform_id)
-            await self._journal.place_draft(self._place)

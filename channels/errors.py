@@ -5,6 +5,7 @@ ChannelError
 +-- ChannelDown      not connected now; what is to be sent waits
 +-- SendRefused      the platform will never take this message: not tried again
 +-- SendDelayed      not now; `retry_after` in seconds
++-- PlaceGone        the draft that a message replaces is not there any more: send it anew
 +-- SendAmbiguous    the request was written and its answer never read
 +-- InboundRefused   what came in cannot be taken; the sentence is for who sent it
 +-- MediaRefused     what came with a message cannot be shown; the sentence tells why
@@ -27,6 +28,10 @@ class ChannelDown(ChannelError):
 
 class SendRefused(ChannelError):
     """The platform will never take this message."""
+
+
+class PlaceGone(ChannelError):
+    """The message that was to be edited is not there any more; nothing was sent."""
 
 
 class SendDelayed(ChannelError):

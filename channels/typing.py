@@ -12,7 +12,7 @@ from typing import Final
 
 import anyio
 
-from channels.errors import ChannelError
+from channels.errors import ChannelError, SendDelayed, SendRefused
 from channels.message import InboundMessage
 from channels.pacing import Clock, Pacing
 
@@ -71,11 +71,17 @@ class TypingSigns:
         try:
             with signs.scope:
                 while signs.waiting:
+                    pause = TYPING_EVERY
                     if self._pacing.may_type(message.chat_id):
-                        await self._show(message)
-                    await self._clock.sleep(TYPING_EVERY)
-        except ChannelError:
-            """A sign that cannot be shown is not missed: the answer will tell."""
+                        try:
+                            await self._show(message)
+                        except SendDelayed as delayed:
+                            pause = max(pause, delayed.retry_after)
+                        except SendRefused:
+                            return  # the answer will tell
+                        except ChannelError:
+                            """One that is not shown is not missed."""
+                    await self._clock.sleep(pause)
         finally:
             if self._places.get(place) is signs:
                 del self._places[place]

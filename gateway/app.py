@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from os import getpid
@@ -168,11 +168,21 @@ async def _opened(
         channels.update(await _channels(settings, hooks, only))
         hint = OFFLINE_HINT if settings.agent.model == OFFLINE else None
         manager = ChannelManager(core, list(channels.values()), conversation, background, hint)
+        stack.push_async_callback(_shielded, lambda: _close_channels(channels))
         async with anyio.create_task_group() as group:
             background.open(group)
             await conversation.load()
             yield Gateway(core, channels, conversation, manager, _url(settings), failures)
             group.cancel_scope.cancel()
+
+
+async def _close_channels(channels: Mapping[str, Channel]) -> None:
+    """Let go of every channel's connections, when nothing that sends runs any more."""
+    for channel in channels.values():
+        try:
+            await channel.close()
+        except Exception as cause:
+            get_log().error("channel.close_failed", channel=channel.name, exc_info=cause)
 
 
 async def _shielded(close: Callable[[], Awaitable[None]]) -> None:

@@ -128,7 +128,8 @@ class Commands:
             names = [*OWN, *toolbox.known]
             nearest = get_close_matches(command.name, names, n=1)
             hint = f" Did you mean `,{nearest[0]}`?" if nearest else ""
-            raise CommandRefused(f"I know no command `,{command.name}`.{hint} `,help` lists them.")
+            name = command.name[:40].replace("`", "")
+            raise CommandRefused(f"I know no command `,{name}`.{hint} `,help` lists them.")
         tool = toolbox.find(command.name)
         given: dict[str, Any] = dict(command.pairs)
         names = list(tool.arguments.model_fields)

@@ -17,6 +17,7 @@ from channels.base import Channel
 from channels.errors import (
     ChannelDown,
     ChannelUnfit,
+    PlaceGone,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
@@ -31,7 +32,10 @@ from tape.unit import Unit
 
 MOST_TRIES: Final = 8
 LONGEST_WAIT: Final = 60.0
-RESENT: Final = "(sent again after an interruption) "
+MOST_COPIES: Final = 20
+"""So often a message is sent again of which nobody knows whether it arrived."""
+
+RESENT: Final = "(sent again after an interruption)\n\n"
 
 Chat = tuple[str, str, str]
 
@@ -69,8 +73,7 @@ class Delivery:
 
     async def _send(self, channel: Channel, row: OutboxRow) -> list[Receipt] | None:
         """Send until it is sent (the receipts) or will never be (None, and that is recorded)."""
-        tries = 0
-        waits = 0
+        tries = copies = waits = 0
         while tries < MOST_TRIES:
             try:
                 row = replace(row, message=await channel.prepare(row.message))
@@ -84,6 +87,8 @@ class Delivery:
                 await self._write_unsent(row)
                 await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(waits, 6) / 2))
                 waits += 1
+            except PlaceGone:
+                row = await self._write_unplaced(row)
             except ChannelUnfit as unfit:
                 await self._write_unsent(row)
                 get_log().error("delivery.left", idem=row.message.idem, why=str(unfit))
@@ -92,16 +97,19 @@ class Delivery:
                 await self._end(row, "dead", str(never))
                 return None
             except Exception as cause:
-                tries += 1
+                known = isinstance(cause, SendAmbiguous)
+                copies, tries = copies + known, tries + (not known)
+                if copies >= MOST_COPIES:
+                    break
                 if not _repeatable(channel, row):
                     if self._core.settings.delivery.ambiguous == "hold":
                         await self._end(row, "ambiguous", f"{type(cause).__name__}: {cause}")
                         return None
                     row = marked(row)
-                if not isinstance(cause, SendAmbiguous):
+                if not known:
                     get_log().error("delivery.failed", idem=row.message.idem, exc_info=cause)
-                await self._core.clock.sleep(min(LONGEST_WAIT, 2.0**tries / 2))
-        await self._end(row, "dead", f"it could not be sent in {MOST_TRIES} tries")
+                await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** (tries + copies) / 2))
+        await self._end(row, "dead", f"it could not be sent in {tries + copies} tries")
         return None
 
     async def _write_sending(self, row: OutboxRow) -> None:
@@ -115,6 +123,11 @@ class Delivery:
         if is_marked(row):
             return
         await self._core.persist.until_stored("delivery", lambda: self._core.ledger.unsent(row))
+
+    async def _write_unplaced(self, row: OutboxRow) -> OutboxRow:
+        """Write down that the draft is gone: from now on it is a send like any other."""
+        await self._core.persist.until_stored("delivery", lambda: self._core.ledger.unplaced(row))
+        return replace(row, platform_id=None, message=replace(row.message, edits=None))
 
     async def _sent(self, row: OutboxRow, receipts: Sequence[Receipt]) -> None:
         """Record the receipt; the send is never repeated because its record failed."""

@@ -27,6 +27,9 @@ from tape.context import MESSAGE_MEDIA
 from tape.entry import MESSAGE, Entry, event
 
 SCHEME: Final = "tapeway:media/"
+MOST_BYTES: Final = 24_000_000
+"""So much a request holds of images, as text."""
+
 MOST_IMAGES: Final = 4
 """So many images of the newest messages that a turn takes are shown."""
 
@@ -131,8 +134,19 @@ def has_images(messages: Sequence[Message]) -> bool:
 
 
 def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
-    """Return messages with their images' bytes; one whose file is gone is told of."""
-    return [_map_images(message, lambda url: _data_url(url, home)) for message in messages]
+    """Return messages with their images' bytes, of the newest images as far as MOST_BYTES go.
+
+    An image that is too much, or whose file is gone, is told of.
+    """
+    left = MOST_BYTES
+
+    def show(url: str) -> str | None:
+        nonlocal left
+        shown = _data_url(url, home) if left > 0 else None
+        left -= len(shown or "")
+        return shown
+
+    return [_map_images(message, show) for message in reversed(messages)][::-1]
 
 
 def without_images(messages: Sequence[Message]) -> list[Message]:

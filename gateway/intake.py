@@ -99,7 +99,9 @@ class Intake:
         """Queue rows from before a restart, then what came since; to be called once."""
         self._replayed_until = max((row.id for row in rows), default=0)
         early, self._early = self._early or [], None
-        for row in [*rows, *early]:
+        for row in rows:
+            self._joiner.put(row, arrived=float("-inf"))
+        for row in early:
             self._joiner.put(row)
 
     async def taken_in(self) -> None:

@@ -7,7 +7,7 @@ waits behind it. Nothing of this is needed after a restart: the parts are accept
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -35,13 +35,17 @@ class _Open:
 
     parts: list[InboxRow]
     until: float
-    later: deque[InboxRow] = field(default_factory=deque)
+    later: deque[tuple[InboxRow, float]] = field(default_factory=deque)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     @property
     def named(self) -> bool:
         """Tell whether the platform names the parts, whatever others say between them."""
         return self.parts[0].message.joins != REST
+
+    def overdue(self, behind: Iterable[tuple[InboxRow, float]], now: float) -> bool:
+        """Tell whether nothing that waits behind is another part, and the wait for it is over."""
+        return self.until <= now and not any(self.takes(row) for row, _arrived in behind)
 
     def takes(self, row: InboxRow) -> bool:
         """Tell whether a message is another part."""
@@ -73,32 +77,34 @@ class Joiner:
         self._open: dict[_Chat, _Open] = {}
         self._freed = anyio.Event()
 
-    def put(self, row: InboxRow) -> None:
-        """Take a message in the order of acceptance."""
+    def put(self, row: InboxRow, *, arrived: float | None = None) -> None:
+        """Take a message in the order of acceptance; `arrived` when it has waited elsewhere."""
+        if arrived is None:
+            arrived = self._clock.monotonic()
         chat = (row.account_id, row.message.chat_id)
         held = self._open.get(chat)
         if held is None:
-            self._begin(chat, row)
+            self._begin(chat, row, arrived)
         elif held.takes(row) and (held.named or not held.later):
             held.parts.append(row)
-            held.until = self._clock.monotonic() + self._wait_of(row.message.channel)
+            held.until = arrived + self._wait_of(row.message.channel)
             if not held.named and row.message.joins != REST:
                 held.scope.cancel()
                 self._close(chat, held)
         else:
-            held.later.append(row)
+            held.later.append((row, arrived))
 
     async def idle(self) -> None:
         """Wait until nothing is held back."""
         while self._open:
             await self._freed.wait()
 
-    def _begin(self, chat: _Chat, row: InboxRow) -> None:
+    def _begin(self, chat: _Chat, row: InboxRow, arrived: float) -> None:
         wait = self._wait_of(row.message.channel) if row.message.joins else 0.0
         if wait <= 0:
             self._release((row,))
             return
-        held = self._open[chat] = _Open([row], self._clock.monotonic() + wait)
+        held = self._open[chat] = _Open([row], arrived + wait)
         self._spawn("joiner", lambda: self._wait(chat, held))
 
     async def _wait(self, chat: _Chat, held: _Open) -> None:
@@ -111,8 +117,16 @@ class Joiner:
     def _close(self, chat: _Chat, held: _Open) -> None:
         del self._open[chat]
         self._release(tuple(held.parts))
-        for row in held.later:
-            self.put(row)
+        # They have waited already: what would follow them is here, or comes no more.
+        while held.later:
+            row, arrived = held.later.popleft()
+            self.put(row, arrived=arrived)
+            opened = self._open.get(chat)
+            if opened is not None and opened.overdue(held.later, self._clock.monotonic()):
+                del self._open[chat]
+                opened.scope.cancel()
+                self._release(tuple(opened.parts))
+                held.later.extendleft(reversed(opened.later))
         self._freed.set()
         self._freed = anyio.Event()
 

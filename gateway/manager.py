@@ -113,6 +113,11 @@ class ChannelManager:
         self._set(name, "ready")
         get_log().info("channel.ready", channel=name)
 
+    def down(self, name: str, why: str) -> None:
+        """Write down that a channel has lost its connection and tries again by itself."""
+        self._set(name, "waiting", why)
+        get_log().warning("channel.down", channel=name, why=why)
+
     def note(self, name: str, text: str) -> None:
         """Write down what is not as it should be with a channel that runs."""
         notes = self.states[name].notes
@@ -189,6 +194,9 @@ class _Host(ChannelHost):
 
     def ready(self) -> None:
         self._manager.connected(self._channel.name)
+
+    def down(self, why: str) -> None:
+        self._manager.down(self._channel.name, why)
 
     def note(self, text: str) -> None:
         self._manager.note(self._channel.name, text)

@@ -6,6 +6,7 @@ takes it without, images are told of instead from then on.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -22,6 +23,13 @@ from gateway.images import has_images, with_bytes, without_images
 from gateway.logs import get_log
 
 BLIND_SECONDS: Final = 600.0
+_SIGHT: Final = re.compile(
+    r"vision|multi-?modal|image[_ ](input|url)s?\b.{0,60}\b(not|un)|(not|un)\w*\b.{0,60}\bimages?\b"
+    r"|content.{0,40}\b(string|array|list|type)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What servers say of a model that takes no images at all."""
+
 FOREVER: Final = float("inf")
 
 
@@ -62,11 +70,10 @@ class SeeingModel:
             async for piece in pieces:
                 yield piece
         if not blind:
-            down = isinstance(
-                why, ModelDown
-            )  # some servers say so; it may have been another reason
-            self._blind_until = time.monotonic() + BLIND_SECONDS if down else FOREVER
-            get_log().warning("model.cannot_see", model=self.name, why=str(why))
+            # One picture that a server cannot read says nothing of the others.
+            if _SIGHT.search(str(why)):
+                self._blind_until = time.monotonic() + BLIND_SECONDS
+            get_log().warning("model.images_refused", model=self.name, why=str(why))
 
     async def aclose(self) -> None:
         """Let go of connections."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
+
+import anyio.to_thread
 
 from agent.log import TurnLog
 from channels.message import InboundMessage, OutboundMessage
@@ -20,6 +22,9 @@ from tape.context import TURN_RETAKE, TURN_START
 from tape.entry import NewEntry, error, event, message, utc_iso
 from tape.handle import Tape
 from tape.unit import Unit
+
+EASY: Final = 4_000
+"""A shorter text is cut where it is: that is quicker than another thread."""
 
 
 async def begin(core: Core, asked: Asked, takes: Takes) -> Turn:
@@ -112,7 +117,7 @@ async def commit_with_sends(
     """Commit a unit together with messages for the outbox; returns their rows."""
     unit = Unit(list(unit.steps))
     moment = utc_iso(core.clock.now())
-    dated = [replace(piece, date=moment) for send in sends for piece in _pieces(core, send)]
+    dated = [replace(piece, date=moment) for send in sends for piece in await _pieces(core, send)]
     steps = [core.ledger.send_later(unit, send, session_id, lane) for send in dated]
     outcomes = await core.store.commit(unit)
     rows = []
@@ -135,10 +140,14 @@ async def commit_with_sends(
     return rows
 
 
-def _pieces(core: Core, send: OutboundMessage) -> list[OutboundMessage]:
+async def _pieces(core: Core, send: OutboundMessage) -> list[OutboundMessage]:
     """Cut a message into what its platform takes at once; each piece is a send of its own."""
     channel = core.router.channel(send.channel)
-    texts = channel.split(send.text) if channel else [send.text]
+    texts = [send.text]
+    if channel is not None and len(send.text) < EASY:
+        texts = channel.split(send.text)
+    elif channel is not None:  # a model may write what is hard to cut: nobody else waits for it
+        texts = await anyio.to_thread.run_sync(channel.split, send.text)
     first, *rest = texts or [send.text]
     return [
         replace(send, text=first),

@@ -7,6 +7,7 @@ webhook's 200, says so. What cannot be read is kept, skipped, and never comes ag
 from __future__ import annotations
 
 import hmac
+import random
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
@@ -20,16 +21,37 @@ from telegram.error import TelegramError
 from channels.base import Capability, Channel, Feature, Traits
 from channels.chunk import split
 from channels.draft import Place
-from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
+from channels.errors import (
+    ChannelDown,
+    ChannelError,
+    ChannelUnfit,
+    MediaRefused,
+    SendAmbiguous,
+    SendDelayed,
+    SendRefused,
+)
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
-from channels.telegram.api import ANSWER_SECONDS, UNKNOWN_BOT, BotApi, NotAsSent, read_json
+from channels.telegram.api import (
+    ANSWER_SECONDS,
+    UNKNOWN_BOT,
+    BotApi,
+    MethodUnknown,
+    NotAsSent,
+    read_json,
+)
 from channels.telegram.format import LIMIT, size
 from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS, Me, parse, unreadable
 from channels.telegram.outbound import Sender
 from channels.telegram.settings import TelegramSettings
 
 MOST_AT_ONCE: Final = 100
+MARK_ROOM: Final = 64
+"""Kept free in each piece, for the words that mark one which may have arrived before."""
+
+NO_ANSWER: Final = "Telegram cannot be reached now: no answer came. Trying again."
+FIRST_WAIT: Final = 1.0
+LONGEST_WAIT: Final = 60.0
 LONGEST_UPDATE: Final = 4_000_000
 FORGETS_AFTER: Final = 24 * 3600.0
 """After a quiet day Telegram may count its updates anew: then no offset is asked for."""
@@ -89,34 +111,33 @@ class TelegramChannel(Channel):
         self._me: Me | None = None
         self._drafts = True
         self._secret = settings.webhook_secret.get_secret_value() or secrets.token_urlsafe(32)
-        self._running = anyio.CancelScope()
+        self._running: anyio.CancelScope | None = None
         self._stopped = False
 
     async def run(self) -> None:
         """Find out who the bot is, then take updates until stopped.
 
         A poll that fails does not end the sends that are under way: nobody could tell whether they
-        arrived. So the connections outlive it, until `stop`.
+        arrived. So the connections outlive it, until `close`.
         """
         if self._stopped:
             return
         await self._api.open()
-        try:
-            with anyio.CancelScope() as self._running:
-                await self._introduce()
-                if self.settings.webhook_url:
-                    await self._listen()
-                else:
-                    await self._poll()
-        except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
-                await self._api.close()
-            raise
+        with anyio.CancelScope() as self._running:
+            await self._introduce()
+            if self.settings.webhook_url:
+                await self._listen()
+            else:
+                await self._poll()
 
     async def stop(self) -> None:
-        """End `run`, and let go of the connections."""
+        """End `run`."""
         self._stopped = True
-        self._running.cancel()
+        if self._running is not None:
+            self._running.cancel()
+
+    async def close(self) -> None:
+        """Let go of the connections."""
         await self._api.close()
 
     @property
@@ -140,7 +161,7 @@ class TelegramChannel(Channel):
 
     def split(self, text: str) -> list[str]:
         """Cut an answer into pieces of at most 4096 UTF-16 units."""
-        return split(text, LIMIT, size)
+        return split(text, LIMIT - MARK_ROOM, size)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or edit its draft into it."""
@@ -152,7 +173,7 @@ class TelegramChannel(Channel):
         if self.streams(message) and place.platform_id is None:
             try:
                 await self._sender.draft(chat, thread, place.idem, text)
-            except NotAsSent:
+            except MethodUnknown:
                 self._drafts = False  # an older server of one's own: from now on send and edit
             return None
         return await self._sender.show(chat, thread, message.message_id, place.platform_id, text)
@@ -189,6 +210,8 @@ class TelegramChannel(Channel):
             found = await self._api.call("getMe")
         except NotAsSent as refused:  # a token that is none is answered as a method that is none
             raise ChannelUnfit(UNKNOWN_BOT) from refused
+        except SendAmbiguous as lost:
+            raise ChannelDown(NO_ANSWER) from lost
         if not isinstance(found, Mapping) or "id" not in found:
             raise ChannelDown("the server's getMe does not say who the bot is")
         self._me = Me(
@@ -216,21 +239,31 @@ class TelegramChannel(Channel):
         offset: int | None = None
         heard = self.host.clock.monotonic()
         connected = False
+        wait = FIRST_WAIT
         while True:
             now = self.host.clock.monotonic()
             if now - heard > FORGETS_AFTER:
                 offset = None
             # The first request does not wait: it shows that the token and the reader are right.
             seconds = self.settings.poll_seconds if connected else 0
-            updates = await self._api.call(
-                "getUpdates",
-                seconds=seconds + ANSWER_SECONDS,
-                offset=offset,
-                timeout=seconds,
-                limit=MOST_AT_ONCE,
-                allowed_updates=list(ALLOWED_UPDATES),
-            )
+            try:
+                updates = await self._api.call(
+                    "getUpdates",
+                    seconds=seconds + ANSWER_SECONDS,
+                    offset=offset,
+                    timeout=seconds,
+                    limit=MOST_AT_ONCE,
+                    allowed_updates=list(ALLOWED_UPDATES),
+                )
+            except (ChannelDown, SendAmbiguous, SendDelayed) as cause:
+                connected = False
+                self.host.down(str(cause) if isinstance(cause, ChannelDown) else NO_ANSWER)
+                asked = cause.retry_after if isinstance(cause, SendDelayed) else 0.0
+                await self.host.clock.sleep(max(asked, wait * random.uniform(0.5, 1.0)))  # noqa: S311
+                wait = min(wait * 2, LONGEST_WAIT)
+                continue
             waited = connected
+            wait = FIRST_WAIT
             if not connected:
                 connected = True
                 self.host.ready()
@@ -253,6 +286,7 @@ class TelegramChannel(Channel):
                 url=url,
                 secret_token=self._secret,
                 allowed_updates=list(ALLOWED_UPDATES),
+                max_connections=1,  # more of them would bring updates out of their order
                 drop_pending_updates=False,
             )
         except NotAsSent as refused:

@@ -39,6 +39,9 @@ from channels.telegram.settings import TelegramSettings
 
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 20.0
+EVERYWHERE: Final = ("sendMessage", "editMessageText", "getUpdates")
+"""Methods that every server has: one that denies it is being started, or is not one."""
+
 IDLE_SECONDS: Final = 15.0
 """Shorter than a server's own: a request into a closing connection is one of unknown outcome."""
 
@@ -101,6 +104,10 @@ class _Form:
 
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+class MethodUnknown(NotAsSent):
+    """The server does not know a method: it is older than that."""
 
 
 class AiohttpRequest(BaseRequest):
@@ -195,8 +202,12 @@ def _check(status: int, body: bytes) -> None:
         raise InvalidToken("Unauthorized")
     if status == 404:
         raise EndPointNotFound("Not Found")
-    if status >= 500:
+    if status in (500, 502, 504):  # whoever answers so may not know what became of the request
+        raise AnswerLost(f"the server answered with {status}")
+    if status > 500:
         raise ServerTrouble(f"the server answered with {status}")
+    if 400 < status < 500 and status not in (403, 409, 429):
+        raise BadRequest(f"the server answered with {status}: the request is too large, or unfit")
     if status == 429:
         try:
             seconds = float(read_json(body)["parameters"]["retry_after"])
@@ -235,6 +246,10 @@ class BotApi:
             return await request.post(
                 f"{self._methods}/{method}", request_data=data, read_timeout=seconds
             )
+        except EndPointNotFound:
+            if method in EVERYWHERE:
+                raise ChannelDown("the server does not know its own methods just now") from None
+            raise MethodUnknown("the server does not know this method") from None
         except TelegramError as cause:
             raise self._translate(cause) from None
         except KeyError:
@@ -282,8 +297,6 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
         return SendDelayed(cause.seconds)
     if isinstance(cause, ChatMigrated):
         return Migrated(str(cause.new_chat_id))
-    if isinstance(cause, EndPointNotFound):
-        return NotAsSent("the server does not know this method")
     if isinstance(cause, InvalidToken):
         return ChannelUnfit(UNKNOWN_BOT)
     if isinstance(cause, Conflict):

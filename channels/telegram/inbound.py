@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
@@ -59,7 +59,6 @@ _SILENT: Final = frozenset(
         "supergroup_chat_created",
         "channel_chat_created",
         "message_auto_delete_timer_changed",
-        "migrate_from_chat_id",
         "pinned_message",
         "forum_topic_created",
         "forum_topic_edited",
@@ -168,14 +167,20 @@ def _edit(raw: Raw, me: Me, update: Raw) -> InboundMessage | None:
 
 def _membership(raw: Raw, update: Raw) -> InboundMessage | None:
     """Read that the bot was added, removed, blocked or unblocked."""
-    was = raw["old_chat_member"]["status"] in _AWAY
-    away = raw["new_chat_member"]["status"] in _AWAY
+    was, away = (_is_away(raw[f"{when}_chat_member"]) for when in ("old", "new"))
     if was == away:
         return None
     sender = _sender(raw)
     private = raw["chat"]["type"] == "private"
     text = f"{sender.name} {_MEMBERSHIP[(private, away)]}"
-    return _change_of(raw, update, "removed" if away else "added", text, sender)
+    change = "removed" if away else "added"
+    if raw["chat"]["type"] == "channel":  # a greeting there would go to all its readers
+        change = f"{change}_as_admin"
+    return _change_of(raw, update, change, text, sender)
+
+
+def _is_away(member: Raw) -> bool:
+    return member["status"] in _AWAY or member.get("is_member") is False
 
 
 _MEMBERSHIP: Final = {
@@ -202,13 +207,21 @@ def _stopped(raw: Raw, update: Raw) -> InboundMessage:
 def _change(raw: Raw, update: Raw) -> InboundMessage | None:
     sender = _sender(raw)
     if raw.get("migrate_to_chat_id"):
-        to_chat = str(int(raw["migrate_to_chat_id"]))
-        text = f"The group has become a supergroup; its id is now {to_chat}."
-        return _change_of(raw, update, "migrated", text, sender, to_chat)
+        return _migrated(raw, update, sender, str(int(raw["migrate_to_chat_id"])))
+    if raw.get("migrate_from_chat_id"):
+        # The same, told in the new group: whichever of the two comes first counts.
+        old = {**raw, "chat": {**raw["chat"], "id": raw["migrate_from_chat_id"]}}
+        return _migrated(old, update, sender, str(int(raw["chat"]["id"])))
     for name, sentence in _CHANGES.items():
         if name in raw:
             return _change_of(raw, update, name, sentence.format(raw[name]), sender)
     return None
+
+
+def _migrated(raw: Raw, update: Raw, sender: Sender, to_chat: str) -> InboundMessage:
+    text = f"The group has become a supergroup; its id is now {to_chat}."
+    told = _change_of(raw, update, "migrated", text, sender, to_chat)
+    return replace(told, ext_id=f"{told.chat_id}/migrated/{to_chat}")
 
 
 def _change_of(
@@ -404,7 +417,8 @@ def _origin(origin: Raw) -> Quote | None:
 def _joins(raw: Raw, text: str) -> str:
     if raw.get("media_group_id"):
         return f"album:{raw['media_group_id']}"
-    return REST if utf16_length(text) >= LONG_PASTE and not _forwarded(raw) else ""
+    long = utf16_length(text) >= LONG_PASTE and not text.startswith((",", "/"))
+    return REST if long and not _forwarded(raw) else ""
 
 
 def prose(text: str, entities: Sequence[Raw]) -> str:

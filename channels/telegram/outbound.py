@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from hashlib import sha256
 from typing import Any, Final
 
-from channels.errors import SendRefused
+import anyio
+import anyio.to_thread
+
+from channels.errors import PlaceGone, SendRefused
 from channels.message import OutboundMessage, Receipt
-from channels.telegram.api import BotApi, Migrated, NotAsSent, says
-from channels.telegram.format import plain, render, render_partial
+from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, says
+from channels.telegram.format import LIMIT, plain, render, render_partial
 
 GENERAL: Final = "1"
 """The topic of a forum that has no id when something is sent to it."""
 
 NO_PREVIEW: Final = {"is_disabled": True}
 MOST_SHOWN: Final = 1_000
+EASY: Final = 500
 
 GONE: Final = ("message to edit not found", "message can't be edited", "message_id_invalid")
 UNCHANGED: Final = ("message is not modified",)
 NO_THREAD: Final = ("message thread not found", "topic_deleted", "topic not found")
 NO_REPLY: Final = ("message to be replied not found", "replied message not found")
-UNFIT: Final = ("can't parse entities", "entity", "entities", "message is too long")
+UNFIT: Final = (
+    "can't parse entities",
+    "entity",
+    "entities",
+    "message is too long",
+    "message_too_long",
+    "text is empty",
+    "must be non-empty",
+    "too large",
+)
+EDIT_SECONDS: Final = 8.0
+"""A showing that takes longer is given up: the answer itself waits for it."""
+
+EMPTY: Final = "(an answer without visible text)"
+_INVISIBLE: Final = re.compile(
+    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
+)
 
 Rendered = tuple[str, list[dict[str, Any]]]
 
@@ -35,18 +56,14 @@ class Sender:
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or put it into the place of its draft; raises ChannelError."""
-        rendered = render(message.text)
-        if message.edits:
-            try:
-                return [Receipt(await self._edit(message.chat_id, message.edits, rendered))]
-            except NotAsSent as refused:
-                if says(refused, *UNFIT):
-                    return await self._plainly(message)
-                if not says(refused, *GONE):
-                    raise
+        rendered = _visible(render(message.text), message.text)
         try:
+            if message.edits:
+                return [Receipt(await self._edit(message.chat_id, message.edits, rendered))]
             return [Receipt(await self.post(message, rendered))]
         except NotAsSent as refused:
+            if says(refused, *GONE):
+                raise PlaceGone(str(refused)) from refused
             if not says(refused, *UNFIT):
                 raise
             return await self._plainly(message)
@@ -70,19 +87,29 @@ class Sender:
         self, chat: str, thread: str | None, reply_to: str | None, place: str | None, text: str
     ) -> str:
         """Show partial text: a message that is edited as the answer grows."""
-        rendered = render_partial(text)
+        rendered = await _partial(text)
+        if not _shows(rendered):
+            return place or ""
+        if place and self._shown.get((chat, place)) == _mark(rendered):
+            return place
         if place:
-            return await self._edit(chat, place, rendered)
+            return await self._edit(chat, place, rendered, EDIT_SECONDS)
         first = OutboundMessage("telegram", chat, text, thread_id=thread, reply_to=reply_to)
         message_id = await self.post(first, rendered)
+        if not message_id:
+            raise SendRefused("the server does not tell the message's id: it cannot be edited")
         self._remember(chat, message_id, rendered)
         return message_id
 
     async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
         """Show partial text as a private chat's draft, which is no message."""
-        shown, entities = render_partial(text)
+        rendered = await _partial(text)
+        if not _shows(rendered):
+            return
+        shown, entities = rendered
         await self._api.call(
             "sendMessageDraft",
+            seconds=EDIT_SECONDS,
             chat_id=int(chat),
             message_thread_id=_thread(thread),
             draft_id=draft_id(idem),
@@ -108,19 +135,26 @@ class Sender:
     async def _plainly(self, message: OutboundMessage) -> list[Receipt]:
         """Send the text without any form: what Telegram refuses to draw is still said."""
         ids: list[str] = []
-        for rendered in plain(message.text):
+        for rendered in plain(message.text) or [(EMPTY, [])]:
             if not ids and message.edits:
                 try:
                     ids.append(await self._edit(message.chat_id, message.edits, rendered))
                     continue
                 except NotAsSent as refused:
-                    if not says(refused, *GONE):
-                        raise
+                    if says(refused, *GONE):
+                        raise PlaceGone(str(refused)) from refused
+                    raise
             ids.append(await self.post(message, rendered))
         return [Receipt(number) for number in ids]
 
     async def _send(
-        self, chat: str, thread: str | None, reply_to: str | None, rendered: Rendered
+        self,
+        chat: str,
+        thread: str | None,
+        reply_to: str | None,
+        rendered: Rendered,
+        *,
+        moved: bool = False,
     ) -> str:
         text, entities = rendered
         reply = None
@@ -136,18 +170,25 @@ class Sender:
                 link_preview_options=NO_PREVIEW,
                 reply_parameters=reply,
             )
-        except Migrated as moved:
-            return await self._send(moved.chat_id, thread, None, rendered)
+        except Migrated as migrated:
+            if moved:
+                raise SendRefused("the group moves in circles") from None
+            return await self._send(migrated.chat_id, thread, None, rendered, moved=True)
         return str(result.get("message_id", "")) if isinstance(result, dict) else ""
 
-    async def _edit(self, chat: str, message_id: str, rendered: Rendered) -> str:
-        """Edit a message; one that reads so already is left alone, which costs nothing."""
-        if self._shown.get((chat, message_id)) == _mark(rendered):
-            return message_id
+    async def _edit(
+        self,
+        chat: str,
+        message_id: str,
+        rendered: Rendered,
+        seconds: float = ANSWER_SECONDS,
+    ) -> str:
+        """Edit a message; that it reads so already is fine."""
         text, entities = rendered
         try:
             await self._api.call(
                 "editMessageText",
+                seconds=seconds,
                 chat_id=chat_of(chat),
                 message_id=int(message_id),
                 text=text,
@@ -169,6 +210,26 @@ class Sender:
         self._shown.move_to_end((chat, message_id))
         while len(self._shown) > MOST_SHOWN:
             self._shown.popitem(last=False)
+
+
+async def _partial(text: str) -> Rendered:
+    """Draw partial text; a long one beside the loop: a model may write what is hard to draw."""
+    if len(text) < EASY:
+        return render_partial(text)
+    return await anyio.to_thread.run_sync(render_partial, text)
+
+
+def _shows(rendered: Rendered) -> bool:
+    """Tell whether there is anything to see."""
+    return _INVISIBLE.sub("", rendered[0]) != ""
+
+
+def _visible(rendered: Rendered, text: str) -> Rendered:
+    """Return what can be seen: the text as it was written, where drawing it leaves nothing."""
+    if _shows(rendered):
+        return rendered
+    written: Rendered = (text.strip()[:LIMIT], [])
+    return written if _shows(written) else (EMPTY, [])
 
 
 def _mark(rendered: Rendered) -> bytes:

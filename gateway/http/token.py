@@ -73,9 +73,12 @@ def _look(path: Path) -> str | None:
         remedy = "give it to the user who runs the gateway"
         raise _unfit(path, f"cannot be read ({cause.strerror})", remedy) from cause
     try:
-        mode = os.fstat(descriptor).st_mode
+        found = os.fstat(descriptor)
+        mode = found.st_mode
         if not stat.S_ISREG(mode):
             raise _unfit(path, "is not a file")
+        if found.st_uid not in (os.geteuid(), 0):
+            raise _unfit(path, "belongs to somebody else")
         if mode & OTHERS:
             raise _unfit(path, "is open to others than its owner")
         text = os.read(descriptor, LONGEST).decode("utf-8", "replace").strip()

@@ -176,6 +176,12 @@ class Ledger:
         unit.run("ledger.unsent", id=row.id)
         await self.store.commit(unit)
 
+    async def unplaced(self, row: OutboxRow) -> None:
+        """Write down that a draft is gone, whose place a message was to take; nothing was sent."""
+        unit = Unit()
+        unit.run("ledger.unplaced", id=row.id)
+        await self.store.commit(unit)
+
     def sent(self, unit: Unit, row: OutboxRow, platform_id: str | None) -> None:
         """Write down that the platform has a message."""
         unit.run("ledger.sent", id=row.id, platform_id=platform_id)

@@ -288,7 +288,7 @@ async def test_an_answer_that_is_there_before_is_never_shown_in_part() -> None:
 
 async def test_showings_that_cost_nothing_keep_their_own_interval_and_use_no_slot() -> None:
     async with anyio.create_task_group() as group:
-        editing = Editing(group, Pace(interval=0.5, charged=False), budget=100.0)
+        editing = Editing(group, Pace(interval=0.5, charged=lambda: False), budget=100.0)
         for delta in "abcd":
             await editing.push(delta)
             await editing.clock.advance(0.3)

@@ -97,9 +97,15 @@ async def test_what_is_said_meanwhile_waits_behind_it_in_order(joining: Joining)
     joining.put("z", sender=BOB)
     assert joining.released == []
     await joining.clock.advance(1)
-    assert joining.released == [["a"], ["x"]]
-    await joining.clock.advance(1)
     assert joining.released == [["a"], ["x"], ["y"], ["z"]]
+
+
+async def test_albums_that_wait_behind_one_another_have_waited_already(joining: Joining) -> None:
+    for number in range(2000):
+        joining.put(f"{number}", f"album:{number}")
+        joining.put(f"{number}+", f"album:{number}")
+    await joining.clock.advance(1)
+    assert joining.released == [[f"{number}", f"{number}+"] for number in range(2000)]
 
 
 async def test_a3_an_album_is_whole_also_when_others_speak_in_between(joining: Joining) -> None:

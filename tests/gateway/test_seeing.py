@@ -19,6 +19,7 @@ pytestmark = pytest.mark.anyio
 PICTURE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
 LOOK = {"role": "user", "content": [{"type": "text", "text": "look"}, PICTURE]}
 HI = {"role": "user", "content": "hi"}
+NO = "this model does not support image input"
 TOLD = "look\n[an image that you cannot see]"
 
 
@@ -56,7 +57,7 @@ async def test_a_model_is_shown_images_and_plain_words_as_they_are(tmp_path: Pat
     assert model.name == "model"
 
 
-@pytest.mark.parametrize("refusal", [RequestRejected("no"), UnknownModel("no"), ModelDown("no")])
+@pytest.mark.parametrize("refusal", [RequestRejected(NO), UnknownModel(NO), ModelDown(NO)])
 async def test_e8_a_model_that_takes_the_request_only_without_images_is_told_of_them(
     tmp_path: Path, refusal: Exception
 ) -> None:
@@ -66,7 +67,7 @@ async def test_e8_a_model_that_takes_the_request_only_without_images_is_told_of_
         assert await answer(model, LOOK) == 1
         await answer(model, LOOK)
     assert server.asked == [LOOK["content"], TOLD, TOLD]
-    assert [log["event"] for log in logs] == ["model.cannot_see"]
+    assert [log["event"] for log in logs] == ["model.images_refused"]
 
 
 async def test_a_model_that_refuses_it_without_images_too_is_not_called_blind(
@@ -101,3 +102,11 @@ async def test_closing_closes_the_model(tmp_path: Path) -> None:
     server = Server()
     await SeeingModel(server, tmp_path).aclose()
     assert server.closed
+
+
+async def test_one_picture_that_is_refused_says_nothing_of_the_others(tmp_path: Path) -> None:
+    server = Server((0, RequestRejected("the picture is broken")))
+    model = SeeingModel(server, tmp_path)
+    await answer(model, LOOK)
+    await answer(model, LOOK)
+    assert server.asked == [LOOK["content"], TOLD, LOOK["content"]]

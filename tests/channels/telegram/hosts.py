@@ -30,6 +30,7 @@ class Host(ChannelHost):
         self.accepted: list[InboundMessage] = []
         self.refuses: list[Exception] = []
         self.notes: list[str] = []
+        self.downs: list[str] = []
         self.reports: list[str] = []
         self.times_ready = 0
         self.changed = anyio.Event()
@@ -46,6 +47,10 @@ class Host(ChannelHost):
 
     def ready(self) -> None:
         self.times_ready += 1
+        self._tell()
+
+    def down(self, why: str) -> None:
+        self.downs.append(why)
         self._tell()
 
     def note(self, text: str) -> None:
@@ -124,4 +129,5 @@ async def running(
         yield found
         await channel.stop()
         await found.end.wait()
+        await channel.close()
         group.cancel_scope.cancel()

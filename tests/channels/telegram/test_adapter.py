@@ -16,7 +16,7 @@ from channels.telegram.adapter import FORGETS_AFTER, PAUSE, SECRET_HEADER
 from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS
 from tests.channels.telegram.hosts import Running, running
 from tests.clock import settle
-from tests.fakes.telegram_faults import Hang, Refuse, RetryAfter, ServerError
+from tests.fakes.telegram_faults import Hang, LostAnswer, Refuse, Reset, RetryAfter, ServerError
 from tests.fakes.telegram_server import FakeTelegram
 
 pytestmark = pytest.mark.anyio
@@ -186,7 +186,6 @@ async def test_after_a_quiet_day_no_offset_is_asked_for() -> None:
         ("getMe", Refuse(404, "Not Found"), ChannelUnfit, "TAPEWAY_TELEGRAM__TOKEN"),
         ("getMe", ServerError(502), ChannelDown, "cannot be reached"),
         ("getUpdates", Refuse(401, "Unauthorized"), ChannelUnfit, "@BotFather"),
-        ("getUpdates", Refuse(409, "Conflict: terminated"), ChannelDown, "one reader"),
     ],
 )
 async def test_f4_what_is_wrong_with_the_bot_ends_it_with_a_sentence(
@@ -209,11 +208,27 @@ async def test_commands_that_cannot_be_told_are_no_reason_not_to_run() -> None:
             assert bot.host.reports[0].startswith("telegram.commands_not_set")
 
 
-async def test_a_second_reader_ends_the_first_which_says_so() -> None:
+async def test_f4_a_second_reader_is_told_of_and_the_first_goes_on_when_it_is_gone() -> None:
     async with FakeTelegram() as fake, running(fake) as first:
         await fake.wait_for_calls("getUpdates", 2)
         async with running(fake):
-            assert "one reader" in str(await first.error())
+            await first.host.until(lambda: bool(first.host.downs))
+            assert "one reader" in first.host.downs[0]
+        await first.host.clock.advance(5)
+        await first.host.until(lambda: first.host.times_ready == 2)
+
+
+@pytest.mark.parametrize(
+    "fault", [ServerError(502), ServerError(503), Reset(), LostAnswer(), RetryAfter(3)]
+)
+async def test_f2_a_poll_that_fails_is_made_again_by_itself(fault: Any) -> None:
+    async with FakeTelegram() as fake:
+        fake.fail("getUpdates", fault)
+        async with running(fake) as bot:
+            await bot.host.until(lambda: len(bot.host.downs) == 1)
+            await bot.host.clock.advance(5)
+            await bot.host.until(lambda: bot.host.times_ready == 1)
+        assert len(fake.calls_of("getMe")) == 1
 
 
 async def test_a_sloppy_server_of_few_fields_will_do() -> None:
@@ -263,6 +278,7 @@ async def test_a_webhook_is_set_with_its_secret_and_nothing_is_dropped() -> None
             "url": HOOK["webhook_url"],
             "secret_token": "canary",
             "allowed_updates": list(ALLOWED_UPDATES),
+            "max_connections": 1,
             "drop_pending_updates": False,
         }
         assert offsets(fake) == []
@@ -361,7 +377,7 @@ async def test_a_group_s_budget_is_another_than_a_person_s() -> None:
 
 async def test_d3_a_channel_that_is_started_again_remembers_what_was_written() -> None:
     async with FakeTelegram() as fake:
-        fake.fail("getUpdates", RetryAfter(1))
+        fake.fail("getUpdates", Refuse(401, "Unauthorized"))
         async with running(fake) as bot:
             await bot.error()
             pacing = bot.channel.pacing
@@ -397,7 +413,7 @@ async def test_d1_a_poll_that_fails_does_not_cut_off_a_send() -> None:
             await fake.wait_for_calls("sendMessage", 1)
             fake.fail("getUpdates", ServerError(502))
             fake.say(7, ada, "one")
-            await bot.error()
+            await bot.host.until(lambda: len(bot.host.downs) == 1)
             held.release()
         assert receipts == [str(message.message_id) for message in fake.messages(7)]
 
@@ -409,7 +425,7 @@ async def test_e6_typing_that_began_before_a_reconnect_ends_with_the_answer() ->
         await bot.host.until(lambda: bot.host.texts() == ["one"])
         await bot.channel.on_event(AgentEvent("accepted"), bot.host.accepted[0])
         await fake.wait_for_calls("sendChatAction", 1)
-        fake.fail("getUpdates", ServerError(502))
+        fake.fail("getUpdates", Refuse(401, "Unauthorized"))
         fake.say(7, ada, "two")
         await bot.error()
         bot.end = anyio.Event()

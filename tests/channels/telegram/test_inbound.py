@@ -307,7 +307,13 @@ def test_coming_and_going_are_changes(
 def test_a_migration_names_the_new_chat() -> None:
     message = read(said(None, migrate_to_chat_id=-1007))
     assert (message.kind, message.change, message.to_chat) == ("change", "migrated", "-1007")
-    assert parse(said(None, migrate_from_chat_id=-100), ME) is None
+    raw = said(None, {**GROUP, "id": -1007}, migrate_from_chat_id=int(message.chat_id))
+    other = read(raw)
+    assert (other.ext_id, other.chat_id, other.to_chat) == (
+        message.ext_id,
+        message.chat_id,
+        message.to_chat,
+    )
 
 
 def test_service_messages_are_told_or_silent() -> None:

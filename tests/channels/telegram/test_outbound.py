@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from channels.errors import SendRefused
+from channels.errors import PlaceGone, SendRefused
 from channels.message import OutboundMessage
 from channels.telegram.api import BotApi, Migrated, NotAsSent
 from channels.telegram.outbound import MOST_SHOWN, Sender, chat_of, draft_id
@@ -112,11 +112,20 @@ async def test_d5_a_draft_is_edited_into_the_answer(bot: Bot) -> None:
     assert bot.last().history == ["half", "half and more", "the whole"]
 
 
-async def test_what_reads_so_already_costs_no_request(bot: Bot) -> None:
+async def test_a_showing_that_reads_so_already_costs_no_request_but_a_final_asks(bot: Bot) -> None:
     place = await bot.sender.show(str(GROUP), None, None, None, "whole")
     calls = len(bot.fake.calls)
-    assert await bot.says("whole", edits=place) == place
+    assert await bot.sender.show(str(GROUP), None, None, place, "whole") == place
     assert len(bot.fake.calls) == calls
+    assert await bot.says("whole", edits=place) == place
+    assert "not modified" in bot.fake.calls[-1].description
+
+
+@pytest.mark.parametrize("text", ["**", "```", "\u200b", "> "])
+async def test_partial_text_that_shows_nothing_is_not_sent(bot: Bot, text: str) -> None:
+    assert await bot.sender.show(str(GROUP), None, None, None, text) == ""
+    await bot.sender.draft("7", None, "t-1:0", text)
+    assert bot.fake.calls == []
 
 
 async def test_d4_a_message_that_is_not_modified_is_as_wanted(bot: Bot) -> None:
@@ -128,7 +137,7 @@ async def test_d4_a_message_that_is_not_modified_is_as_wanted(bot: Bot) -> None:
 
 
 @pytest.mark.parametrize("deleted", [True, False], ids=["deleted", "somebody else's"])
-async def test_d4_where_the_draft_is_gone_the_answer_is_a_new_message(
+async def test_d4_where_the_draft_is_gone_it_is_told_and_nothing_sent(
     bot: Bot, deleted: bool
 ) -> None:
     ada = bot.fake.user(7, "Ada")
@@ -137,8 +146,10 @@ async def test_d4_where_the_draft_is_gone_the_answer_is_a_new_message(
         bot.fake.delete(bot.group, int(place))
     else:
         place = str(bot.fake.say(bot.group, ada, "hers")["message_id"])
-    assert await bot.says("whole", edits=place) != place
-    assert bot.shown()[-1] == "whole"
+    before = bot.shown()
+    with pytest.raises(PlaceGone):
+        await bot.says("whole", edits=place)
+    assert bot.shown() == before
 
 
 async def test_d4_an_edit_that_is_refused_for_another_reason_goes_up(bot: Bot) -> None:
@@ -161,12 +172,13 @@ async def test_e3_what_telegram_does_not_draw_is_said_plainly(bot: Bot, edit: bo
     assert bot.last().entities == []
 
 
-async def test_e3_a_draft_that_is_gone_when_it_is_said_plainly_is_a_new_message(bot: Bot) -> None:
+async def test_e3_a_draft_that_is_gone_when_it_is_said_plainly_is_told_of(bot: Bot) -> None:
     place = await bot.says("half")
     bot.fake.delete(bot.group, int(place))
     bot.fake.fail("editMessageText", UNFIT)
-    await bot.says("so **bold**", edits=place)
-    assert bot.shown() == ["so bold"]
+    with pytest.raises(PlaceGone):
+        await bot.says("so **bold**", edits=place)
+    assert bot.shown() == []
 
 
 async def test_e2_a_text_that_is_too_long_after_all_is_said_in_parts(bot: Bot) -> None:
@@ -189,9 +201,10 @@ async def test_a_group_that_moved_is_written_to_where_it_is(bot: Bot) -> None:
     place = await bot.sender.show("-5", None, None, None, "half")
     new = bot.fake.migrate(old)
     await bot.sender.deliver(OutboundMessage("telegram", "-5", "one", reply_to=place))
-    await bot.sender.deliver(OutboundMessage("telegram", "-5", "two", edits=place))
-    assert [message.text for message in bot.fake.messages(new.id)] == ["one", "two"]
-    assert [message.reply_to for message in bot.fake.messages(new.id)] == [None, None]
+    with pytest.raises(PlaceGone):
+        await bot.sender.deliver(OutboundMessage("telegram", "-5", "two", edits=place))
+    assert [message.text for message in bot.fake.messages(new.id)] == ["one"]
+    assert [message.reply_to for message in bot.fake.messages(new.id)] == [None]
     with pytest.raises(Migrated):
         await bot.sender.type("-5", None)
 

@@ -116,6 +116,10 @@ UPDATE outbox SET status = 'sending', attempts = attempts + 1 WHERE id = :id
 -- A send that had begun did not happen.
 UPDATE outbox SET status = 'pending' WHERE id = :id AND status = 'sending'
 
+-- name: unplaced
+-- The draft that a send was to replace is gone.
+UPDATE outbox SET status = 'pending', platform_id = NULL WHERE id = :id
+
 -- name: sent
 -- The platform has it.
 UPDATE outbox SET status = 'sent', platform_id = :platform_id WHERE id = :id

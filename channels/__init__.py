@@ -6,9 +6,11 @@ message errors        what passes, and what goes wrong
 base                  the contract and its capabilities
 draft pacing          partial text, at the pace that a platform allows
 markdown chunk        what a Markdown text shows, and its pieces that a platform takes
-  markdown_tree text_table unfinished, cuts seams    what these two are made of
+  markdown_tree text_table unfinished, cuts cut_planner seams    what these two are made of
+typing addressing     signs while somebody waits, and whether a text calls somebody
+testing               the conformance suite's kit
 rooms rooms_http hub  channels of our own
-web cli               the adapters, each with adapter inbound outbound format settings
+telegram web cli      the adapters, each with adapter inbound outbound format settings
 """
 
 from channels.base import Channel, ChannelHost, Traits

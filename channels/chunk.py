@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 import regex  # type: ignore[import-untyped]
 
-from channels.cuts import Cut, Level, plan
+from channels.cut_planner import plan
+from channels.cuts import Cut, Level
 from channels.seams import Seams
 
 Measure = Callable[[str], int]
@@ -124,7 +125,7 @@ class _Search:
                 self._over, self._over_size = self._window, 0
                 self._largest(words)
         if self._best is None:
-            self._over, self._over_size = self._window, 0
+            self._over, self._over_size, self._short = self._window, 0, False
             self._graphemes()
         return self._done()
 

@@ -34,6 +34,9 @@ _DEFINITION: Final = re.compile(
 _HIDDEN: Final = {"<": "\x01", "_": "\x02", "~": "\x03", "]": "\x04"}
 _SHOWN: Final = str.maketrans({hidden: char for char, hidden in _HIDDEN.items()})
 _HIDE: Final = str.maketrans({"_": _HIDDEN["_"], "~": _HIDDEN["~"]})
+_TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
+"""Where a tag may begin; an address (`<https://...>`) is a link in HTML too."""
+
 _HTML_ROUNDS: Final = 3
 
 
@@ -93,7 +96,7 @@ def _without_html(source: str, found: list[tuple[Any, Any]]) -> tuple[str, list[
             return source, found
         raw = bytearray(source.encode())
         for start, end in html:
-            raw[start:end] = raw[start:end].replace(b"<", _HIDDEN["<"].encode())
+            raw[start:end] = _TAG.sub(_HIDDEN["<"].encode(), raw[start:end])
         source = raw.decode()
         found = _events(source)
     source = source.replace("<", _HIDDEN["<"])

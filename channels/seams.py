@@ -10,7 +10,7 @@ from typing import Final
 from channels.cuts import Cut, Frame, Leaf, Level, Plan, is_code
 
 _PREFIX: Final = re.compile(r"[ \t>]*")
-_WOULD_BE_MARK: Final = re.compile(r"[-+](?=[\s+-]|$)|[*_~`#>=|]")
+_WOULD_BE_MARK: Final = re.compile(r"[-+](?=[\s+-]|$)|[*_~`#>=|]|\d{1,9}(?P<stop>[.)])(?=\s|$)")
 _EMPTY_QUOTED: Final = re.compile(r"^[ \t]+(?=>[ \t>]*$)", re.MULTILINE)
 _LEFT_OUT: Final = ("table", "fence")
 _PLACE: Final = itemgetter(0)
@@ -63,11 +63,11 @@ class Seams:
 
     def _opening(self, cut: Cut, short: bool) -> str:
         if cut.frame is None:
-            return self._escape(cut)
+            return ""
         frames = cut.frame.chain()
         prefix = _prefix(frames, cut.place)
         openings, _ = self._marks(frames, prefix, short)
-        return prefix + openings + self._escape(cut)
+        return prefix + openings
 
     def _closing(self, start: Cut, end: Cut) -> str:
         if end.frame is None:
@@ -86,15 +86,16 @@ class Seams:
             closing = "".join(frame.closing for frame in frames if frame.short)
         return opening.replace("\n", "\n" + prefix), closing.replace("\n", "\n" + prefix)
 
-    def _escape(self, cut: Cut) -> str:
-        """Return a backslash where the text goes on with what would be a mark there."""
-        if cut.level in (Level.BLOCK, Level.ITEM) or not _WOULD_BE_MARK.match(
-            self._text, cut.place
-        ):
-            return ""
+    def _escaped(self, cut: Cut) -> list[tuple[int, int, str]]:
+        """Return a backslash where a text goes on with what would be a mark at its beginning."""
+        found = _WOULD_BE_MARK.match(self._text, cut.place)
+        if found is None or cut.level in (Level.BLOCK, Level.ITEM):
+            return []
         leaf = self._at_or_in(cut.place)
-        in_code = leaf is None or leaf.whole or is_code(leaf.frame)
-        return "" if in_code else "\\"
+        if leaf is None or leaf.whole or is_code(leaf.frame):
+            return []
+        place = found.start("stop") if found["stop"] else cut.place
+        return [(place, place, "\\")]
 
     def _at_or_in(self, place: int) -> Leaf | None:
         leaves = self._plan.leaves
@@ -129,8 +130,8 @@ class Seams:
         return place
 
     def _body(self, start: Cut, stop: int) -> str:
-        edits = self._numbers(start.place, stop)
-        if edits or (start.frame and any(f.kind == "item" for f in start.frame.chain())):
+        edits = self._numbers(start.place, stop) + self._escaped(start)
+        if edits or any(frame.kind == "item" for frame in _chain(start.frame)):
             edits += self._dedents(start.place, stop)
         edits += self._closed_fences(start.place, stop)
         if not edits:
@@ -156,11 +157,16 @@ class Seams:
         """Return the numbers of the items whose list began in an earlier piece."""
         numbers = self._plan.numbers
         first, last = (bisect_left(numbers, place, key=_PLACE) for place in (start, stop))
-        return [
-            (item.start, item.start + item.digits, str(item.number))
-            for item in numbers[first:last]
-            if item.list_start < start
-        ]
+        items = [item for item in numbers[first:last] if item.list_start < start]
+        edits = []
+        for item in items:
+            written = self._text[item.start : item.start + item.digits]
+            if str(item.number) != written:
+                edits.append((item.start, item.start + item.digits, str(item.number)))
+        line = self._text.rfind("\n", 0, items[0].start) + 1 if items else 0
+        if line > start:  # a number ends no paragraph but that of an item, which is not here
+            edits.append((line, line, _prefix(_chain(items[0].frame), start) + "\n"))
+        return edits
 
     def _dedents(self, start: int, stop: int) -> list[tuple[int, int, str]]:
         """Return the lines' indents, without those of items that began in an earlier piece."""
@@ -168,19 +174,19 @@ class Seams:
         first, last = (bisect_right(lines, place, key=_PLACE) for place in (start, stop))
         edits = []
         for place, frame in lines[first:last]:
-            frames = frame.chain() if frame is not None else []
             begin = self._text.rfind("\n", 0, place) + 1
-            own = self._text[begin:place]
-            if (
-                any(_moved(held, start) for held in frames)
-                and begin > start
-                and not own.strip("> \t")
-            ):
-                edits.append((begin, place, _prefix(frames, start)))
+            if begin > start and _moved(frame, start) and not self._text[begin:place].strip("> \t"):
+                edits.append((begin, place, _prefix(_chain(frame), start)))
         known = {begin for begin, _, _ in edits}
-        empty = (found.span() for found in _EMPTY_QUOTED.finditer(self._text, start, stop))
-        edits += [(begin, end, "") for begin, end in empty if begin not in known]
+        for found in _EMPTY_QUOTED.finditer(self._text, start, stop):
+            before = bisect_right(lines, found.start(), key=_PLACE) - 1
+            if found.start() not in known and before >= 0 and _moved(lines[before][1], start):
+                edits.append((*found.span(), ""))
         return edits
+
+
+def _chain(frame: Frame | None) -> list[Frame]:
+    return frame.chain() if frame is not None else []
 
 
 def _prefix(frames: list[Frame], begun: int) -> str:
@@ -197,8 +203,10 @@ def _prefix(frames: list[Frame], begun: int) -> str:
     return "".join(parts)
 
 
-def _moved(frame: Frame, begun: int) -> bool:
+def _moved(frame: Frame | None, begun: int) -> bool:
     """Whether lines in a frame are indented otherwise in a piece that began at a place."""
-    return frame.kind == "item" and (
-        frame.start < begun or (frame.wider != 0 and frame.list_start < begun)
+    return any(
+        held.kind == "item"
+        and (held.start < begun or (held.wider != 0 and held.list_start < begun))
+        for held in _chain(frame)
     )

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 import structlog
 
 from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
+
+
+# The same examples each time: what a gate says must not depend on luck. A search for new ones:
+# TAPEWAY_TEST_SEARCH=1 make test
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("search", deadline=None)
+hypothesis.settings.load_profile("search" if os.environ.get("TAPEWAY_TEST_SEARCH") else "same")
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from channels.unfinished import finished
 
 LIMIT: Final = 4096
 MOST_ENTITIES: Final = 100
+_SEEN: Final = 3
 _LONGEST_URL: Final = 2000
 _KINDS: Final = {
     "bold": "bold",
@@ -30,6 +31,8 @@ _KINDS: Final = {
     "quote": "blockquote",
     "link": "text_link",
 }
+_CODE: Final = ("code", "pre")
+_STYLES: Final = ("bold", "italic", "strike", "spoiler")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _ASTRAL: Final = re.compile(r"[\U00010000-\U0010ffff]")
 
@@ -49,7 +52,8 @@ def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
     What is open at its end is closed, so that no half of a mark is seen; the first message of the
     whole text then begins in the same way.
     """
-    first = split(finished(markdown), limit, size)[:1]
+    begun = markdown[: _SEEN * limit]  # the rest is for other messages
+    first = split(finished(begun), limit, size)[:1]
     return render(first[0]) if first else ("", [])
 
 
@@ -118,18 +122,27 @@ def _linkable(url: str) -> bool:
 
 
 def _fit(marks: Iterable[Mark], trimmed: int, size: int) -> list[Mark]:
-    """Shift marks to a text that lost its outer spaces, and take them out of code."""
+    """Shift marks to a text that lost its outer spaces, and let them nest as Telegram has it."""
     moved = [
         mark._replace(start=max(0, mark.start - trimmed), end=min(size, mark.end - trimmed))
         for mark in marks
     ]
-    kept = [mark for mark in moved if mark.end > mark.start]
+    kept = sorted((mark for mark in moved if mark.end > mark.start), key=_outer_first)
     links = [mark for mark in kept if mark.kind == "link"]
-    code = [mark for mark in kept if mark.kind in ("code", "pre") and not _inside(mark, links)]
-    whole = [mark for mark in kept if mark.kind in ("link", "quote")]
-    rest = [mark for mark in kept if mark.kind in ("bold", "italic", "strike", "spoiler")]
-    fitted = [*whole, *code, *(part for mark in rest for part in _without(mark, code))]
-    return sorted(fitted, key=lambda mark: (mark.start, -mark.end))
+    code = [mark for mark in kept if mark.kind in _CODE and not _inside(mark, links)]
+    quotes = [mark for mark in kept if mark.kind == "quote"]
+    fitted = [*links, *quotes, *code]
+    for kind in _STYLES:
+        reached = 0
+        for mark in kept:
+            if mark.kind == kind and mark.end > reached:  # bold in a heading is bold already
+                fitted += _without(mark, code)
+                reached = mark.end
+    return sorted(fitted, key=_outer_first)
+
+
+def _outer_first(mark: Mark) -> tuple[int, int]:
+    return mark.start, -mark.end
 
 
 def _inside(mark: Mark, others: list[Mark]) -> bool:

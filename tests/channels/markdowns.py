@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
@@ -30,7 +30,7 @@ spans = st.one_of(
     lines.map(lambda t: f"`{t}`"),
     lines.map(lambda t: f"`` {t} ``"),
     lines.map(lambda t: f"[{t}](https://example.org/a_b)"),
-    lines.map(lambda t: f'![{t}](https://example.org/c.png "title")'),
+    lines.map(lambda t: f"![{t}](https://example.org/c.png)"),
     lines.map(lambda t: f"[{t}](docs/page.md)"),
     st.just("<https://example.org/auto>"),
 )
@@ -119,10 +119,10 @@ def letters(text: str) -> str:
     return "".join(re.findall(r"[^\W_]", text))
 
 
-def has_in_order(found: Iterable[str], wanted: Iterable[str]) -> bool:
-    """Whether the letters (or words) of one text come in another, in their order."""
-    rest = iter(found)
-    return all(one in rest for one in wanted)
+def has_in_order(text: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether what is wanted comes in a text, in its order."""
+    rest = iter(text)
+    return all(char in rest for char in wanted)
 
 
 def code_of(text: str) -> str:

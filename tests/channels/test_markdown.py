@@ -87,7 +87,7 @@ def test_prose_is_what_is_said_outside_code() -> None:
 @settings(deadline=None, max_examples=60)
 @given(markdowns)
 def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
-    markdown = markdown.replace("[x]", "[ ]")  # which it does not know
+    markdown = markdown.replace("[x]", "[ ]").replace("&amp;", "&")  # which it does otherwise
     shown = letters(Reader(to_html(markdown)).text)
     assert has_in_order(letters(to_text(markdown)), shown)
 

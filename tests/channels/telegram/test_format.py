@@ -1,0 +1,182 @@
+"""What Telegram is sent: within its limits, in its units, and nothing that it refuses."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channels.telegram.format import (
+    LIMIT,
+    MOST_ENTITIES,
+    pieces,
+    plain,
+    render,
+    render_partial,
+    size,
+)
+from channels.web.format import to_html
+from tests.channels.markdowns import has_in_order, letters, markdowns
+from tests.channels.web.test_format import Reader
+
+texts = markdowns | st.text(max_size=200)
+
+
+def units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def part(text: str, entity: dict[str, Any]) -> str:
+    """Return what an entity covers; raises when it cuts a surrogate pair."""
+    raw = text.encode("utf-16-le")
+    start, end = entity["offset"], entity["offset"] + entity["length"]
+    assert 0 <= start < end <= units(text)
+    return raw[2 * start : 2 * end].decode("utf-16-le")
+
+
+def check(text: str, entities: list[dict[str, Any]]) -> None:
+    """Raise for what the Bot API refuses, drops or changes."""
+    assert text == text.strip()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", text)
+    for at, outer in enumerate(entities):
+        assert part(text, outer)
+        for inner in entities[at + 1 :]:
+            check_pair(outer, inner)
+
+
+def check_pair(outer: dict[str, Any], inner: dict[str, Any]) -> None:
+    first, last = outer["offset"], outer["offset"] + outer["length"]
+    begin, end = inner["offset"], inner["offset"] + inner["length"]
+    if begin >= last or end <= first:
+        return
+    assert first <= begin <= end <= last
+    kinds = {outer["type"], inner["type"]}
+    assert len(kinds) == 2
+    assert not kinds & {"code", "pre"} or outer["type"] == "blockquote"
+
+
+def drawn(markdown: str) -> list[tuple[str, str]]:
+    text, entities = render(markdown)
+    check(text, entities)
+    return [(entity["type"], part(text, entity)) for entity in entities]
+
+
+@settings(deadline=None, max_examples=80)
+@given(texts)
+def test_no_text_makes_what_telegram_refuses(markdown: str) -> None:
+    check(*render(markdown))
+    for text, entities in pieces(markdown):
+        check(text, entities)
+        assert text
+        assert units(text) <= LIMIT
+        assert len(entities) <= MOST_ENTITIES
+
+
+@settings(deadline=None, max_examples=80)
+@given(texts)
+def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
+    markdown = markdown.replace("[x]", "[ ]").replace("&amp;", "&")
+    shown = letters(Reader(to_html(markdown)).text)
+    assert has_in_order(letters("".join(text for text, _ in pieces(markdown))), shown)
+    assert has_in_order(letters("".join(text for text, _ in plain(markdown))), shown)
+
+
+@settings(deadline=None, max_examples=40)
+@given(texts, st.integers(0, 300))
+def test_a_text_that_is_being_written_is_fit_at_any_moment(markdown: str, end: int) -> None:
+    text, entities = render_partial(markdown[:end])
+    check(text, entities)
+    assert units(text) <= LIMIT
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("# **Head** of `it`", [("bold", "Head of "), ("code", "it")]),
+        ("**a *b* ~~c~~**", [("bold", "a b c"), ("italic", "b"), ("strikethrough", "c")]),
+        ("😀 **😀a**", [("bold", "😀a")]),
+        ("**a `b` c**", [("bold", "a "), ("code", "b"), ("bold", " c")]),
+        ("[a **b** `c`](https://x.org)", [("text_link", "a b c"), ("bold", "b")]),
+        (
+            "> a\n>\n> > `b`\n>\n> ```\n> c\n> ```",
+            [("blockquote", "a\n\nb\n\nc"), ("code", "b"), ("pre", "c")],
+        ),
+        ("||a||", [("spoiler", "a")]),
+        ("![cat](https://x.org/c.png)", [("text_link", "cat")]),
+        (
+            "| a | [b](https://x.org) |\n|-|-|\n| `c` | **d** |",
+            [("pre", "a | b (https://x.org)\n--+------------------\nc | d")],
+        ),
+    ],
+)
+def test_what_is_drawn_has_its_entity(markdown: str, expected: list[tuple[str, str]]) -> None:
+    assert drawn(markdown) == expected
+
+
+def test_code_has_its_language_and_a_link_its_url() -> None:
+    _, entities = render("```c++ title=x\nint a;\n```\n\n[a](https://x.org/?a=1&b=_2_)")
+    assert entities == [
+        {"type": "pre", "offset": 0, "length": 6, "language": "c++"},
+        {"type": "text_link", "offset": 8, "length": 1, "url": "https://x.org/?a=1&b=_2_"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("docs/page.md", "#part", "http://localhost:8787/", "mailto:a@b.org"),
+        *("javascript:x", "http://[x", "https://x.org/" + "a" * 2000),
+    ],
+)
+def test_a_link_that_telegram_would_drop_is_written_out(url: str) -> None:
+    assert render(f"[label]({url})") == (f"label ({url})", [])
+
+
+def test_outer_space_and_what_cannot_be_sent_go() -> None:
+    assert render("\n\n  **a\x00\ud83d\x07**  \n\n") == (
+        "a",
+        [{"type": "bold", "offset": 0, "length": 1}],
+    )
+    assert render("\r\n```\r\na\r\n\r\nb\r\n```\r\n")[0] == "a\n\nb"
+    assert pieces(" \n\x00 ") == pieces("") == plain("\n") == []
+
+
+def test_a_message_has_at_most_100_entities() -> None:
+    messages = pieces("**a** `b` " * 300)
+    assert len(messages) == 6
+    assert [len(entities) for _, entities in messages] == [100] * 6
+    assert size("**a** " * 100) == LIMIT < size("**a** " * 101)
+
+
+def test_a_message_is_full_in_utf16_units() -> None:
+    messages = pieces("😀" * 5000)
+    assert [units(text) for text, _ in messages] == [4096, 4096, 1808]
+    assert len(pieces("a" * LIMIT)) == 1
+    assert len(pieces("a" * LIMIT + "b")) == 2
+
+
+def test_a_long_answer_keeps_its_code_whole() -> None:
+    code = "".join(f"line {n}\n" for n in range(1500))
+    messages = pieces(f"Words.\n\n```py\n{code}```\n\nEnd.")
+    found = [part(t, e) for t, entities in messages for e in entities if e["type"] == "pre"]
+    assert "\n".join(found) + "\n" == code
+    assert all(e["language"] == "py" for _, entities in messages for e in entities)
+
+
+def test_a_partial_text_is_the_beginning_of_the_first_message() -> None:
+    text = "".join(
+        f"Paragraph {n} with **bold** words, and [tea](https://x.org/{n}).\n\n" for n in range(300)
+    )
+    first = pieces(text)[0]
+    assert render_partial(text[: len(text) // 2]) == first
+    for end in range(1, 3000, 61):
+        begun, _ = render_partial(text[:end])
+        assert first[0].startswith(begun.rstrip("!["))
+
+
+def test_a_plain_message_has_no_entities_and_its_urls_written_out() -> None:
+    assert plain("**a** [b](https://x.org)\n\n> c") == [("a b (https://x.org)\n\n> c", [])]
+    assert all(units(text) <= LIMIT for text, _ in plain("[b](https://x.org/y) " * 500))

@@ -12,7 +12,6 @@ import structlog
 from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
 
-
 # The same examples each time: what a gate says must not depend on luck. A search for new ones:
 # TAPEWAY_TEST_SEARCH=1 make test
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None)

@@ -13,10 +13,10 @@ from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
 
 # The same examples each time: what a gate says must not depend on luck. A search for new ones:
-# TAPEWAY_TEST_SEARCH=1 make test
+# TEST_SEARCH=1 make test
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
 hypothesis.settings.register_profile("search", deadline=None)
-hypothesis.settings.load_profile("search" if os.environ.get("TAPEWAY_TEST_SEARCH") else "same")
+hypothesis.settings.load_profile("search" if os.environ.get("TEST_SEARCH") else "same")
 
 
 @pytest.fixture(scope="session")

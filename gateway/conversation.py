@@ -67,7 +67,8 @@ class Conversation:
         self._commands = Commands(core, self.builtin.tools, self._stop)
         self._buffer = Buffer(core.clock, core.settings.buffer.longest, self._ask, spawn)
         runner = TurnRunner(core, running, self.delivery.enqueue)
-        self.sessions = Sessions(runner.run, spawn, core.settings.turn.lanes)
+        turn = core.settings.turn
+        self.sessions = Sessions(runner.run, spawn, turn.lanes, turn.running)
         self.intake = Intake(core, access, self._forward, self._edited, self._buffer.lane_of, spawn)
         self._spawn = spawn
 

@@ -1,6 +1,8 @@
 """Sessions and lanes: which question runs when.
 
-Lanes of one session run side by side, up to a bound; within a lane questions run in order. A
+Lanes of one session run side by side, up to a bound; within a lane questions run in order. So many
+turns run at once in all, and sessions take their places in turn: one with thousands of questions
+keeps nobody else waiting for more than one of them. A
 question for a lane whose turn runs waits, goes into that turn, or ends it (`turn.overlap`). The
 mailboxes hold references: what is lost with the process is in the inbox.
 """
@@ -50,11 +52,14 @@ class _Session:
 class Sessions:
     """Schedules questions."""
 
-    def __init__(self, run: Runs, spawn: Spawn, most_lanes: int) -> None:
+    def __init__(self, run: Runs, spawn: Spawn, most_lanes: int, most_turns: int) -> None:
         self._run = run
         self._spawn = spawn
         self._most_lanes = most_lanes
+        self._most_turns = most_turns
         self._sessions: dict[str, _Session] = {}
+        self._next: dict[str, None] = {}
+        self._running = 0
         self._open = True
         self._freed = anyio.Event()
 
@@ -68,7 +73,7 @@ class Sessions:
         lane.queue.append(asked)
         if lane.asked is not None and overlap == "interrupt":
             _cancel(lane, dict(INTERRUPTED))
-        self._start(asked.session_id, session)
+        self._start(asked.session_id)
 
     def edited(self, row: InboxRow) -> None:
         """Let a message that waits for its turn read as it does now."""
@@ -111,17 +116,31 @@ class Sessions:
 
     async def idle(self) -> None:
         """Wait until no turn runs."""
-        while any(session.running for session in self._sessions.values()):
+        while self._running:
             await self._freed.wait()
 
-    def _start(self, session_id: str, session: _Session) -> None:
+    def _start(self, session_id: str) -> None:
+        """Let a session stand in the row for places, and fill those that are free."""
+        self._next.setdefault(session_id)
+        while self._open and self._next and self._running < self._most_turns:
+            first = next(iter(self._next))
+            del self._next[first]
+            if self._start_one(first):
+                self._next[first] = None  # it may have more, behind those that wait
+
+    def _start_one(self, session_id: str) -> bool:
+        """Start the first lane of a session that can run; tells whether there was one."""
+        session = self._sessions.get(session_id)
+        if session is None or session.running >= self._most_lanes:
+            return False
         for key, lane in session.lanes.items():
-            if not self._open or session.running >= self._most_lanes:
-                return
             if lane.queue and lane.asked is None:
                 lane.asked = lane.queue.popleft()
                 session.running += 1
+                self._running += 1
                 self._spawn("turn", self._work(session_id, session, key, lane, lane.asked))
+                return True
+        return False
 
     def _work(
         self, session_id: str, session: _Session, key: str | None, lane: _Lane, asked: Asked
@@ -141,15 +160,16 @@ class Sessions:
             lane.queue.extendleft(reversed(lane.turn.steered))
         lane.asked, lane.turn, lane.scope, lane.stopped_by = None, None, None, None
         session.running -= 1
+        self._running -= 1
         self._freed.set()
         self._freed = anyio.Event()
         # The lane goes to the end of the row: lanes that wait for a place come first.
         del session.lanes[key]
         if lane.queue:
             session.lanes[key] = lane
-        self._start(session_id, session)
         if not session.lanes and session.running == 0:
             self._sessions.pop(session_id, None)
+        self._start(session_id)
 
 
 def _cancel(lane: _Lane, stopped_by: dict[str, Any]) -> None:

@@ -167,6 +167,13 @@ class TurnSettings(Section):
         description="Conversations of one chat answered side by side.",
         examples=["4"],
     )
+    running: int = Field(
+        64,
+        ge=1,
+        le=10_000,
+        description="Turns that run at once, in all chats together; chats take their places in turn.",
+        examples=["64"],
+    )
     waiting: int = Field(
         200,
         ge=1,

@@ -67,7 +67,7 @@ async def bench() -> AsyncIterator[Bench]:
 
             group.start_soon(do)
 
-        made.append(Bench(Sessions(run, spawn, most_lanes=2)))
+        made.append(Bench(Sessions(run, spawn, most_lanes=2, most_turns=5)))
         made[0].begin.set()
         yield made[0]
         group.cancel_scope.cancel()
@@ -99,6 +99,29 @@ async def test_sessions_do_not_wait_for_each_other(bench: Bench) -> None:
         bench.sessions.submit(in_lane(number, None, session=f"s{number}"))
     await anyio.wait_all_tasks_blocked()
     assert sorted(bench.running) == list(range(5))
+
+
+async def test_a_session_with_many_questions_leaves_places_to_the_others(bench: Bench) -> None:
+    for number in range(20):
+        bench.sessions.submit(in_lane(number, f"lane{number}", session=f"busy{number % 4}"))
+    await anyio.wait_all_tasks_blocked()
+    assert len(bench.running) == 5
+    bench.sessions.submit(in_lane(100, None, session="quiet"))
+    for number in list(bench.running):
+        await bench.let_go(number)
+        if 100 in bench.running:
+            break
+    assert bench.running.index(100) <= 5 + 4
+
+
+async def test_places_that_are_free_again_are_filled(bench: Bench) -> None:
+    for number in range(12):
+        bench.sessions.submit(in_lane(number, None, session=f"s{number}"))
+    while len(bench.ended) < 12:
+        await anyio.wait_all_tasks_blocked()
+        assert len(bench.running) - len(bench.ended) <= 5
+        await bench.let_go(bench.running[len(bench.ended)])
+    assert bench.running == list(range(12))
 
 
 async def test_c4_stop_ends_the_turn_and_returns_what_waited(bench: Bench) -> None:

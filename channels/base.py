@@ -77,6 +77,7 @@ class Traits:
     first_text     how long an answer is waited for before partial text is shown, seconds
     longest_draft  so many characters of an answer are shown while it is written; 0: all
     typing_signs   whether typing is a sign that goes out again and again, not a state
+    deaf_after     a connection that proved nothing for so long is called deaf, seconds; None: never
     join_wait      how long to wait for the rest of what the platform tears apart, seconds
     debounce       how long to wait for a person's next message, seconds; None takes the setting
     chat, group    the budget of a chat, and of a chat of several people
@@ -87,6 +88,7 @@ class Traits:
     first_text: float = 0.0
     longest_draft: int = 0
     typing_signs: bool = False
+    deaf_after: float | None = None
     join_wait: float = 0.0
     debounce: float | None = None
     chat: Budget = ANY
@@ -121,6 +123,10 @@ class ChannelHost(DraftJournal, Protocol):
 
     def down(self, why: str) -> None:
         """Say that the connection is lost, and that the channel tries again by itself."""
+        ...
+
+    def alive(self) -> None:
+        """Say that something came in, or would have: the platform answered the question for it."""
         ...
 
     def note(self, text: str) -> None:

@@ -158,6 +158,7 @@ async def _opened(
             model=SeeingModel(model, settings.home_path),
             persist=Persist(clock),
             aliases=aliases,
+            connected={},
         )
         background = Background()
         running: dict[str, Turn] = {}
@@ -268,7 +269,7 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     manager, persist = gateway.manager, gateway.core.persist
 
     def health() -> Readiness:
-        return readiness(manager.states, persist.away_for())
+        return readiness(manager.states, manager.deaf(), persist.away_for())
 
     app = make_app(channels, health, f"{host}:{port}", token, bearer)
     return make_server(app, gateway.core.settings.http.trusted_proxies)

@@ -38,6 +38,13 @@ GREETING: Final = (
     "Hello, I am {name}. Mention me, reply to me or call me by my name, and I answer; what is said"
     " here I remember. `,help` tells what I can do."
 )
+STALE: Final = (
+    "I was away. Questions that came more than {hours:g} hours ago I have only read, not answered"
+    " ({count} here); please ask again what still matters."
+)
+STALE_SECONDS: Final = 3.0
+"""So long old questions of a chat are counted before it is told of them."""
+
 GIVEN_UP: Final = (
     "I was interrupted each time I tried to answer this, so I have given it up. Please ask again,"
     " perhaps in other words."
@@ -59,6 +66,7 @@ class Conversation:
         self._access = access
         self._running = running
         self._told_full: dict[str, float] = {}
+        self._stale: dict[str, int] = {}
         self._left: list[InboxRow] = []
         self._unsent: list[OutboxRow] = []
         self.builtin = BuiltinPlugin(core, running)
@@ -102,7 +110,10 @@ class Conversation:
         self._left, self._unsent = [], []
         await self._resume_turns([row for row in rows if row.status == "taken"])
         for asked in self._bursts([row for row in rows if row.status == "waiting"]):
-            if _is_command(asked):
+            if self.intake.is_stale(asked.message):
+                self._note_stale(asked)
+                await self._end(asked, "expired", [], why="it waited too long")
+            elif _is_command(asked):
                 await self._forward_command(asked)
             else:
                 self.sessions.submit(asked)
@@ -163,6 +174,8 @@ class Conversation:
                 await self._refuse(asked)
             await self._tell_end(message, silent=taken.decision.allowed)
             return
+        if taken.stale:
+            self._note_stale(asked)
         if not message.addressed:
             return
         if _is_command(asked):
@@ -191,6 +204,19 @@ class Conversation:
         day = self._core.clock.now().date().isoformat()
         key = f"greeting:{message.channel}:{message.account}:{message.chat_id}:{day}"
         await self._end(asked, "taped", [self._notice(asked, text, key)], key=f"n-{key}")
+
+    def _note_stale(self, asked: Asked) -> None:
+        """Count questions that are too old, and tell their chat of all of them at once."""
+        self._stale[asked.session_id] = self._stale.get(asked.session_id, 0) + 1
+        if self._stale[asked.session_id] == 1:
+            self._spawn("stale", lambda: self._tell_stale(asked))
+
+    async def _tell_stale(self, asked: Asked) -> None:
+        await self._core.clock.sleep(STALE_SECONDS)
+        count = self._stale.pop(asked.session_id)
+        text = STALE.format(count=count, hours=self._core.settings.delivery.replay_hours)
+        notice = self._notice(asked, text, f"stale:{asked.rows[0].id}")
+        await self._end(asked, "taped", [notice], key=notice.idem)
 
     def _debounce(self, message: InboundMessage) -> float:
         channel = self._core.router.channel(message.channel)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from agent.model import ChatModel
 from gateway.clock import Clock
@@ -21,7 +22,7 @@ class Core:
     """Made once at the start.
 
     `store` holds the ledger and, unless a plugin has others, tapes; `aliases` are sessions that go
-    on under another id.
+    on under another id; `connected` tells since when each channel is.
     """
 
     settings: Settings
@@ -35,3 +36,4 @@ class Core:
     model: ChatModel
     persist: Persist
     aliases: dict[str, str]
+    connected: dict[str, datetime]

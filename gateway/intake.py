@@ -25,7 +25,7 @@ from gateway.logs import get_log
 from gateway.loop_guard import LoopGuard
 from gateway.record import cleaned, meta_of, told
 from gateway.turn import Asked
-from tape.entry import NewEntry, event, message
+from tape.entry import NewEntry, event, message, parse_date
 from tape.errors import TapeError
 from tape.unit import FirstId, Unit
 
@@ -34,10 +34,14 @@ MOST_AT_ONCE: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """A message that is on its tape, and what was decided about it."""
+    """A message that is on its tape, and what was decided about it.
+
+    `stale`: it asked while the gateway was away, too long ago to be answered.
+    """
 
     asked: Asked
     decision: Decision
+    stale: bool = False
 
     @property
     def row(self) -> InboxRow:
@@ -56,6 +60,7 @@ class _Planned:
     entry: NewEntry
     status: str
     admitted: str
+    stale: bool = False
 
 
 Known = dict[tuple[str, str, str], str | None]
@@ -190,6 +195,9 @@ class Intake:
         said = self._guard.judge(await self._followed(said, session_id, lane))
         if replied_known and said.quote is not None and not said.quote.chosen:
             said = replace(said, quote=None)
+        stale = said.addressed and self.is_stale(said)
+        if stale:
+            said = replace(said, addressed=False, why="asked while I was away, too long ago")
         row = replace(row, message=said)
         decision = self._access.decide(said)
         admitted = None
@@ -209,8 +217,21 @@ class Intake:
         tape = self._core.tapes.session_tape(session_id).name
         others = parts[1:]
         return _Planned(
-            row, others, session_id, tape, lane, decision, entry, status, str(admitted or "")
+            row, others, session_id, tape, lane, decision, entry, status, str(admitted or ""), stale
         )
+
+    def is_stale(self, said: InboundMessage) -> bool:
+        """Tell whether a question is too old to be answered.
+
+        Only what was said before its channel was connected can be: a clock that jumps while the
+        gateway runs makes nothing old.
+        """
+        connected = self._core.connected.get(said.channel)
+        said_at = parse_date(said.date)
+        if connected is None or said_at >= connected:
+            return False
+        age = (self._core.clock.now() - said_at).total_seconds()
+        return age > self._core.settings.delivery.replay_hours * 3600
 
     async def _followed(
         self, said: InboundMessage, session_id: str, lane: str | None
@@ -318,4 +339,4 @@ def _taken_in(plan: _Planned, entry_id: int, replayed_until: int) -> TakenIn:
         admitted=plan.admitted,
         replayed=row.id <= replayed_until,
     )
-    return TakenIn(asked, plan.decision)
+    return TakenIn(asked, plan.decision, plan.stale)

@@ -24,6 +24,7 @@ from gateway.conversation import Conversation
 from gateway.core import Core
 from gateway.history import read_history
 from gateway.logs import get_log
+from tape.entry import utc_iso
 
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
@@ -35,11 +36,17 @@ State = Literal["starting", "ready", "waiting", "unfit", "stopped"]
 
 @dataclass(slots=True)
 class ChannelState:
-    """How a channel is; `why` is the last error's sentence, `notes` what could be better."""
+    """How a channel is, and since when.
+
+    `why` is the last error's sentence, `notes` what could be better; `heard` is the moment of the
+    last proof that messages would come in, in the clock's seconds.
+    """
 
     state: State = "starting"
     why: str = ""
     notes: list[str] = field(default_factory=list)
+    since: str = ""
+    heard: float = float("-inf")
 
 
 class Background:
@@ -108,9 +115,26 @@ class ChannelManager:
         """Tell whether every channel is connected."""
         return all(state.state == "ready" for state in self.states.values())
 
+    def deaf(self) -> dict[str, float]:
+        """Return the channels that say they are connected and hear nothing, and for how long."""
+        now = self._core.clock.monotonic()
+        return {
+            channel.name: now - self.states[channel.name].heard
+            for channel in self._channels
+            if channel.traits.deaf_after is not None
+            and self.states[channel.name].state == "ready"
+            and now - self.states[channel.name].heard > channel.traits.deaf_after
+        }
+
+    def alive(self, name: str) -> None:
+        """Write down that a channel would hear what is said; sending proves nothing of it."""
+        self.states[name].heard = self._core.clock.monotonic()
+
     def connected(self, name: str) -> None:
         """Write down that a channel is connected."""
+        self._core.connected[name] = self._core.clock.now()
         self._set(name, "ready")
+        self.alive(name)
         get_log().info("channel.ready", channel=name)
 
     def down(self, name: str, why: str) -> None:
@@ -159,7 +183,10 @@ class ChannelManager:
             get_log().error("channel.failed", channel=name, again_in=again_in, exc_info=cause)
 
     def _set(self, name: str, state: State, why: str = "") -> None:
-        self.states[name] = ChannelState(state, why, self.states[name].notes)
+        before = self.states[name]
+        moment = utc_iso(self._core.clock.now())
+        since = before.since if before.state == state and before.since else moment
+        self.states[name] = ChannelState(state, why, before.notes, since, before.heard)
         self._check_settled()
 
     def _check_settled(self) -> None:
@@ -197,6 +224,9 @@ class _Host(ChannelHost):
 
     def down(self, why: str) -> None:
         self._manager.down(self._channel.name, why)
+
+    def alive(self) -> None:
+        self._manager.alive(self._channel.name)
 
     def note(self, text: str) -> None:
         self._manager.note(self._channel.name, text)

@@ -171,7 +171,7 @@ class TurnSettings(Section):
         64,
         ge=1,
         le=10_000,
-        description="Turns that run at once, in all chats together; chats take their places in turn.",
+        description="Turns that run at once in all chats; chats take their places in turn.",
         examples=["64"],
     )
     waiting: int = Field(
@@ -226,6 +226,14 @@ class MediaSettings(Section):
 
 class DeliverySettings(Section):
     """How answers go out."""
+
+    replay_hours: float = Field(
+        24,
+        gt=0,
+        description="Questions that came while the gateway was away are answered when they are"
+        " younger than this, in hours; older ones are only remembered, and one notice says so.",
+        examples=["24"],
+    )
 
     ambiguous: Literal["resend", "hold"] = Field(
         "resend",

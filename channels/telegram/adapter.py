@@ -101,6 +101,7 @@ class TelegramChannel(Channel):
             first_text=0.7,
             longest_draft=3_800,
             typing_signs=True,
+            deaf_after=None if settings.webhook_url else settings.poll_seconds + 35.0,
             join_wait=0.8,
             chat=Budget(1.05),
             group=group,
@@ -264,6 +265,7 @@ class TelegramChannel(Channel):
                 continue
             waited = connected
             wait = FIRST_WAIT
+            self.host.alive()
             if not connected:
                 connected = True
                 self.host.ready()

@@ -64,17 +64,25 @@ def make_app(
     return Starlette(routes=routes, middleware=[guard])
 
 
-def readiness(states: dict[str, ChannelState], store_away: float | None) -> Readiness:
-    """Return what `/health/ready` says: every channel, the store, and what is wrong."""
+def readiness(
+    states: dict[str, ChannelState], deaf: dict[str, float], store_away: float | None
+) -> Readiness:
+    """Return what `/health/ready` says: every channel, the store, and what is wrong.
+
+    `deaf` names channels that hear nothing, and for how many seconds.
+    """
     channels = {
         name: {
-            "state": state.state,
+            "state": "deaf" if name in deaf else state.state,
+            "since": state.since,
+            **({"deaf_seconds": round(deaf[name], 1)} if name in deaf else {}),
             **({"why": state.why} if state.why else {}),
             **({"notes": state.notes} if state.notes else {}),
         }
         for name, state in states.items()
     }
-    ready = store_away is None and all(state.state == "ready" for state in states.values())
+    connected = all(state.state == "ready" for state in states.values())
+    ready = store_away is None and connected and not deaf
     body: Readiness = {"status": "ready" if ready else "not ready", "channels": channels}
     if store_away is not None:
         body["store"] = {"state": "away", "seconds": round(store_away, 1)}

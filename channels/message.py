@@ -81,6 +81,7 @@ class InboundMessage:
     reply_to           the platform's id of the message that this one answers
     owner              whether the platform itself proves that the owner writes (the own page, the
                        own terminal)
+    backlog            whether it waited at the platform while the channel was away
     media              what came with it
     quote              what it replies to, as the platform tells it
     forwarded          whose words the text is, when they are not the sender's
@@ -109,6 +110,7 @@ class InboundMessage:
     follows: bool = False
     alt_id: str | None = None
     owner: bool = False
+    backlog: bool = False
     kind: InboundKind = "message"
     media: tuple[Media, ...] = ()
     quote: Quote | None = None

@@ -158,7 +158,6 @@ async def _opened(
             model=SeeingModel(model, settings.home_path),
             persist=Persist(clock),
             aliases=aliases,
-            connected={},
         )
         background = Background()
         running: dict[str, Turn] = {}

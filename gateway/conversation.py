@@ -110,10 +110,7 @@ class Conversation:
         self._left, self._unsent = [], []
         await self._resume_turns([row for row in rows if row.status == "taken"])
         for asked in self._bursts([row for row in rows if row.status == "waiting"]):
-            if self.intake.is_stale(asked.message):
-                self._note_stale(asked)
-                await self._end(asked, "expired", [], why="it waited too long")
-            elif _is_command(asked):
+            if _is_command(asked):
                 await self._forward_command(asked)
             else:
                 self.sessions.submit(asked)

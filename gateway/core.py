@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from agent.model import ChatModel
 from gateway.clock import Clock
@@ -22,7 +21,7 @@ class Core:
     """Made once at the start.
 
     `store` holds the ledger and, unless a plugin has others, tapes; `aliases` are sessions that go
-    on under another id; `connected` tells since when each channel is.
+    on under another id.
     """
 
     settings: Settings
@@ -36,4 +35,3 @@ class Core:
     model: ChatModel
     persist: Persist
     aliases: dict[str, str]
-    connected: dict[str, datetime]

@@ -30,6 +30,7 @@ from tape.errors import TapeError
 from tape.unit import FirstId, Unit
 
 MOST_AT_ONCE: Final = 64
+OLDEST_SECONDS: Final = 60 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,7 @@ class Intake:
         said = self._guard.judge(await self._followed(said, session_id, lane))
         if replied_known and said.quote is not None and not said.quote.chosen:
             said = replace(said, quote=None)
-        stale = said.addressed and self.is_stale(said)
+        stale = said.addressed and self._is_stale(said)
         if stale:
             said = replace(said, addressed=False, why="asked while I was away, too long ago")
         row = replace(row, message=said)
@@ -220,18 +221,16 @@ class Intake:
             row, others, session_id, tape, lane, decision, entry, status, str(admitted or ""), stale
         )
 
-    def is_stale(self, said: InboundMessage) -> bool:
+    def _is_stale(self, said: InboundMessage) -> bool:
         """Tell whether a question is too old to be answered.
 
-        Only what was said before its channel was connected can be: a clock that jumps while the
-        gateway runs makes nothing old.
+        Only what waited at the platform can be: a clock that jumps makes nothing old that comes in
+        now. No platform keeps a question for months: such a date is no date.
         """
-        connected = self._core.connected.get(said.channel)
-        said_at = parse_date(said.date)
-        if connected is None or said_at >= connected:
+        if not said.backlog:
             return False
-        age = (self._core.clock.now() - said_at).total_seconds()
-        return age > self._core.settings.delivery.replay_hours * 3600
+        age = (self._core.clock.now() - parse_date(said.date)).total_seconds()
+        return self._core.settings.delivery.replay_hours * 3600 < age < OLDEST_SECONDS
 
     async def _followed(
         self, said: InboundMessage, session_id: str, lane: str | None

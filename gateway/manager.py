@@ -132,7 +132,6 @@ class ChannelManager:
 
     def connected(self, name: str) -> None:
         """Write down that a channel is connected."""
-        self._core.connected[name] = self._core.clock.now()
         self._set(name, "ready")
         self.alive(name)
         get_log().info("channel.ready", channel=name)

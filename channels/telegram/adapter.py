@@ -10,6 +10,7 @@ import hmac
 import random
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import anyio
@@ -241,6 +242,7 @@ class TelegramChannel(Channel):
         heard = self.host.clock.monotonic()
         connected = False
         wait = FIRST_WAIT
+        catching_up = True
         while True:
             now = self.host.clock.monotonic()
             if now - heard > FORGETS_AFTER:
@@ -257,7 +259,7 @@ class TelegramChannel(Channel):
                     allowed_updates=list(ALLOWED_UPDATES),
                 )
             except (ChannelDown, SendAmbiguous, SendDelayed) as cause:
-                connected = False
+                connected, catching_up = False, True
                 self.host.down(str(cause) if isinstance(cause, ChannelDown) else NO_ANSWER)
                 asked = cause.retry_after if isinstance(cause, SendDelayed) else 0.0
                 await self.host.clock.sleep(max(asked, wait * random.uniform(0.5, 1.0)))  # noqa: S311
@@ -270,11 +272,13 @@ class TelegramChannel(Channel):
                 connected = True
                 self.host.ready()
             if not isinstance(updates, list) or not updates:
+                catching_up = False
                 if waited and self.host.clock.monotonic() - now < PAUSE:
                     await self.host.clock.sleep(PAUSE)
                 continue
             heard = self.host.clock.monotonic()
-            await self._take(updates)
+            await self._take(updates, backlog=catching_up)
+            catching_up = catching_up and len(updates) >= MOST_AT_ONCE
             before, offset = offset, _next_offset(updates, offset)
             if offset == before:  # nothing was confirmed: it would come again at once
                 await self.host.clock.sleep(PAUSE)
@@ -323,11 +327,11 @@ class TelegramChannel(Channel):
             return PlainTextResponse("Not now.\n", status_code=503)
         return PlainTextResponse("")
 
-    async def _take(self, updates: Sequence[Any]) -> None:
+    async def _take(self, updates: Sequence[Any], *, backlog: bool = False) -> None:
         """Put updates on the disk, each as far as it can be read."""
         messages = [message for update in updates if (message := self._read(update)) is not None]
         if messages:
-            await self.host.accept(messages)
+            await self.host.accept([replace(one, backlog=backlog) for one in messages])
 
     def _read(self, update: Any) -> InboundMessage | None:
         assert self._me is not None

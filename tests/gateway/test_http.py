@@ -140,7 +140,7 @@ async def test_f4_a_channel_that_is_unfit_is_named_with_its_remedy_and_the_other
             "state": "unfit",
             "why": "the token was refused: make a new one",
         }
-        assert channels["web"] == {"state": "ready"}
+        assert channels["web"]["state"] == "ready"
         assert (await web.post(ROOM, json=POST)).status_code == 202
 
 

@@ -26,11 +26,13 @@ from gateway.access import Access
 from gateway.clock import Clock, SystemClock
 from gateway.conversation import Conversation
 from gateway.core import Core
+from gateway.desk import Desk
 from gateway.errors import GatewayError, HomeInUse, SettingsError
 from gateway.framework import Framework
 from gateway.home import Running, announce, locked, withdraw
 from gateway.hook_runtime import HookRuntime
 from gateway.http.app import Readiness, make_app, readiness
+from gateway.http.desk import desk_routes
 from gateway.http.server import QuietServer, listen, make_server
 from gateway.http.token import token_of
 from gateway.ledger.beside import BesideStore
@@ -270,7 +272,8 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     def health() -> Readiness:
         return readiness(manager.states, manager.deaf(), persist.away_for())
 
-    app = make_app(channels, health, f"{host}:{port}", token, bearer)
+    desk = Desk(gateway.core, gateway.conversation)
+    app = make_app(channels, health, desk_routes(desk), f"{host}:{port}", token, bearer)
     return make_server(app, gateway.core.settings.http.trusted_proxies)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from agent.events import AgentEvent
@@ -91,6 +92,30 @@ class Conversation:
         await self._in_order.idle()
         await self.sessions.idle()
         await self.delivery.idle()
+
+    def ask_again(self, row: InboxRow) -> None:
+        """Ask a message whose row says again that it waits; see `Desk`."""
+        if row.status == "accepted":
+            self.intake.again(row)
+        else:
+            self.sessions.submit(self._asked([row]))
+
+    def send_again(self, row: OutboxRow) -> None:
+        """Send what a row holds."""
+        self.delivery.enqueue([row])
+
+    def forget(self, inbox_id: int) -> None:
+        """Let a message that waits not be asked: its row says that it was dropped."""
+
+        def is_it(asked: Asked) -> bool:
+            return any(row.id == inbox_id for row in asked.rows)
+
+        for asked in [*self.sessions.forget(is_it), *self._buffer.take_away(is_it)]:
+            left = tuple(row for row in asked.rows if row.id != inbox_id)
+            if left:
+                self.sessions.submit(replace(asked, rows=left))
+            dropped = next(row for row in asked.rows if row.id == inbox_id)
+            self._spawn("forget", partial(self._tell_end, dropped.message, silent=True))
 
     async def load(self) -> None:
         """Read what the last process left; to be called before anything new is accepted."""

@@ -46,11 +46,17 @@ class Delivery:
     def __init__(self, core: Core, spawn: Spawn) -> None:
         self._core = core
         self._chats: InOrder[Chat] = InOrder("delivery", spawn)
+        self._forgotten: set[int] = set()
+
+    def forget(self, outbox_id: int) -> None:
+        """Let a message that waits not be sent: its row says that it was dropped."""
+        self._forgotten.add(outbox_id)
 
     def enqueue(self, rows: Sequence[OutboxRow]) -> None:
         """Send rows, each after those that its chat has already."""
         for row in rows:
             chat = (row.message.channel, row.message.account, row.message.chat_id)
+            self._forgotten.discard(row.id)
             self._chats.submit(chat, lambda row=row: self._deliver(row))  # type: ignore[misc]
 
     async def idle(self) -> None:
@@ -58,6 +64,9 @@ class Delivery:
         await self._chats.idle()
 
     async def _deliver(self, row: OutboxRow) -> None:
+        if row.id in self._forgotten:
+            self._forgotten.discard(row.id)
+            return
         channel = self._core.router.channel(row.message.channel)
         if channel is None:
             await self._end(row, "dead", f"no channel is named {row.message.channel}")

@@ -5,6 +5,7 @@ GatewayError        `exit_code` is what a command ends with
 +-- HomeInUse         another gateway runs on this home: 3
 +-- PortInUse         the address is taken: 3
 +-- CommandRefused    a `,` command that is not done; the sentence is for its author
++-- DeskRefused       a row of the ledger that is not changed; the sentence is for the operator
 """
 
 from __future__ import annotations
@@ -52,3 +53,7 @@ class PortInUse(GatewayError):
 
 class CommandRefused(GatewayError):
     """A `,` command that is not done; the message is for the person who gave it."""
+
+
+class DeskRefused(GatewayError):
+    """A row of the ledger that is not there, or cannot be changed so."""

@@ -110,6 +110,10 @@ class Intake:
         for row in early:
             self._joiner.put(row)
 
+    def again(self, row: InboxRow) -> None:
+        """Take in a row that was given up before it came to its tape."""
+        self._messages.put_nowait((row,))
+
     async def taken_in(self) -> None:
         """Wait until everything that was accepted is on its tape and on its way."""
         await self._joiner.idle()

@@ -88,6 +88,15 @@ class Sessions:
         session = self._sessions.get(session_id)
         return sum(len(lane.queue) for lane in session.lanes.values()) if session else 0
 
+    def forget(self, wanted: Callable[[Asked], bool]) -> list[Asked]:
+        """Take out what waits and is wanted; what runs goes on."""
+        taken: list[Asked] = []
+        for session in self._sessions.values():
+            for lane in session.lanes.values():
+                taken += [asked for asked in lane.queue if wanted(asked)]
+                lane.queue = deque(asked for asked in lane.queue if not wanted(asked))
+        return taken
+
     def stop(
         self, session_id: str, wanted: Callable[[Asked], bool], stopped_by: dict[str, Any]
     ) -> tuple[int, list[Asked]]:

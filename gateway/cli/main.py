@@ -73,6 +73,39 @@ def health() -> None:
     raise typer.Exit(import_module("gateway.cli.health").health())
 
 
+ledger = typer.Typer(
+    help="What came in and what goes out: list it, try it again, drop it.", no_args_is_help=True
+)
+app.add_typer(ledger, name="ledger")
+
+
+@ledger.command("list")
+def ledger_list(
+    status: Annotated[str, typer.Option(help="Only rows of this status, such as dead.")] = "",
+    limit: Annotated[int, typer.Option(help="So many of each direction.")] = 20,
+) -> None:
+    """List the newest rows of the inbox and the outbox."""
+    _run("gateway.cli.ledger:show_list", status, limit)
+
+
+@ledger.command("show")
+def ledger_show(row: Annotated[str, typer.Argument(help="in-12 or out-34, as listed.")]) -> None:
+    """Print a row, with what it holds."""
+    _run("gateway.cli.ledger:show_row", row)
+
+
+@ledger.command("retry")
+def ledger_retry(row: Annotated[str, typer.Argument(help="in-12 or out-34, as listed.")]) -> None:
+    """Ask a message again that ended without an answer, or send one again."""
+    _run("gateway.cli.ledger:change", "retry", row)
+
+
+@ledger.command("drop")
+def ledger_drop(row: Annotated[str, typer.Argument(help="in-12 or out-34, as listed.")]) -> None:
+    """Let a message be neither answered nor sent."""
+    _run("gateway.cli.ledger:change", "drop", row)
+
+
 @app.command(hidden=True)
 def hooks() -> None:
     """List the hooks, who implements them, and the plugins that did not load."""

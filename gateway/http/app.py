@@ -32,6 +32,7 @@ Readiness = dict[str, Any]
 def make_app(
     channels: Sequence[Channel],
     health: Callable[[], Readiness],
+    more: Sequence[BaseRoute],
     host: str,
     token: str,
     bearer: str,
@@ -56,6 +57,7 @@ def make_app(
         Route("/health/ready", ready),
         Route("/login", login_page, methods=["GET"]),
         Route("/login", login, methods=["POST"]),
+        *more,
     ]
     for channel in channels:
         if "routes" in channel.capabilities and isinstance(channel, HasRoutes):

@@ -188,3 +188,53 @@ FROM inbox
 WHERE id BETWEEN :before - 1000 AND :before
   AND session_id = :session_id AND entry_id = :entry_id AND status <> 'joined'
 LIMIT 1
+
+-- name: list_inbox
+-- The newest messages that came in, of one status or of all.
+SELECT id, account_id, chat_id, message_id, session_id, entry_id, turn_id, status, attempts,
+       received_at
+FROM inbox
+WHERE (:status = '' OR status = :status) AND (:status <> '' OR status NOT IN ('taped', 'joined'))
+ORDER BY id DESC
+LIMIT :limit
+
+-- name: list_outbox
+-- The newest messages to send, of one status or of all.
+SELECT id, account_id, chat_id, session_id, turn_id, part, idem, status, platform_id, attempts
+FROM outbox
+WHERE :status = '' OR status = :status
+ORDER BY id DESC
+LIMIT :limit
+
+-- name: inbox_row
+-- One message that came in, whole.
+SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
+       payload, status, attempts, received_at
+FROM inbox WHERE id = :id
+
+-- name: outbox_row
+-- One message to send, whole.
+SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
+       platform_id, attempts
+FROM outbox WHERE id = :id
+
+-- name: retry_inbox
+-- A message that ended without an answer is asked again; one that never came to a tape comes in again.
+UPDATE inbox
+SET status = CASE WHEN entry_id IS NULL THEN 'accepted' ELSE 'waiting' END,
+    attempts = 0, turn_id = NULL
+WHERE id = :id AND status IN ('dead', 'failed', 'stopped', 'dropped')
+
+-- name: drop_inbox
+-- A message that will not be answered.
+UPDATE inbox SET status = 'dropped' WHERE id = :id AND status IN ('accepted', 'waiting', 'dead')
+
+-- name: retry_outbox
+-- A send that was given up, or kept back, is made again.
+UPDATE outbox SET status = 'pending', attempts = 0
+WHERE id = :id AND status IN ('dead', 'ambiguous', 'dropped') AND op = 'send'
+
+-- name: drop_outbox
+-- A message that will not be sent.
+UPDATE outbox SET status = 'dropped'
+WHERE id = :id AND status IN ('pending', 'sending', 'ambiguous', 'dead')

@@ -1,0 +1,132 @@
+"""`tapeway ledger`: through the running gateway, or on the database where none runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Protocol
+
+import anyio
+import httpx2
+
+from gateway.app import running_gateway
+from gateway.desk import Desk
+from gateway.errors import DeskRefused, GatewayError
+from gateway.home import Running, find_running
+from gateway.settings import Settings
+
+COLUMNS = ("id", "status", "account_id", "chat_id", "turn_id", "attempts")
+
+
+class _Desk(Protocol):
+    """What both ways to the ledger offer; see `Desk`."""
+
+    async def rows(self, status: str = "", limit: int = 50) -> list[dict[str, Any]]: ...
+
+    async def show(self, name: str) -> dict[str, Any]: ...
+
+    async def retry(self, name: str) -> str: ...
+
+    async def drop(self, name: str) -> str: ...
+
+
+class _RemoteDesk:
+    """The desk of the running gateway."""
+
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self._client = client
+
+    async def rows(self, status: str = "", limit: int = 50) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = await self._ask(
+            "GET", "", params={"status": status, "limit": limit}
+        )
+        return found
+
+    async def show(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = await self._ask("GET", f"/{name}")
+        return found
+
+    async def retry(self, name: str) -> str:
+        return str((await self._ask("POST", f"/{name}/retry"))["done"])
+
+    async def drop(self, name: str) -> str:
+        return str((await self._ask("POST", f"/{name}/drop"))["done"])
+
+    async def _ask(self, method: str, path: str, **more: Any) -> Any:
+        try:
+            response = await self._client.request(method, f"/api/ledger{path}", **more)
+        except httpx2.HTTPError as cause:
+            raise GatewayError(
+                f"the gateway of this home does not answer ({type(cause).__name__})"
+            ) from cause
+        if response.status_code == 422:
+            raise DeskRefused(response.json()["error"])
+        if response.status_code != 200:
+            raise GatewayError(
+                f"the gateway answered with {response.status_code}: is it a newer one?"
+            )
+        return response.json()
+
+
+def show_list(settings: Settings, status: str, limit: int) -> int:
+    """Print the newest rows as a table."""
+    rows = anyio.run(partial(_rows, settings, status, limit))
+    table = [COLUMNS, *([str(row.get(name) or "") for name in COLUMNS] for row in rows)]
+    widths = [max(len(line[column]) for line in table) for column in range(len(COLUMNS))]
+    for line in table:
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        )
+    if not rows:
+        print("(nothing)", file=sys.stderr)
+    return 0
+
+
+def show_row(settings: Settings, row: str) -> int:
+    """Print a row as JSON."""
+    print(json.dumps(anyio.run(partial(_show, settings, row)), ensure_ascii=False, indent=2))
+    return 0
+
+
+def change(settings: Settings, what: str, row: str) -> int:
+    """Try a row again, or drop it, and print what happens."""
+    print(anyio.run(partial(_change, settings, what, row)))
+    return 0
+
+
+async def _rows(settings: Settings, status: str, limit: int) -> list[dict[str, Any]]:
+    async with _desk(settings) as desk:
+        return await desk.rows(status, limit)
+
+
+async def _show(settings: Settings, row: str) -> dict[str, Any]:
+    async with _desk(settings) as desk:
+        return await desk.show(row)
+
+
+async def _change(settings: Settings, what: str, row: str) -> str:
+    async with _desk(settings) as desk:
+        return await (desk.retry(row) if what == "retry" else desk.drop(row))
+
+
+@asynccontextmanager
+async def _desk(settings: Settings) -> AsyncIterator[_Desk]:
+    found = find_running(settings.home_path)
+    if found is not None:
+        async with _client(found) as client:
+            yield _RemoteDesk(client)
+        return
+    async with running_gateway(settings, only=[], http=False) as gateway:
+        yield Desk(gateway.core, None)
+
+
+def _client(found: Running) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        base_url=found.url,
+        headers={"Authorization": f"Bearer {found.token}"},
+        timeout=30,
+        trust_env=False,
+    )

@@ -23,6 +23,7 @@ from agent.offline_model import OFFLINE
 from channels.base import Channel
 from channels.registry import CHANNELS, make_channel
 from gateway.access import Access
+from gateway.ballast import Ballast
 from gateway.clock import Clock, SystemClock
 from gateway.conversation import Conversation
 from gateway.core import Core
@@ -146,6 +147,9 @@ async def _opened(
         stack.push_async_callback(_shielded, store.close)
         channels: dict[str, Channel] = {}
         router = OutboundChannelRouter(channels)
+        background = Background()
+        ballast = Ballast(settings.home_path, settings.tape.ballast)
+        ballast.take()
         ledger = Ledger(store, clock, owner=secrets.token_hex(8))
         aliases = await ledger.aliases()
         core = Core(
@@ -158,10 +162,9 @@ async def _opened(
             router=router,
             framework=Framework(hooks, router, str(settings.workspace_path), aliases),
             model=SeeingModel(model, settings.home_path),
-            persist=Persist(clock),
+            persist=Persist(clock, ballast, ledger.probe, background.spawn),
             aliases=aliases,
         )
-        background = Background()
         running: dict[str, Turn] = {}
         conversation = Conversation(
             core, Access(settings.access, aliases), background.spawn, running
@@ -270,7 +273,7 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     manager, persist = gateway.manager, gateway.core.persist
 
     def health() -> Readiness:
-        return readiness(manager.states, manager.deaf(), persist.away_for())
+        return readiness(manager.states, manager.deaf(), persist.away_for(), persist.why)
 
     desk = Desk(gateway.core, gateway.conversation)
     app = make_app(channels, health, desk_routes(desk), f"{host}:{port}", token, bearer)

@@ -15,8 +15,7 @@ from gateway.errors import DeskRefused
 from gateway.ledger.rows import InboxRow, OutboxRow
 from tape.entry import event, load
 from tape.errors import TapeError
-from tape.store import Row
-from tape.unit import Unit
+from tape.unit import Row, Unit
 
 MOST_LISTED: Final = 1_000
 _ID: Final = re.compile(r"(in|out)-(\d{1,18})")

@@ -93,7 +93,8 @@ class Intake:
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         """Write messages into the inbox; returns the keys of those that were new."""
-        rows = await self._core.ledger.accept([cleaned(message) for message in messages])
+        fit = [cleaned(message) for message in messages]
+        rows = await self._core.persist.once(lambda: self._core.ledger.accept(fit))
         for row in rows:
             if self._early is None:
                 self._joiner.put(row)

@@ -95,6 +95,14 @@ class TapeSettings(Section):
         examples=["sqlite:///srv/tapeway/tapeway.db"],
     )
 
+    ballast: int = Field(
+        16 * 1024 * 1024,
+        ge=0,
+        description="How large a file is kept to be given up when the disk is full, in bytes: what"
+        " is under way can then still be written down.",
+        examples=["16777216"],
+    )
+
 
 class AccessSettings(Section):
     """Who may talk to the agent."""

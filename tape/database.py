@@ -23,6 +23,9 @@ from tape.unit import Row
 APPLICATION_ID: Final = 0x54505759  # "TPWY"
 OLDEST_SQLITE: Final = (3, 51, 3)
 BUSY_MS: Final = 5000
+CHECKED_BYTES: Final = 128 * 1024 * 1024
+"""A larger file is not read through at the start: that would take longer than people wait."""
+
 _FOREVER: Final = 4294967296
 
 
@@ -123,6 +126,10 @@ def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
             found = _applied(connection, schema.name)
             if found > schema.version:
                 raise StoreTooNew(path, schema.name, found, schema.version)
+        if path.stat().st_size <= CHECKED_BYTES:
+            verdict = connection.execute("PRAGMA quick_check(1)").get
+            if verdict != "ok":
+                raise apsw.CorruptError(str(verdict).replace("\n", " "))
     finally:
         connection.close()
 

@@ -56,7 +56,14 @@ class NotFound(TapeError):
 
 
 class StoreUnavailable(TapeError):
-    """The store is closed, or its disk or database is away; the caller may try again."""
+    """The store is closed, or its disk or database is away; the caller may try again.
+
+    `full` tells that the disk is.
+    """
+
+    def __init__(self, message: str, *, full: bool = False) -> None:
+        self.full = full
+        super().__init__(message)
 
 
 class StoreTooNew(TapeError):

@@ -125,7 +125,10 @@ class Transaction:
             self._connection.execute("COMMIT")
         except Exception as cause:  # whatever it is, the thread and its callers live on
             self._roll_back()
-            failure = StoreUnavailable(f"the database took nothing ({cause}); it is tried again")
+            full = isinstance(cause, apsw.FullError)
+            failure = StoreUnavailable(
+                f"the database took nothing ({cause}); it is tried again", full=full
+            )
             failure.__cause__ = cause
             return [(job, failure) for job in batch]
         return results

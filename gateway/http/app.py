@@ -67,7 +67,7 @@ def make_app(
 
 
 def readiness(
-    states: dict[str, ChannelState], deaf: dict[str, float], store_away: float | None
+    states: dict[str, ChannelState], deaf: dict[str, float], store_away: float | None, why: str
 ) -> Readiness:
     """Return what `/health/ready` says: every channel, the store, and what is wrong.
 
@@ -87,5 +87,5 @@ def readiness(
     ready = store_away is None and connected and not deaf
     body: Readiness = {"status": "ready" if ready else "not ready", "channels": channels}
     if store_away is not None:
-        body["store"] = {"state": "away", "seconds": round(store_away, 1)}
+        body["store"] = {"state": "away", "seconds": round(store_away, 1), "why": why}
     return body

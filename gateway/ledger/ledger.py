@@ -73,6 +73,13 @@ class Ledger:
             if outcome.rows
         ]
 
+    async def probe(self) -> None:
+        """Write something small, to find out whether the database takes anything."""
+        unit = Unit()
+        moment = utc_iso(self._clock.now())
+        unit.run("ledger.move_cursor", account_id="", chat_id="probe", value=moment)
+        await self.store.commit(unit)
+
     def take_in(
         self,
         unit: Unit,

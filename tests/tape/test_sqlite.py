@@ -373,3 +373,17 @@ async def _blocks(store: SqliteStore) -> dict[str, list[str]]:
     for name, run in groupby(entries, lambda entry: str(entry.meta["fork"])):
         runs.setdefault(name, []).append("".join(entry.text for entry in run))
     return runs
+
+
+async def test_a_file_that_is_damaged_inside_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "tapes.db"
+    store = SqliteStore.open(path)
+    for number in range(300):
+        await store.append("t", [message("user", f"{number} " * 100)])
+    await store.close()
+    raw = bytearray(path.read_bytes())
+    raw[4096 * 3 : 4096 * 6] = b"\xa5" * 4096 * 3
+    path.write_bytes(raw)
+    with pytest.raises(StoreUnfit, match=r"tapes\.db is not a sound tape database"):
+        SqliteStore.open(path)
+    assert path.read_bytes() == bytes(raw)

@@ -31,6 +31,7 @@ class Host(ChannelHost):
         self.refuses: list[Exception] = []
         self.notes: list[str] = []
         self.downs: list[str] = []
+        self.times_alive = 0
         self.reports: list[str] = []
         self.times_ready = 0
         self.changed = anyio.Event()
@@ -48,6 +49,9 @@ class Host(ChannelHost):
     def ready(self) -> None:
         self.times_ready += 1
         self._tell()
+
+    def alive(self) -> None:
+        self.times_alive += 1
 
     def down(self, why: str) -> None:
         self.downs.append(why)

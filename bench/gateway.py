@@ -19,10 +19,10 @@ from typing import Any, Final
 import apsw
 
 from bench.burner import WAYS, Burn, Where
-from bench.crowd import Crowd, Outcome, chatter
+from bench.crowd import Crowd, Outcome, Question, chatter
 from bench.figures import Bar, Figure, latencies, progress, report
 from bench.stage import LONGEST, Stage, answer, staged
-from tests.fakes.openai_script import Call, Reply, Request, ToolCalls
+from tests.fakes.openai_script import Call, Reply, Request, Text, ToolCalls
 
 PRIVATE: Final = 300
 GROUPS: Final = 100
@@ -42,6 +42,10 @@ GROUP_BAR: Final = Bar(">", 1000)
 LAG_BARS: Final = MappingProxyType({99: Bar("<", 50)})
 CALLS_BAR: Final = Bar("=", 1)
 BODY_BAR: Final = Bar("<", 3000)
+FLAT_BAR: Final = Bar("<", 1.1)
+FILES_BAR: Final = Bar("<", 10)
+FAIR_BAR: Final = Bar("<", 1.25)
+BUSY: Final = "one of many in a busy chat"
 BARRED_RATE: Final = 10
 """At this rate, in messages a second, the bars of time and CPU hold."""
 
@@ -56,9 +60,13 @@ class Size:
     chats: int = 500
     group_messages: int = 5000
     burn_seconds: float = 5.0
+    soak_messages: int = 100_000
+    soak_turns: int = 10_000
+    soak_chats: int = 5_000
+    waiting: int = 10_000
 
 
-QUICK: Final = Size((10, 30), 4.0, 300, 100, 1000, 2.0)
+QUICK: Final = Size((10, 30), 4.0, 300, 100, 1000, 2.0, 5_000, 500, 500, 1_000)
 
 
 async def load_figures(size: Size) -> list[Figure]:
@@ -226,6 +234,75 @@ async def ping_figures(_size: Size) -> list[Figure]:
         ]
 
 
+async def soak_figures(size: Size) -> list[Figure]:
+    """Measure whether memory and open files stay flat over many messages in many chats."""
+    figures: list[Figure] = []
+    used: list[float] = []
+    files: list[int] = []
+    async with staged() as stage:
+        half = size.soak_chats // 2
+        crowd = Crowd(stage, half, half)
+        asked: list[Question] = []
+        for tenth in range(1, 11):
+            progress(f"tenth {tenth} of {size.soak_messages} messages and {size.soak_turns} turns")
+            chatter(stage.telegram, size.soak_messages // 10, half)
+            asked += await crowd.ask_fast(size.soak_turns // 10, AT_ONCE)
+            await crowd.all_answered()
+            used.append(stage.process.memory_info().rss / 1e6)
+            files.append(stage.process.num_fds())
+        outcome = crowd.outcome(asked)
+    name = f"{size.soak_messages} messages, {size.soak_turns} turns, {size.soak_chats} chats"
+    figures += [
+        Figure(f"{name}: memory after the first tenth", used[0], "MB"),
+        Figure(f"{name}: memory after the last tenth", used[-1], "MB", MEMORY_BAR),
+        Figure(f"{name}: last tenth / first", used[-1] / used[0], "", FLAT_BAR),
+        Figure(f"{name}: open files, last tenth - first", files[-1] - files[0], "", FILES_BAR),
+        Figure(f"{name}: not answered, or twice", outcome.missing + outcome.again, "", NONE_BAR),
+    ]
+    return figures
+
+
+async def fair_figures(size: Size) -> list[Figure]:
+    """Measure what others wait for their answers while one chat has many questions waiting."""
+    figures: list[Figure] = []
+    medians: list[float] = []
+    for waiting in (0, size.waiting):
+        progress(f"{waiting} questions wait in one chat")
+        async with staged(_slow_for_one, TURN__WAITING="100000") as stage:
+            crowd = Crowd(stage, PRIVATE, GROUPS)
+            await crowd.ask_fast(WARM_UP, 2)
+            await crowd.all_answered()
+            busy = stage.telegram.user(9000, "Busy")
+            chat = stage.telegram.private_chat(busy)
+            for number in range(waiting):
+                stage.telegram.say(chat, busy, f"{BUSY} {number}")
+            while waiting and _accepted(stage.home / "tapeway.db") < waiting:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+            asked = await crowd.ask_at(LAG_RATE, size.seconds * 2)
+            await crowd.all_answered()
+            times = crowd.outcome(asked).to_answer
+            name = f"{waiting} wait elsewhere: update -> answer"
+            found = latencies(name, times, (50, 95))
+            figures += found
+            medians.append(found[-1].value)
+    return [*figures, Figure("p95 with / without them", medians[1] / medians[0], "", FAIR_BAR)]
+
+
+def _slow_for_one(request: Request) -> Reply:
+    if BUSY in request.last_user_text:
+        return Text(("busy ",) * 8, delay=0.1)
+    return answer(request)
+
+
+def _accepted(database: Path) -> int:
+    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        found = connection.execute("SELECT count(*) FROM inbox WHERE status <> 'accepted'").get
+        return int(found)
+    finally:
+        connection.close()
+
+
 Part = Callable[[Size], Coroutine[Any, Any, list[Figure]]]
 
 PARTS: Final[Mapping[str, Part]] = MappingProxyType(
@@ -235,8 +312,12 @@ PARTS: Final[Mapping[str, Part]] = MappingProxyType(
         "groups": group_figures,
         "lag": lag_figures,
         "ping": ping_figures,
+        "fair": fair_figures,
+        "soak": soak_figures,
     }
 )
+LONG: Final = ("fair", "soak")
+"""Parts that take minutes: measured when they are named."""
 
 
 def main() -> None:
@@ -246,7 +327,7 @@ def main() -> None:
     if options.rates:
         size = replace(size, rates=tuple(options.rates))
     figures: list[Figure] = []
-    for name in options.only or PARTS:
+    for name in options.only or [name for name in PARTS if name not in LONG]:
         figures += asyncio.run(PARTS[name](size))
     report(figures, options.json)
 

@@ -79,7 +79,8 @@ async def view_entries(
     elif anchor is not None:
         start = await tape.anchor(anchor)
     after = start.id if start else 0
-    entries = await _entries_after(tape, after, lane)
+    # What people said is read where it was taken: thousands of messages may wait for their turns.
+    entries = await _entries_after(tape, after, lane, unauthored=bool(own))
     if bound is not None:
         entries = [entry for entry in entries if entry.kind != ANCHOR]
         if start is not None and start.name == RESET:
@@ -90,18 +91,24 @@ async def view_entries(
     known = {entry.id: entry for entry in listed}
     elsewhere = [number for number in _taken(listed) if number not in known]
     if elsewhere:
-        known.update(await tape.entries(elsewhere))
-        edits = await tape.find(after=min(elsewhere), kinds=(EVENT,), name=MESSAGE_EDIT)
-        known.update((entry.id, entry) for entry in edits)
-    return arrange(listed, known, own) if await _has_turns(tape, listed) else listed
+        found = await tape.entries(elsewhere)
+        known.update(found)
+        foreign = [n for n, e in found.items() if n <= after or e.meta.get("lane") != lane]
+        if foreign:
+            edits = await tape.find(after=min(foreign), kinds=(EVENT,), name=MESSAGE_EDIT)
+            known.update((entry.id, entry) for entry in edits)
+    return arrange(listed, known, own) if own or await _has_turns(tape, listed) else listed
 
 
-async def _entries_after(tape: Tape, after: int, lane: str | None) -> list[Entry]:
+async def _entries_after(
+    tape: Tape, after: int, lane: str | None, *, unauthored: bool
+) -> list[Entry]:
     """Read what a view shows: a first page at once, and only where there is more, the rest."""
-    first = await tape.find(after=after, kinds=SHOWN_KINDS, lane=lane, limit=FIRST_PAGE)
+    wanted: dict[str, Any] = {"kinds": SHOWN_KINDS, "lane": lane, "unauthored": unauthored}
+    first = await tape.find(after=after, limit=FIRST_PAGE, **wanted)
     if len(first) < FIRST_PAGE:
         return first
-    return first + await tape.find(after=first[-1].id, kinds=SHOWN_KINDS, lane=lane)
+    return first + await tape.find(after=first[-1].id, **wanted)
 
 
 def _opens(entry: Entry) -> bool:

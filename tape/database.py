@@ -216,6 +216,8 @@ class Reader:
                 continue
             piece = "lane_or_none" if name == "lane" and query.unlaned else name
             pieces.append(self._sql[f"tape.where_{piece}"])
+        if query.unauthored:
+            pieces.append(self._sql["tape.where_unauthored"])
         order = "placed" if head in ("query", "query_ids") else "first"
         pieces.append(self._sql[f"tape.{'newest' if query.newest else 'oldest'}_{order}"])
         return "\n".join(pieces), values

@@ -19,6 +19,7 @@ class Query:
     kinds, name     the kind; the name of an anchor or event
     since, until    dates as tapes write them; `since` inclusive, `until` exclusive
     author, lane    `meta.author` and `meta.lane`
+    unauthored      only entries without an author: not what people said
     unlaned         with `lane`: also entries that carry no lane (a lane is a text)
     turn            `meta.turn`
     text            a piece of the entry's text, whatever its case
@@ -34,6 +35,7 @@ class Query:
     since: str | None = None
     until: str | None = None
     author: str | None = None
+    unauthored: bool = False
     lane: str | None = None
     unlaned: bool = False
     turn: str | None = None
@@ -54,6 +56,7 @@ class Query:
             and (self.since is None or entry.date >= self.since)
             and (self.until is None or entry.date < self.until)
             and (self.author is None or entry.meta.get("author") == self.author)
+            and not (self.unauthored and isinstance(entry.meta.get("author"), str))
             and (self.lane is None or lane == self.lane or unlaned)
             and (self.turn is None or entry.meta.get("turn") == self.turn)
             and (self.text is None or fold(self.text) in fold(entry.text))

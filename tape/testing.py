@@ -231,6 +231,8 @@ async def queries_answer_as_the_reference_does(store: TapeStore) -> None:
         Query(T, author="1"),
         Query(T, lane="a"),
         Query(T, lane="b", unlaned=True),
+        Query(T, unauthored=True),
+        Query(T, lane="b", unauthored=True, limit=2, newest=True),
         Query(T, turn="t1", kinds=("message",)),
         Query(T, text="HELLO"),
         Query(T, text="\u597d"),

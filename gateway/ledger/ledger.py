@@ -11,6 +11,8 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
+import orjson
+
 from channels.draft import Place
 from channels.message import InboundMessage, OutboundMessage
 from gateway.clock import Clock
@@ -224,7 +226,7 @@ class Ledger:
     async def waiting_entries(self, session_id: str) -> set[int]:
         """Return the entries of a session that wait for turns of their own."""
         rows = await self.store.select("ledger.waiting_entries", {"session_id": session_id})
-        return {row["entry_id"] for row in rows if row["entry_id"] is not None}
+        return set(orjson.loads(rows[0]["entries"]))
 
     async def hand_over(self, turn_id: str) -> None:
         """Write down that a turn is left to the next start on purpose."""

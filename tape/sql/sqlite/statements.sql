@@ -83,6 +83,10 @@ AND date >= :since
 -- name: where_until
 AND date < :until
 
+-- name: where_unauthored
+-- Not what people said.
+AND author IS NULL
+
 -- name: where_author
 AND author = :author
 

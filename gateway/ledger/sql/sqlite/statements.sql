@@ -43,8 +43,9 @@ WHERE id = :id AND status IN ('waiting', 'taken')
 UPDATE inbox SET attempts = attempts - 1 WHERE turn_id = :turn_id AND status = 'taken'
 
 -- name: waiting_entries
--- The entries of a session that wait for turns of their own.
-SELECT entry_id FROM inbox WHERE session_id = :session_id AND status = 'waiting'
+-- The entries of a session that wait for turns of their own, as one JSON list: there may be thousands.
+SELECT json_group_array(entry_id) AS entries FROM inbox
+WHERE session_id = :session_id AND status = 'waiting' AND entry_id IS NOT NULL
 
 -- name: end_message
 -- What became of a message that was waiting or taken.

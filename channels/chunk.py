@@ -24,6 +24,7 @@ _DENSEST: Final = 2
 """Within a line it is looked so many times the limit ahead."""
 
 _LINES: Final = (Level.BLOCK, Level.ITEM, Level.LINE)
+_TRIES: Final = ((True, False), (True, True), (False, False), (False, True))
 _WORDS: Final = (Level.SENTENCE, Level.WORD)
 
 
@@ -76,7 +77,7 @@ class _Cutter:
         self.pace = 1.0
         self.plan = plan(text)
         self.seams = Seams(text, self.plan, limit)
-        self.end = Cut(len(text), Level.BLOCK, None)
+        self.end = Cut(len(text), Level.BLOCK, None, line=True)
         self.lines = [_up_to(level, [*self.plan.cuts, self.end]) for level in _LINES]
 
     def pieces(self) -> list[Piece]:
@@ -120,14 +121,20 @@ class _Search:
             self._largest(_up_to(level, words))
             if 2 * self._size >= self._limit:
                 return self._done()
-        for self._short in (False, True):
-            if self._best is None:
-                self._over, self._over_size = self._window, 0
-                self._largest(words)
         if self._best is None:
-            self._over, self._over_size, self._short = self._window, 0, False
-            self._graphemes()
+            self._inside()
         return self._done()
+
+    def _inside(self) -> None:
+        """Cut what does not fit: a table's row goes without its header before it is cut itself."""
+        for only_lines, short in _TRIES:
+            self._over, self._over_size, self._short = self._window, 0, short
+            words = self._words()
+            self._largest([cut for cut in words if cut.line] if only_lines else words)
+            if self._best is not None:
+                return
+        self._over, self._over_size, self._short = self._window, 0, False
+        self._graphemes()
 
     def _words(self) -> list[Cut]:
         """Return every cut up to which this piece could reach."""

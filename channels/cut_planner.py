@@ -115,12 +115,27 @@ class _Planner:
             self._push(Frame("indent", event.start, self._frame))
             self._block_cut(event.start)  # its indent is to be written there too
         else:
-            self._block_cut(event.start)
+            lead = self._lead(event.start)
+            self._block_cut(event.start - lead)
             opening, marks = fence[0].rstrip() + "\n", fence[1]
-            self._push(
-                Frame("fence", event.start, self._frame, opening, "\n" + marks, marks + "\n")
-            )
+            frame = Frame("fence", event.start, self._frame, opening, "\n" + marks, marks + "\n")
+            frame.width = lead
+            self._push(frame)
         self._code = self._fresh = True
+
+    def _lead(self, place: int) -> int:
+        """Return how far a fence is indented in what it stands in; its lines may be as far."""
+        own = self._text[self._text.rfind("\n", 0, place) + 1 : place]
+        if own.strip("> \t"):
+            return 0
+        _, mark, rest = own.rpartition(">")
+        lead = len(rest) - len(mark)
+        frames = self._frame.chain() if self._frame else []
+        for frame in reversed(frames):
+            if frame.kind == "quote":
+                break
+            lead -= frame.width
+        return max(0, min(lead, 3))
 
     def _open_row(self, event: Event) -> None:
         self._stack.append(self._frame)
@@ -193,11 +208,13 @@ class _Planner:
         self._last = event.end
 
     def _begin_inline(self, event: Event) -> None:
+        escaped = event.name == "Text" and self._text[event.start - 1 : event.start] == "\\"
+        start = event.start - escaped
         if self._after_block:
-            self._block_cut(event.start)
+            self._block_cut(start)
         elif self._new_line:
-            self._line(event.start)
-            self._cut(event.start, self._level(Level.LINE))
+            self._line(start)
+            self._cut(start, self._level(Level.LINE))
         elif event.name != "Text" and not self._spans:
             self._cut(event.start, Level.INSIDE, line=False)
         self._fresh = self._new_line = self._after_block = False
@@ -211,7 +228,8 @@ class _Planner:
     def _formula_or_code(self, event: Event) -> None:
         ticks = _TICKS.match(self._text, event.start) if event.name == "Code" else None
         marks = ticks[0] if ticks else ""
-        frame = Frame("span", event.start, self._frame, marks, marks)
+        again = marks if len(marks) < 3 else ""  # three would open a fence
+        frame = Frame("span", event.start, self._frame, again, again)
         start, end = event.start + len(marks), event.end - len(marks)
         self._plan.leaves.append(Leaf(start, end, frame, Level.INSIDE))
 

@@ -19,7 +19,7 @@ _BREAK: Final = re.compile(
     r"|[\u2026\u3002\uff01\uff1b\uff1f]+[\u2019\u201d\u300d\u300f\uff09]*[ \t\u3000]*)"
     rf"|[ \t\u3000]+|(?<=[{_CJK}{WIDE_STOPS}])(?=[{_CJK}])"
 )
-_SPACES: Final = re.compile(r"[ \t]+")
+_CODE_SPACES: Final = re.compile(r"(?<=\S)[ \t]+")
 
 
 class Level(IntEnum):
@@ -40,7 +40,7 @@ class Frame:
 
     opening, closing  what is written at a cut, so that the next piece goes on in it
     short             the opening where there is no room for that one
-    width             of an item: how far its lines are indented
+    width             of an item or a fence: how far its lines are indented
     wider, list_start of an item: by how much its true number is longer, if its list began before
     """
 
@@ -127,7 +127,7 @@ class Plan:
 def _words(text: str, leaf: Leaf, start: int, end: int) -> Iterator[Cut]:
     """Yield the cuts between the words of a leaf."""
     addresses = [found.span() for found in ADDRESS.finditer(text, start, end)]
-    for found in (_SPACES if is_code(leaf.frame) else _BREAK).finditer(text, start, end):
+    for found in (_CODE_SPACES if is_code(leaf.frame) else _BREAK).finditer(text, start, end):
         place = found.end()
         if place == leaf.end and (is_code(leaf.frame) or not found[0].isspace()):
             continue
@@ -135,6 +135,8 @@ def _words(text: str, leaf: Leaf, start: int, end: int) -> Iterator[Cut]:
             continue
         if any(begin < place < stop for begin, stop in addresses):
             continue
+        if text[place] == "`" and leaf.frame is not None and leaf.frame.kind == "span":
+            continue  # its own mark would become one with that
         is_stop = leaf.level is Level.WORD and found.lastgroup == "stop"
         yield Cut(place, Level.SENTENCE if is_stop else leaf.level, leaf.frame)
 

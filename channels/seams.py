@@ -33,7 +33,7 @@ class Seams:
     def at(self, place: int) -> Cut | None:
         """Return the cut at any place in a text; None in what can only be cut by breaking it."""
         leaf = self._leaf(place)
-        if leaf is None or leaf.whole or self._text[place - 1] in "\\\n":
+        if leaf is None or (leaf.whole and leaf.start < place) or self._text[place - 1] == "\n":
             return None
         if self._text[place] in " \t\r\n" and not is_code(leaf.frame):
             return None
@@ -50,14 +50,19 @@ class Seams:
         return Cut(place, Level.GRAPHEME, frame)
 
     def _leaf(self, place: int) -> Leaf | None:
+        """Return the leaf that a place is in, or between two that are one text."""
         leaves = self._plan.leaves
-        at = bisect_right(leaves, place, key=_PLACE) - 1
+        escaped = self._text[place : place + 1] == "\\" and not self._in(place)
+        at = bisect_right(leaves, place + escaped, key=_PLACE) - 1
         if at < 0 or place >= leaves[at].end:
             return None
         leaf = leaves[at]
-        if leaf.start < place or (at and leaves[at - 1].end == place):
-            return leaf
-        return None
+        return leaf if leaf.start < place or (at and leaves[at - 1].end == place) else None
+
+    def _in(self, place: int) -> Leaf | None:
+        leaves = self._plan.leaves
+        at = bisect_right(leaves, place, key=_PLACE) - 1
+        return leaves[at] if at >= 0 and place < leaves[at].end else None
 
     # What is written before, after and between
 
@@ -91,16 +96,11 @@ class Seams:
         found = _WOULD_BE_MARK.match(self._text, cut.place)
         if found is None or cut.level in (Level.BLOCK, Level.ITEM):
             return []
-        leaf = self._at_or_in(cut.place)
+        leaf = self._in(cut.place)
         if leaf is None or leaf.whole or is_code(leaf.frame):
             return []
         place = found.start("stop") if found["stop"] else cut.place
         return [(place, place, "\\")]
-
-    def _at_or_in(self, place: int) -> Leaf | None:
-        leaves = self._plan.leaves
-        at = bisect_right(leaves, place, key=_PLACE) - 1
-        return leaves[at] if at >= 0 and place < leaves[at].end else None
 
     def _stop(self, start: Cut, end: Cut) -> int:
         """Return where the text before a cut ends, without the space between the pieces."""
@@ -198,6 +198,8 @@ def _prefix(frames: list[Frame], begun: int) -> str:
         elif frame.kind == "item" and frame.start >= begun:
             wider = frame.wider if frame.list_start < begun else 0
             parts.append(" " * (frame.width + wider))
+        elif frame.kind == "fence":
+            parts.append(" " * frame.width)
         elif frame.kind == "indent":
             parts.append("    ")
     return "".join(parts)

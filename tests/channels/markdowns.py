@@ -40,10 +40,11 @@ code = st.lists(lines | st.sampled_from(["", "    deep", "```", "- x", "> y"]), 
     "\n".join
 )
 fences = st.builds(
-    lambda body, mark, info: f"{mark}{info}\n{body}\n{mark}",
+    lambda body, mark, info, lead: _indented(f"{mark}{info}\n{body}\n{mark}", lead, lead),
     code,
     st.sampled_from(["```", "````", "~~~", "~~~~"]),
     st.sampled_from(["", "python", " c++ title=x"]),
+    st.sampled_from(["", "", "", "  ", "   "]),
 )
 cells = st.lists(
     st.sampled_from(["a", "tea", "**b**", "`c`", "\u4e2d\u6587", "[l](https://x.org)", ""]),

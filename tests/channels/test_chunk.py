@@ -25,6 +25,11 @@ limits = st.sampled_from([60, 100, 250, 600])
 WORD = "word "
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words of a text's code: a line that is cut has a new end."""
+    return code_of(text).split()
+
+
 @settings(deadline=None, max_examples=60)
 @given(markdowns | st.text(), limits)
 @example(" \n\t\n", 60)
@@ -64,8 +69,8 @@ def test_code_stays_code_and_no_piece_is_left_in_it(text: str, limit: int) -> No
     assume(max(infos, default=0) < limit // 4)
     pieces = split(text, limit, len)
     assert [piece for piece in pieces[:-1] if ends_in_code(piece)] == []
-    lines = "".join(code_of(piece) for piece in pieces).replace("\n", "")
-    assert lines == code_of(text).replace("\n", "")
+    cut_code = "".join("".join(words_of(piece)) for piece in pieces)
+    assert cut_code == "".join(words_of(text))
 
 
 @settings(deadline=None, max_examples=60)
@@ -96,6 +101,13 @@ def test_a_fence_in_a_list_in_a_quote_stays_there_as_far_as_it_can() -> None:
     assert pieces[1].startswith("> ```py\n> line ")
     assert "".join(map(code_of, pieces)) == "".join(f"line {n}\n" for n in range(20))
     assert pieces[-1].endswith("> - next")
+
+
+def test_an_indented_fence_is_cut_without_a_change_to_its_code() -> None:
+    text = "   ```\n" + "".join(f"   line {n}\n     deep\n" for n in range(20)) + "   ```"
+    for limit in (60, 75, 90):
+        found = "".join(map(code_of, split("Words. " * 5 + "\n\n" + text, limit, len)))
+        assert found == "".join(f"line {n}\n  deep\n" for n in range(20))
 
 
 def test_a_giant_line_of_code_is_cut_in_its_fence() -> None:
@@ -180,10 +192,52 @@ def test_one_grapheme_that_is_too_large_is_cut() -> None:
 
 
 def test_what_would_become_a_mark_at_the_beginning_of_a_piece_is_escaped() -> None:
-    for mark in ("-", "#", ">", "+"):
-        pieces = split(f"{mark} " * 90 + "end", 60, lambda text: len(to_text(text)))
-        assert letters(" ".join(map(to_text, pieces))) == "end"
-        assert sum(to_text(piece).count(mark) for piece in pieces[1:]) >= 20
+    for mark in ("-", "#", ">", "+", "12."):
+        for limit in range(9, 19):
+            pieces = split(f"word {mark} " * 20, limit, lambda text: len(to_text(text)))
+            names = {event.name for piece in pieces for event in parse(piece)}
+            assert names == {"Paragraph", "Text"}
+            assert sum(to_text(piece).count(mark) for piece in pieces) == 20
+
+
+def test_an_item_after_the_rest_of_another_is_an_item() -> None:
+    pieces = split(f"1. {WORD * 30}\n2. ```\n   code\n   ```", 100, len)
+    assert "".join(map(code_of, pieces)) == "code\n"
+
+
+def test_an_escape_and_an_entity_are_not_cut() -> None:
+    for text in ("\\*" * 100, "&amp;" * 50):
+        for limit in (59, 60, 61):
+            shown = "".join(map(to_text, split(text, limit, len)))
+            assert shown == to_text(text)
+
+
+def test_a_mark_on_a_space_stays_on_it() -> None:
+    assert all(piece[0] == "a" for piece in split("ab \u0301cd " * 40, 60, len))
+
+
+def test_an_address_with_chinese_in_it_is_not_cut() -> None:
+    address = "https://zh.example.org/" + "\u8336" * 30
+    text = ("\u4eca\u5929" * 12 + f" {address} ") * 6
+    for limit in range(60, 120):
+        assert sum(piece.count(address) for piece in split(text, limit, len)) == 6
+
+
+def test_a_small_block_does_not_make_a_small_piece() -> None:
+    assert len(split(f"Tiny.\n\n{'Some words. ' * 40}", 100, len)[0]) > 50
+
+
+def test_a_row_that_fits_without_the_header_is_not_cut() -> None:
+    row = f"| {'a' * 20} | [l](https://x.org/{'b' * 12}) |"
+    text = f"| head one | head two |\n|---|---|\n{row}\n{row}"
+    assert [piece for piece in split(text, 70, len) if row in piece] == [row, row]
+
+
+def test_a_fence_that_the_end_of_its_item_closed_is_closed() -> None:
+    text = "- item\n\n  ```\n" + "  code\n" * 12 + "\nafter"
+    last = split(text, 60, len)[-1]
+    assert code_of(last).strip("code\n") == ""
+    assert to_text(last).endswith("\nafter")
 
 
 def test_the_first_piece_does_not_change_while_the_text_goes_on() -> None:

@@ -44,6 +44,7 @@ from tests.channels.web.test_format import Reader
         ("```print(1)\n```", "print(1)"),
         ("||secret||", "||secret||"),
         ("a\\\nb  \nc", "a\nb\nc"),
+        ("- ```\n  a\n  ```\n  b", "• a\n  b"),
         ("&amp; \\* \\<", "& * <"),
     ],
 )

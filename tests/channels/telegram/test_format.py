@@ -140,6 +140,7 @@ def test_outer_space_and_what_cannot_be_sent_go() -> None:
         "a",
         [{"type": "bold", "offset": 0, "length": 1}],
     )
+    assert render("&#32;\u00a0**a**")[1] == [{"type": "bold", "offset": 0, "length": 1}]
     assert render("\r\n```\r\na\r\n\r\nb\r\n```\r\n")[0] == "a\n\nb"
     assert pieces(" \n\x00 ") == pieces("") == plain("\n") == []
 

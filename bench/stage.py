@@ -88,7 +88,7 @@ async def staged(
             }
             environ = make_environ(home, model, **more)
             if plugin:
-                environ["PYTHONPATH"] = str(_distribution(Path(folder) / "plugins", plugin))
+                environ["PYTHONPATH"] = str(distribution(Path(folder) / "plugins", plugin))
             async with gateway_process(environ, home) as process:
                 url = await _ready(process.url, Path(folder) / "gateway.log")
                 yield Stage(telegram, model, psutil.Process(process.pid), home, url)
@@ -104,7 +104,7 @@ async def _ready(url: Callable[[], Awaitable[str]], log: Path) -> str:
         raise RuntimeError(f"the gateway did not get ready: {told}") from None
 
 
-def _distribution(folder: Path, plugin: str) -> Path:
+def distribution(folder: Path, plugin: str) -> Path:
     """Make the folder of an installed distribution that brings a plugin."""
     info = folder / "tapeway_bench-1.dist-info"
     info.mkdir(parents=True)

@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +35,12 @@ COLUMNS: Final = (
     "errors",
 )
 
+A_HOME: Final = 8
+"""So many schedules are played on one home, one after the other: a start takes seconds."""
+
+Wanted = tuple[str, str, Policy]
+"""A fault, a seed and a policy."""
+
 
 @dataclass(frozen=True, slots=True)
 class Played:
@@ -45,22 +52,23 @@ class Played:
     home: str
 
 
-async def play_all(plans: list[Plan], side_by_side: int, keep: Path) -> list[Played]:
-    """Play schedules, some side by side; the homes of those that failed are kept."""
+async def play_all(
+    plans: Sequence[Wanted], side_by_side: int, keep: Path, a_home: int = A_HOME
+) -> list[Played]:
+    """Play schedules, some homes side by side; the homes of those that failed are kept."""
     played: list[Played] = []
     waiting = list(reversed(plans))
 
     async def work() -> None:
         while waiting:
-            plan = waiting.pop()
-            played.append(await _play(plan, keep))
-            done = played[-1]
-            if done.verdict.failed:
-                print(f"\nFAILED: {plan.told()}", flush=True)
-                print("\n".join(f"  ! {note}" for note in done.verdict.notes))
-                print(f"  home: {done.home}", flush=True)
-            elif len(played) % 25 == 0:
-                progress(f"{len(played)} of {len(plans)}")
+            some = [waiting.pop() for _number in range(min(a_home, len(waiting)))]
+            own = await _play(some, keep)
+            waiting.extend(reversed(some[len(own) :]))
+            played.extend(own)
+            for each in own:
+                if each.verdict.failed:
+                    _tell(each)
+            progress(f"{len(played)} of {len(plans)} schedules")
 
     async with asyncio.TaskGroup() as group:
         for _number in range(side_by_side):
@@ -68,16 +76,27 @@ async def play_all(plans: list[Plan], side_by_side: int, keep: Path) -> list[Pla
     return played
 
 
-async def _play(plan: Plan, keep: Path) -> Played:
-    folder = Path(tempfile.mkdtemp(prefix=f"chaos-{plan.fault}-", dir=keep))
-    record = await play(plan, folder)
-    verdict = judge(record)
-    if verdict.failed:
-        told = {"plan": plan.as_json(), "notes": verdict.notes, "texts": record.texts}
+async def _play(wanted: Sequence[Wanted], keep: Path) -> list[Played]:
+    folder = Path(tempfile.mkdtemp(prefix="chaos-", dir=keep))
+    plans = [make_plan(*each, first=number * 10) for number, each in enumerate(wanted)]
+    records = await play(plans, folder, lambda record: not judge(record).failed)
+    verdicts = [judge(record) for record in records]
+    failed = verdicts[-1].failed
+    if failed:
+        last = records[-1]
+        told = {"plan": last.plan.as_json(), "notes": verdicts[-1].notes, "texts": last.texts}
         (folder / "schedule.json").write_text(json.dumps(told, indent=1))
-        return Played(plan, verdict, record.seconds, str(folder))
-    shutil.rmtree(folder, ignore_errors=True)
-    return Played(plan, verdict, record.seconds, "")
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+    return [
+        Played(record.plan, verdict, record.seconds, str(folder) if verdict.failed else "")
+        for record, verdict in zip(records, verdicts, strict=True)
+    ]
+
+
+def _tell(played: Played) -> None:
+    notes = "\n".join(f"  ! {note}" for note in played.verdict.notes)
+    print(f"\nFAILED: {played.plan.told()}\n{notes}\n  home: {played.home}", flush=True)
 
 
 def table(played: list[Played], seed: int) -> str:
@@ -97,15 +116,15 @@ def main() -> None:
     options = _options()
     faults = options.only or list(FAULTS)
     policy: Policy = options.policy
-    plans = [
-        make_plan(faults[number % len(faults)], f"{options.seed}.{number // len(faults)}", policy)
+    plans: list[Wanted] = [
+        (faults[number % len(faults)], f"{options.seed}.{number // len(faults)}", policy)
         for number in range(options.schedules)
     ]
     if options.plan:
-        plans = [make_plan(faults[0], options.plan, policy)] * options.schedules
+        plans = [(faults[0], options.plan, policy)] * options.schedules
     keep = Path(tempfile.mkdtemp(prefix="tapeway-chaos-"))
     begun = time.monotonic()
-    played = asyncio.run(play_all(plans, options.side_by_side, keep))
+    played = asyncio.run(play_all(plans, options.side_by_side, keep, options.a_home))
     print(table(played, options.seed))
     print(f"{time.monotonic() - begun:.0f} s")
     if options.json:
@@ -131,6 +150,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--policy", choices=("resend", "hold"), default="resend")
     parser.add_argument("--plan", metavar="SEED", help="the one schedule of a seed as it is told")
     parser.add_argument("--side-by-side", type=int, default=2, metavar="N", help="gateways at once")
+    parser.add_argument("--a-home", type=int, default=A_HOME, metavar="N", help="schedules each")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what came of each there")
     return parser.parse_args()
 

@@ -94,10 +94,12 @@ class Plan:
         return sorted(both, key=lambda each: each.at)
 
 
-def make_plan(fault: str, seed: str, policy: Policy = "resend") -> Plan:
-    """Make the plan of a seed."""
+def make_plan(fault: str, seed: str, policy: Policy = "resend", first: int = 0) -> Plan:
+    """Make the plan of a seed; its questions are numbered from `first`."""
     chance = random.Random(f"{seed}:{fault}")
-    questions = tuple(_question(chance, fault, number) for number in range(chance.randint(3, 7)))
+    questions = tuple(
+        _question(chance, fault, first, number) for number in range(chance.randint(3, 7))
+    )
     names = [fault] * chance.randint(1, 3)
     if fault == "none":
         names = []
@@ -107,7 +109,7 @@ def make_plan(fault: str, seed: str, policy: Policy = "resend") -> Plan:
     return Plan(fault, seed, policy, questions, troubles)
 
 
-def _question(chance: random.Random, fault: str, number: int) -> Question:
+def _question(chance: random.Random, fault: str, first: int, number: int) -> Question:
     place = chance.randrange(PRIVATE + GROUPS)
     wanted: dict[str, Kind] = {"kill-tool": "tool", "kill-mid-long": "long"}
     kinds: tuple[Kind, ...] = ("short", "short", "tool", "long")
@@ -115,7 +117,7 @@ def _question(chance: random.Random, fault: str, number: int) -> Question:
     if number == 0:
         kind = wanted.get(fault, kind)
     at = round(chance.uniform(0, LASTS * 0.7), 3)
-    return Question(at, f"Q{number:04}", place, chance.randrange(3), kind)
+    return Question(at, f"Q{first + number:04}", place, chance.randrange(3), kind)
 
 
 def _trouble(chance: random.Random, name: str) -> Trouble:

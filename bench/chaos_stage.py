@@ -10,7 +10,7 @@ import sys
 import time
 from asyncio.subprocess import Process
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +63,7 @@ from tests.fakes.telegram_server import FakeTelegram
 from tests.fakes.telegram_world import Chat, User
 from tests.gateways import ROOT, clean_environ, make_environ
 
-PATIENCE: Final = 45.0
+PATIENCE: Final = 90.0
 """So long the gateway may take to be idle once nothing goes wrong any more, seconds."""
 
 RETRIES: Final = 2
@@ -129,14 +129,14 @@ class Supervisor:
 
     def __init__(self, environ: dict[str, str], record: Record) -> None:
         self._environ = clean_environ(environ)
-        self._record = record
+        self.record = record
         self._process: Process | None = None
         self._expected = False
         self._ending = False
 
     async def run(self) -> None:
         """Start it, again and again, until `end`."""
-        with (self._record.home.parent / "gateway.log").open("ab") as log:
+        with (self.record.home.parent / "gateway.log").open("ab") as log:
             while not self._ending:
                 self._expected = False
                 self._process = await asyncio.create_subprocess_exec(
@@ -156,7 +156,7 @@ class Supervisor:
                     -signal.SIGTERM,
                     -signal.SIGINT,
                 ):
-                    self._record.exits.append(code)
+                    self.record.exits.append(code)
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the process that runs now."""
@@ -166,7 +166,7 @@ class Supervisor:
         if number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
             self._expected = True
         if number == signal.SIGKILL:
-            self._record.kills.append(time.monotonic())
+            self.record.kills.append(time.monotonic())
         with suppress(ProcessLookupError):
             os.kill(process.pid, number)
 
@@ -189,7 +189,7 @@ class Supervisor:
             async with asyncio.timeout(15):
                 await asyncio.shield(running)
         except TimeoutError:
-            self._record.stuck = self._record.stuck or "it does not end"
+            self.record.stuck = self.record.stuck or "it does not end"
             self.kill()
             await running
 
@@ -234,10 +234,9 @@ class Traps:
 class ChaosTelegram(FakeTelegram):
     """A Telegram with kill points, which keeps what the gateway was told of."""
 
-    def __init__(self, record: Record, kinds: dict[str, Kind]) -> None:
+    def __init__(self, record: Record) -> None:
         super().__init__(token=_TOKEN, username=USERNAME)
-        self._record = record
-        self._kinds = kinds
+        self.record = record
         self.traps: Traps | None = None
 
     def heal(self) -> None:
@@ -255,7 +254,7 @@ class ChaosTelegram(FakeTelegram):
         if moment == "final" and self.traps.springs("kill-before-final"):
             return None
         mid = moment == "mid" and self.traps.has("kill-mid-long")
-        way = len(self._record.kills) % 3
+        way = len(self.record.kills) % 3
         if mid and way == 0:
             self.traps.kill_soon(0)
             return None
@@ -268,7 +267,7 @@ class ChaosTelegram(FakeTelegram):
             self.traps.kill_soon(0)
             heard = False
         if (mid and way == 2) or (moment == "final" and self.traps.has("kill-told-final")):
-            self.traps.kill_soon(0.002 + 0.01 * len(self._record.sent) % 0.05)
+            self.traps.kill_soon(0.002 + 0.01 * len(self.record.sent) % 0.05)
         self._keep(name, call, heard)
         return outcome if heard else None
 
@@ -276,12 +275,12 @@ class ChaosTelegram(FakeTelegram):
         if name == "sendmessage" and call.ok and call.message_id is not None:
             chat_id = int(call.params["chat_id"])
             now = time.monotonic()
-            self._record.sent.append(Sent(call.message_id, chat_id, call.at, now, heard))
+            self.record.sent.append(Sent(call.message_id, chat_id, call.at, now, heard))
 
     async def _spoilt(self, call: Call, fault: Fault) -> Outcome:
         outcome = await super()._spoilt(call, fault)
         if outcome is None:
-            for sent in self._record.sent:
+            for sent in self.record.sent:
                 if sent.called_at == call.at and sent.message_id == call.message_id:
                     sent.heard = False
         return outcome
@@ -292,7 +291,7 @@ class ChaosTelegram(FakeTelegram):
             return "draft" if found else ""
         if is_final(text):
             return "final"
-        long = self._kinds.get(found[0][0]) == "long"
+        long = int(found[0][2]) == LINES["long"]
         return ("mid" if len(text) > 3_820 else "") if long else "draft"
 
     async def _updates(self, call: Call) -> Outcome:
@@ -307,7 +306,7 @@ class ChaosTelegram(FakeTelegram):
                 return None
         answer = await self._get_updates(call)
         if self.traps is not None and b'"message"' in answer.body and self.traps.has("kill-handed"):
-            self.traps.kill_soon(0.001 * (len(self._record.kills) % 3) ** 3)
+            self.traps.kill_soon(0.001 * (len(self.record.kills) % 3) ** 3)
         return answer
 
 
@@ -315,7 +314,7 @@ class Model:
     """What the model says: the lines of an answer, after a tool where it was asked for one."""
 
     def __init__(self, record: Record, traps: Traps) -> None:
-        self._record = record
+        self.record = record
         self._traps = traps
         self._failures: Counter[str] = Counter()
         self.troubles: list[str] = []
@@ -339,7 +338,7 @@ class Model:
     def _trouble(self, name: str, token: str, lines: list[str]) -> Reply:
         self._failures[token] += 1
         if name == "model-cut" or self._failures[token] > RETRIES:
-            self._record.may_fail.add(token)
+            self.record.may_fail.add(token)
         if name == "model-cut":
             return CutStream(tuple(lines[:2]))
         if name == "model-empty-cut":
@@ -366,31 +365,39 @@ def _is_after_tool(request: Request) -> bool:
     return False
 
 
-async def play(plan: Plan, folder: Path) -> Record:
-    """Play a schedule on a home in a folder, and wait until the gateway is idle again."""
-    record = Record(plan, folder / "home")
-    begun = time.monotonic()
-    kinds = {question.token: question.kind for question in plan.questions}
-    telegram = ChaosTelegram(record, kinds)
+async def play(plans: list[Plan], folder: Path, good: Callable[[Record], bool]) -> list[Record]:
+    """Play schedules one after the other on a home in a folder, until one is not good.
+
+    After each the gateway is waited for until it is idle.
+    """
+    records: list[Record] = []
+    first = Record(plans[0], folder / "home")
+    telegram = ChaosTelegram(first)
     model = FakeOpenAI()
     async with telegram, model:
-        supervisor = Supervisor(_environ(plan, folder, telegram, model), record)
+        supervisor = Supervisor(_environ(plans[0], folder, telegram, model), first)
         traps = telegram.traps = Traps(supervisor)
-        says = model.default = Model(record, traps)
-        record.chats, people = _people(telegram)
+        says = model.default = Model(first, traps)
+        chats, people = _people(telegram)
         running = asyncio.create_task(supervisor.run())
-        acting = _Acting(record, telegram, says, supervisor, people)
         await telegram.wait_for(lambda fake: bool(fake.calls_of("getUpdates")))
-        await acting.all()
-        telegram.heal()
-        traps.clear()
-        says.troubles.clear()
-        await _idle(record)
-        await asyncio.sleep(0.3)
-        _read(record, telegram)
+        for plan in plans:
+            record = Record(plan, folder / "home", chats)
+            telegram.record = supervisor.record = says.record = record
+            records.append(record)
+            begun = time.monotonic()
+            await _Acting(record, telegram, says, supervisor, people).all()
+            telegram.heal()
+            traps.clear()
+            says.troubles.clear()
+            await _idle(record)
+            await asyncio.sleep(0.3)
+            _read(record, telegram)
+            record.seconds = time.monotonic() - begun
+            if not good(record):
+                break
         await supervisor.end(running)
-    record.seconds = time.monotonic() - begun
-    return record
+    return records
 
 
 class _Acting:
@@ -538,6 +545,7 @@ def _ledger(home: Path) -> tuple[dict[str, Row], list[str]]:
 
 def _read(record: Record, telegram: ChaosTelegram) -> None:
     """Keep the end state."""
+    own = {question.token for question in record.asked}
     for chat in record.chats:
         messages = telegram.messages(chat.id)
         record.texts[chat.id] = [(message.message_id, message.text) for message in messages]
@@ -545,5 +553,7 @@ def _read(record: Record, telegram: ChaosTelegram) -> None:
         record.rows = _ledger(record.home)[0]
     marks = record.home.parent / "marks.txt"
     if marks.exists():
-        record.acts.update(marks.read_text().split())
-    record.drafts = len(telegram.drafts)
+        done = marks.read_text().split()
+        record.acts.update(token for token in done if token in own)
+    shown = telegram.drafts.values()
+    record.drafts = sum(any(name in own for name, *_ in LINE.findall(text)) for text in shown)

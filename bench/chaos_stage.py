@@ -149,7 +149,11 @@ class Supervisor:
                     stdout=log,
                     stderr=log,
                 )
-                code = await self._process.wait()
+                try:
+                    code = await self._process.wait()
+                except asyncio.CancelledError:
+                    self._process.kill()
+                    raise
                 if not self._expected or code not in (
                     0,
                     -signal.SIGKILL,
@@ -337,7 +341,8 @@ class Model:
 
     def _trouble(self, name: str, token: str, lines: list[str]) -> Reply:
         self._failures[token] += 1
-        if name == "model-cut" or self._failures[token] > RETRIES:
+        # A call is tried again only before its stream has begun.
+        if "cut" in name or self._failures[token] > RETRIES:
             self.record.may_fail.add(token)
         if name == "model-cut":
             return CutStream(tuple(lines[:2]))

@@ -68,7 +68,8 @@ async def play_all(
             for each in own:
                 if each.verdict.failed:
                     _tell(each)
-            progress(f"{len(played)} of {len(plans)} schedules")
+            counts = " ".join(f"{each.plan.fault}:{each.seconds:.0f}s" for each in own)
+            progress(f"{len(played)} of {len(plans)} schedules ({counts})")
 
     async with asyncio.TaskGroup() as group:
         for _number in range(side_by_side):

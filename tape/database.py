@@ -116,6 +116,8 @@ def _check_library() -> None:
 
 def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    # After a kill the first to look at the file recovers its log: that may be somebody else.
+    connection.set_busy_timeout(BUSY_MS)
     try:
         if connection.pragma("application_id") != APPLICATION_ID:
             raise StoreUnfit(

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from itertools import groupby
 from pathlib import Path
+from threading import Timer
 from typing import Final
 
 import anyio
@@ -133,6 +134,18 @@ async def test_a_closed_store_takes_and_tells_nothing(path: Path) -> None:
         await store.query(Query(T))
     with pytest.raises(StoreUnavailable):
         await store.tapes()
+
+
+def test_a_file_that_somebody_holds_for_a_moment_is_waited_for(path: Path) -> None:
+    """After a kill, the first to look at the file recovers its log, and holds it meanwhile."""
+    Database.open(path, [tape_schema()])
+    holder = apsw.Connection(str(path))
+    holder.pragma("locking_mode", "exclusive")
+    holder.execute("BEGIN IMMEDIATE")
+    later = Timer(0.2, holder.close, [True])
+    later.start()
+    Database.open(path, [tape_schema()])
+    later.join()
 
 
 def test_what_is_committed_is_synced_to_the_disk(path: Path) -> None:

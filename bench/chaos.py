@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import shutil
 import sys
 import tempfile
@@ -53,14 +54,22 @@ class Played:
 
 
 async def play_all(
-    plans: Sequence[Wanted], side_by_side: int, keep: Path, a_home: int = A_HOME
+    plans: Sequence[Wanted],
+    side_by_side: int,
+    keep: Path,
+    a_home: int = A_HOME,
+    seconds: float = math.inf,
 ) -> list[Played]:
-    """Play schedules, some homes side by side; the homes of those that failed are kept."""
+    """Play schedules, some homes side by side; the homes of those that failed are kept.
+
+    None is begun on another home after so many seconds.
+    """
+    until = time.monotonic() + seconds
     played: list[Played] = []
     waiting = list(reversed(plans))
 
     async def work() -> None:
-        while waiting:
+        while waiting and time.monotonic() < until:
             some = [waiting.pop() for _number in range(min(a_home, len(waiting)))]
             own = await _play(some, keep)
             waiting.extend(reversed(some[len(own) :]))
@@ -125,7 +134,9 @@ def main() -> None:
         plans = [(faults[0], options.plan, policy)] * options.schedules
     keep = Path(tempfile.mkdtemp(prefix="tapeway-chaos-"))
     begun = time.monotonic()
-    played = asyncio.run(play_all(plans, options.side_by_side, keep, options.a_home))
+    played = asyncio.run(
+        play_all(plans, options.side_by_side, keep, options.a_home, options.seconds)
+    )
     print(table(played, options.seed))
     print(f"{time.monotonic() - begun:.0f} s")
     if options.json:
@@ -152,6 +163,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--plan", metavar="SEED", help="the one schedule of a seed as it is told")
     parser.add_argument("--side-by-side", type=int, default=2, metavar="N", help="gateways at once")
     parser.add_argument("--a-home", type=int, default=A_HOME, metavar="N", help="schedules each")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin none after so long")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what came of each there")
     return parser.parse_args()
 

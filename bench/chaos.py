@@ -26,6 +26,7 @@ from bench.figures import progress
 
 COLUMNS: Final = (
     "asked",
+    "kills",
     "lost",
     "outside",
     "inside",

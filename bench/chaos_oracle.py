@@ -23,6 +23,7 @@ class Verdict:
     """Count what is not as it should be; `notes` tell of each."""
 
     asked: int = 0
+    kills: int = 0
     lost: int = 0
     outside: int = 0
     inside: int = 0
@@ -56,7 +57,7 @@ class Seen:
 
 def judge(record: Record) -> Verdict:
     """Compare what can be seen with what was asked."""
-    verdict = Verdict(asked=len(record.asked))
+    verdict = Verdict(asked=len(record.asked), kills=len(record.kills))
     ends: dict[tuple[int, str], list[int]] = {}
     for question in record.asked:
         ended = _judge(record, question, verdict)

@@ -100,7 +100,7 @@ def make_plan(fault: str, seed: str, policy: Policy = "resend", first: int = 0) 
     questions = tuple(
         _question(chance, fault, first, number) for number in range(chance.randint(3, 7))
     )
-    names = [fault] * chance.randint(1, 3)
+    names = [fault] * (chance.randint(2, 6) if fault in TELEGRAM else chance.randint(1, 3))
     if fault == "none":
         names = []
     elif fault == "mixed":

@@ -197,6 +197,16 @@ class Stage(Protocol):
         """Return everything that ever went out to the platform."""
         ...
 
+    # -- the gateway's end of the line
+
+    def cut_off(self) -> None:
+        """Let nothing of the gateway that runs now reach anybody any more: it was killed."""
+        ...
+
+    def untaken(self) -> int:
+        """Return how many messages nobody has said to have taken: they are delivered again."""
+        ...
+
     # -- trouble; needs `remote`
 
     def throttle(self, operation: Operation, chat: Chat, seconds: int) -> None:
@@ -221,6 +231,34 @@ class Stage(Protocol):
 
     def too_many(self) -> int:
         """Return how many requests were refused because the platform takes no more of them."""
+        ...
+
+    def half_open(self) -> None:
+        """Let every connection of now stay open while nothing comes through it; new ones work."""
+        ...
+
+    def go_deaf(self) -> None:
+        """Let the gateway hear nothing more, over new connections either; sends arrive."""
+        ...
+
+    def hear_again(self) -> None:
+        """Let the gateway hear what is said, if it asks again."""
+        ...
+
+    def drop_connections(self) -> None:
+        """Break every connection."""
+        ...
+
+    def listening(self) -> int:
+        """Return how many connections wait at this moment for what is said."""
+        ...
+
+    def revoke(self) -> None:
+        """Let the gateway's token be no good any more."""
+        ...
+
+    def compete(self) -> None:
+        """Let somebody else with the same token ask for what is said, once."""
         ...
 
 
@@ -265,6 +303,8 @@ LINES: Final[Mapping[str, Line]] = MappingProxyType(
             Line("D4", "A refused edit: the final still comes, once.", ("remote", "edit")),
             Line("D5", "Partial text becomes the answer, or goes."),
             Line("D6", "A permanent refusal is written down and stops nothing else.", ("remote",)),
+            Line("D7", "While the database is away nothing is taken; then all goes on by itself."),
+            Line("D8", "A resumed turn runs no tool again: its result, or that it is unknown."),
             Line("E1", "A reply says what it answers, and stays in its thread."),
             Line("E2", "Any Markdown of any length arrives whole."),
             Line("E3", "What cannot be drawn is its text."),

@@ -30,6 +30,7 @@ class Visitor:
         self._heard = heard
         self.person = {"id": f"w-{name.lower()}", "name": name}
         self.events: list[Json] = []
+        self._gone = False
         self._changed = anyio.Event()
 
     async def say(
@@ -42,6 +43,16 @@ class Visitor:
     ) -> str:
         """Post a message and return its id."""
         message_id = message_id or str(uuid4())
+        response = await self.post(
+            text, to_agent=to_agent, reply_to=reply_to, message_id=message_id
+        )
+        assert response.status_code == 202, response.text
+        return message_id
+
+    async def post(
+        self, text: str, *, to_agent: bool, reply_to: str | None, message_id: str
+    ) -> httpx2.Response:
+        """Post a message, whatever comes of it."""
         body = {
             "id": message_id,
             "person": self.person,
@@ -49,9 +60,11 @@ class Visitor:
             "to_agent": to_agent,
             "reply_to": reply_to,
         }
-        response = await self._client.post(f"{self._path}/messages", json=body)
-        assert response.status_code == 202, response.text
-        return message_id
+        return await self._client.post(f"{self._path}/messages", json=body)
+
+    def leave(self) -> None:
+        """See and hear nothing more."""
+        self._gone = True
 
     async def try_to_say(self, text: str) -> httpx2.Response:
         """Post a message, whatever comes of it."""
@@ -107,7 +120,7 @@ class Visitor:
         query = {"person": self.person["id"], "name": self.person["name"]}
         async with self._client.stream("GET", f"{self._path}/events", params=query) as response:
             async for line in response.aiter_lines():
-                if not line.startswith("data:"):
+                if self._gone or not line.startswith("data:"):
                     continue
                 self.events.append(orjson.loads(line[5:]))
                 if self.events[-1]["type"] == "history":

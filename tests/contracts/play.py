@@ -8,19 +8,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import httpx2
 import pytest
 
 from channels.base import Channel
 from channels.registry import CHANNELS
 from channels.testing import LINES, Answer, Chat, Need, Person, Said, Stage, reason_against
 from gateway.app import Gateway
+from gateway.ledger.ledger import ledger_schema
 from tape.entry import Entry
+from tape.memory import MemoryStore
+from tape.sqlite import tape_schema
 from tests.clock import RestingClock
+from tests.contracts.mortal import Moment, MortalStore, Strike
 from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateways import gateway_of, tape_of
@@ -75,6 +80,31 @@ class Play:
     gateway: Gateway
     model: FakeOpenAI
     clock: RestingClock
+    mortal: MortalStore | None = None
+
+    @property
+    def store(self) -> MortalStore:
+        """The store of a house that lasts."""
+        assert self.mortal is not None
+        return self.mortal
+
+    def kill_at(self, moment: Moment, strike: Strike) -> None:
+        """Kill the gateway before or after the first transaction that a strike is about."""
+        self.store.kill_at(moment, strike, self.stage.cut_off)
+
+    def kill(self) -> None:
+        """Kill the gateway now: nothing of it is written, or reaches anybody, any more."""
+        self.store.kill(self.stage.cut_off)
+
+    async def killed(self) -> None:
+        """Let time pass until the gateway is killed."""
+        await self.clock.run(self.store.killed.wait())
+
+    async def health(self) -> tuple[int, dict[str, Any]]:
+        """Ask /health/ready, as whoever watches the gateway does."""
+        async with httpx2.AsyncClient(trust_env=False) as client:
+            response = await client.get(f"{self.gateway.url}health/ready")
+        return response.status_code, dict(response.json())
 
     def has(self, need: Need) -> bool:
         """Tell whether the channel has something."""
@@ -153,6 +183,11 @@ class House:
     stage: OpenStage
     model: FakeOpenAI
     clock: RestingClock
+    lasting: MemoryStore | None = field(default=None)
+
+    def last(self) -> None:
+        """Keep everything in a store in memory that outlives the gateways, and can be killed."""
+        self.lasting = MemoryStore([tape_schema(), ledger_schema()], self.clock.now)
 
     @asynccontextmanager
     async def playing(
@@ -160,26 +195,40 @@ class House:
         home: Path,
         *plugins: object,
         rules: Sequence[str] | None = None,
+        also: Sequence[str] = (),
         **settings: str,
     ) -> AsyncIterator[Play]:
-        """Run a gateway; `rules` are the only ones that ask the agent."""
+        """Run a gateway; `rules` are the only ones that ask the agent.
+
+        `also` names other channels that run.
+        """
         chosen = self.stage.answering(rules) if rules is not None else {}
         more = {"ACCESS__MODE": "open", **self.stage.settings(), **chosen, **settings}
-        async with (
-            gateway_of(
-                home, self.model, *plugins, clock=self.clock, only=[self.channel], **more
-            ) as gateway,
-            self.stage.connected(gateway.url),
-        ):
-            yield Play(self.channel, self.stage, gateway, self.model, self.clock)
+        only = [self.channel, *also]
+        mortal = MortalStore(self.lasting) if self.lasting is not None else None
+        with pytest.MonkeyPatch.context() as patch:
+            if mortal is not None:
+                patch.setattr("gateway.app.open_store", lambda *_: mortal)
+            async with (
+                gateway_of(
+                    home, self.model, *plugins, clock=self.clock, only=only, **more
+                ) as gateway,
+                self.stage.connected(gateway.url),
+            ):
+                yield Play(self.channel, self.stage, gateway, self.model, self.clock, mortal)
 
 
 @asynccontextmanager
-async def opened(channel: str, *, limits: bool = False) -> AsyncIterator[House]:
-    """Open a house; `limits` holds the platform to its own."""
+async def opened(
+    channel: str, *, limits: bool = False, lasts: bool = False
+) -> AsyncIterator[House]:
+    """Open a house; `limits` holds the platform to its own, `lasts` see `House.last`."""
     clock = RestingClock()
     async with STAGES[channel](clock, limits=limits) as stage, FakeOpenAI() as model:
-        yield House(channel, stage, model, clock)
+        house = House(channel, stage, model, clock)
+        if lasts:
+            house.last()
+        yield house
 
 
 @asynccontextmanager

@@ -32,6 +32,8 @@ class RoomStage:
         self._group: TaskGroup | None = None
         self._changed = anyio.Event()
         self._guests = 0
+        self._clock = clock
+        self._refused: list[Said] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -133,7 +135,14 @@ class RoomStage:
     # -- what people see
 
     async def taken(self) -> None:
-        """What was posted is taken."""
+        """What was posted is taken; a page offers again what it was told to bring later."""
+        while self._refused:
+            said = self._refused[0]
+            if await self._posted(await self._visitor(said.chat, said.person), said):
+                self._refused.remove(said)
+            else:
+                assert self._clock is not None
+                await self._clock.sleep(1)
 
     async def seen(self) -> None:
         """Let somebody come into each room: who was there before sees that last of all."""
@@ -181,6 +190,16 @@ class RoomStage:
         here = [visitor for people in self._rooms.values() for visitor in people.values()]
         return orjson.dumps([visitor.events for visitor in [*self._gone, *here]])
 
+    # -- the gateway's end of the line
+
+    def cut_off(self) -> None:
+        for people in self._rooms.values():
+            for visitor in people.values():
+                visitor.leave()
+
+    def untaken(self) -> int:
+        return len(self._refused)
+
     # -- trouble
 
     def throttle(self, operation: Operation, chat: Chat, seconds: int) -> None:
@@ -197,6 +216,27 @@ class RoomStage:
 
     def too_many(self) -> int:
         return _not_here()
+
+    def half_open(self) -> None:
+        _not_here()
+
+    def go_deaf(self) -> None:
+        _not_here()
+
+    def hear_again(self) -> None:
+        _not_here()
+
+    def drop_connections(self) -> None:
+        _not_here()
+
+    def listening(self) -> int:
+        return _not_here()
+
+    def revoke(self) -> None:
+        _not_here()
+
+    def compete(self) -> None:
+        _not_here()
 
     # -- parts
 
@@ -222,9 +262,19 @@ class RoomStage:
         return visitor
 
     async def _post(self, visitor: Visitor, said: Said) -> None:
-        await visitor.say(
-            said.text, to_agent=False, reply_to=said.delivery or None, message_id=said.id
-        )
+        if not await self._posted(visitor, said):
+            self._refused.append(said)
+
+    async def _posted(self, visitor: Visitor, said: Said) -> bool:
+        """Post a message; tells whether the gateway said that it took it."""
+        try:
+            answer = await visitor.post(
+                said.text, to_agent=False, reply_to=said.delivery or None, message_id=said.id
+            )
+        except httpx2.TransportError:
+            return False
+        assert answer.status_code in (202, 503), answer.text
+        return answer.status_code == 202
 
     def _seen(self, chat: Chat) -> list[dict[str, Any]]:
         """Return what the first visitor of a room has seen, what was said before among it."""

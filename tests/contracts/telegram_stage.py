@@ -16,8 +16,9 @@ from tests.clock import ManualClock
 from tests.fakes.telegram_entities import checked, detected
 from tests.fakes.telegram_faults import LostAnswer, RetryAfter
 from tests.fakes.telegram_http import JsonObject
-from tests.fakes.telegram_rules import MAX_ENTITIES, MAX_TEXT
+from tests.fakes.telegram_rules import MAX_ENTITIES, MAX_TEXT, Refusal
 from tests.fakes.telegram_server import FakeTelegram
+from tests.fakes.telegram_updates import OTHER_POLLER
 from tests.fakes.telegram_world import Chat as TelegramChat
 from tests.fakes.telegram_world import Message, User
 
@@ -48,6 +49,8 @@ class TelegramStage:
         self.fake = FakeTelegram(
             limits=limits, clock=clock.monotonic if clock is not None else time.monotonic
         )
+        if clock is not None:
+            self.fake.epoch = clock.now().timestamp() - clock.monotonic()
         self._people: dict[str, User] = {}
 
     async def __aenter__(self) -> Self:
@@ -71,7 +74,10 @@ class TelegramStage:
 
     @asynccontextmanager
     async def connected(self, url: str) -> AsyncIterator[None]:
-        yield
+        try:
+            yield
+        finally:
+            self.fake.cut_off = False
 
     # -- who and where
 
@@ -211,6 +217,15 @@ class TelegramStage:
         sent = [call for call in self.fake.calls if call.method != "getUpdates"]
         return orjson.dumps([(call.method, call.params) for call in sent], default=repr)
 
+    # -- the gateway's end of the line
+
+    def cut_off(self) -> None:
+        self.fake.cut_off = True
+        self.fake.drop_connections()
+
+    def untaken(self) -> int:
+        return len(self.fake.updates.pending)
+
     # -- trouble
 
     def throttle(self, operation: Operation, chat: Chat, seconds: int) -> None:
@@ -234,6 +249,27 @@ class TelegramStage:
 
     def too_many(self) -> int:
         return self.fake.too_many
+
+    def half_open(self) -> None:
+        self.fake.half_open()
+
+    def go_deaf(self) -> None:
+        self.fake.silence()
+
+    def hear_again(self) -> None:
+        self.fake.silence(False)
+
+    def drop_connections(self) -> None:
+        self.fake.drop_connections()
+
+    def listening(self) -> int:
+        return self.fake.polls
+
+    def revoke(self) -> None:
+        self.fake.token_revoked = True
+
+    def compete(self) -> None:
+        self.fake.updates.end_poll(Refusal(409, OTHER_POLLER))
 
     # -- parts
 

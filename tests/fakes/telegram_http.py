@@ -101,6 +101,7 @@ class Connection(asyncio.Protocol):
         self._buffer = bytearray()
         self._task: asyncio.Task[None] | None = None
         self._transport: asyncio.Transport | None = None
+        self._mute = False
         self.closed = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -115,9 +116,15 @@ class Connection(asyncio.Protocol):
             self._task.cancel()
 
     def data_received(self, data: bytes) -> None:
+        if self._mute:
+            return
         self._buffer += data
         if self._task is None:
             self._advance()
+
+    def mute(self) -> None:
+        """Take in nothing more and answer nothing more, without closing: a half-open socket."""
+        self._mute = True
 
     def hang_up(self) -> None:
         """Close the connection at once."""
@@ -152,6 +159,8 @@ class Connection(asyncio.Protocol):
 
     def _put(self, outcome: Outcome) -> None:
         assert self._transport is not None
+        if self._mute:
+            return
         if outcome is None:
             self._buffer.clear()
             self._transport.abort()

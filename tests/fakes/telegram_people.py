@@ -30,12 +30,12 @@ class People:
         self.updates = Updates(clock)
         self.clock = clock
         self.can_read_all_group_messages = can_read_all_group_messages
-        self._epoch = time.time() - clock()
+        self.epoch = time.time() - clock()
 
     @property
     def now(self) -> int:
         """Return the Unix time of the clock."""
-        return int(self._epoch + self.clock())
+        return int(self.epoch + self.clock())
 
     def changed(self) -> None:
         """Wake whoever waits for a change."""

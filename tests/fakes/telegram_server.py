@@ -55,7 +55,8 @@ _LINE: Final = re.compile(r"\s*(-?\d+)\s+([^:]+?)\s*:\s*(.*?)\s*")
 class FakeTelegram(People):
     """Serve the Bot API for one bot on 127.0.0.1 while the context is open.
 
-    `calls` has every request of the bot, `messages` what it said. With `limits`, more than
+    `calls` has every request of the bot, `messages` what it said, `polls` how many getUpdates
+    are under way. With `cut_off` it hangs up on whoever asks anything. With `limits`, more than
     Telegram allows is answered with 429 and counted in `too_many`. With `unknown_methods_true`
     it is a sloppy server of someone else: true to every unknown method, few fields in getMe.
     `clock` gives seconds; limits, drafts and dates go by it, long polls by the event loop. An
@@ -87,6 +88,9 @@ class FakeTelegram(People):
         self._methods = Methods(self, Limits() if limits else None, few_fields=unknown_methods_true)
         self._faults = Faults()
         self._revoked = False
+        self._silent: asyncio.Event | None = None
+        self.cut_off = False
+        self.polls = 0
         self._pulse = asyncio.Event()
         self._connections: set[Connection] = set()
         self._crashes: list[BaseException] = []
@@ -229,12 +233,32 @@ class FakeTelegram(People):
         if revoked:
             self.updates.end_poll(_UNAUTHORIZED)
 
+    def half_open(self) -> None:
+        """Let every connection of now stay open while nothing comes through it."""
+        for connection in self._connections:
+            connection.mute()
+
+    def drop_connections(self) -> None:
+        """Break every connection."""
+        for connection in list(self._connections):
+            connection.hang_up()
+
+    def silence(self, silent: bool = True) -> None:
+        """Answer no getUpdates, neither those that wait nor new ones, until it is ended."""
+        if silent:
+            self._silent = asyncio.Event()
+        elif self._silent is not None:
+            self._silent.set()
+            self._silent = None
+
     # -- serving -------------------------------------------------------------------------------
 
     def _unix(self) -> int:
         return self.now
 
     def _handle(self, request: Request) -> Outcome | Coroutine[Any, Any, Outcome]:
+        if self.cut_off:
+            return None
         path = request.target.partition("?")[0].replace("%3A", ":")
         if path.startswith("/file/bot"):
             return self._download(path.removeprefix("/file/bot"))
@@ -282,6 +306,7 @@ class FakeTelegram(People):
 
     async def _get_updates(self, call: Call) -> Answer:
         params = call.params
+        self.polls += 1
         try:
             if self._methods.webhook.url:
                 raise Refusal(409, WEBHOOK_SET)
@@ -293,8 +318,13 @@ class FakeTelegram(People):
             limit = min(max(_number(params, "limit", MOST), 1), MOST)
             timeout = min(max(_number(params, "timeout", 0), 0), _LONGEST_POLL)
             batch = await self.updates.poll(limit, timeout)
+            if self._silent is not None:
+                await self._silent.wait()
         except Refusal as refusal:
             return self._failed(call, refusal)
+        finally:
+            self.polls -= 1
+            self.changed()
         call.ok = True
         return Answer(b'{"ok":true,"result":%b}' % batch)
 

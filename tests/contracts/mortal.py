@@ -1,0 +1,115 @@
+"""A store that outlives its gateways: what a gateway that is killed had not written is not there.
+
+A kill is acted out at one moment of one transaction: from then on nothing of that gateway reaches
+its store, and the stage takes nothing of it (`Stage.cut_off`), whatever its tasks still do until
+they are cancelled. A database that is away is acted out here, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import anyio
+
+from tape.entry import Entry, NewEntry
+from tape.errors import StoreUnavailable, TapeError
+from tape.query import Query
+from tape.store import TapeInfo, UnitStore
+from tape.unit import Append, Outcome, Row, Run, Unit
+
+Moment = Literal["before", "after"]
+Strike = Callable[[frozenset[str]], bool]
+"""Tells of what a transaction holds (names of statements and entries) whether it is the one."""
+
+
+class Killed(TapeError):
+    """This gateway is dead: nothing of it is written any more."""
+
+
+class MortalStore:
+    """What one gateway has of a lasting store."""
+
+    durable = False
+
+    def __init__(self, inner: UnitStore) -> None:
+        self._inner = inner
+        self._strike: tuple[Strike, Moment] | None = None
+        self._struck: Callable[[], None] = lambda: None
+        self.dead = False
+        self.away = False
+        self.commits = 0
+        self.killed = anyio.Event()
+
+    def kill_at(self, moment: Moment, strike: Strike, struck: Callable[[], None]) -> None:
+        """Die before or after the first transaction for which `strike` is true."""
+        self._strike, self._struck = (strike, moment), struck
+
+    def kill(self, struck: Callable[[], None]) -> None:
+        """Die now."""
+        self._struck = struck
+        self._die()
+
+    async def append(
+        self, tape: str, entries: Sequence[NewEntry], key: str | None = None
+    ) -> list[Entry]:
+        (outcome,) = await self.commit(Unit([Append(tape, tuple(entries), key)]))
+        return list(outcome.entries)
+
+    async def commit(self, unit: Unit) -> list[Outcome]:
+        self._live()
+        if self.away:
+            raise StoreUnavailable("the database is locked")
+        self.commits += 1
+        strike, moment = self._strike or (_never, "before")
+        now = strike(held_by(unit))
+        if now and moment == "before":
+            self._die()
+        self._live()
+        done = await self._inner.commit(unit)
+        if now:
+            self._die()
+        self._live()
+        return done
+
+    async def query(self, query: Query) -> list[Entry]:
+        self._live()
+        return await self._inner.query(query)
+
+    async def tapes(self, prefix: str = "") -> list[TapeInfo]:
+        self._live()
+        return await self._inner.tapes(prefix)
+
+    async def size(self, tape: str) -> int:
+        self._live()
+        return await self._inner.size(tape)
+
+    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        self._live()
+        return await self._inner.select(statement, values)
+
+    async def close(self) -> None:
+        """The lasting store stays open."""
+
+    def _live(self) -> None:
+        if self.dead:
+            raise Killed("killed")
+
+    def _die(self) -> None:
+        self.dead = True
+        self._strike = None
+        self._struck()
+        self.killed.set()
+
+
+def held_by(unit: Unit) -> frozenset[str]:
+    """Return what a transaction holds: its statements, and its entries' names (or kinds)."""
+    names = {step.statement for step in unit.steps if isinstance(step, Run)}
+    for step in unit.steps:
+        if isinstance(step, Append):
+            names |= {entry.name or entry.kind for entry in step.entries}
+    return frozenset(names)
+
+
+def _never(_names: frozenset[str]) -> bool:
+    return False

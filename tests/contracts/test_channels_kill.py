@@ -1,0 +1,266 @@
+"""D1 and D8: killed at any moment, everything is answered once; on every channel."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from agent.tool import NoArguments, Tool, ToolContext
+from channels.testing import Said
+from gateway.delivery import RESENT
+from gateway.hookspecs import hookimpl
+from tests.contracts.mortal import Moment
+from tests.contracts.play import Play, opened, promises
+from tests.contracts.test_channels_d import SENTENCES, WHOLE
+from tests.fakes.openai_script import Call, Request, Text, ToolCalls
+
+pytestmark = pytest.mark.anyio
+
+LONG: Final = "\n\n".join(f"Paragraph {n}: " + "word " * 150 for n in range(24)).strip()
+
+
+@dataclass
+class Counts:
+    """A plugin with a tool that has an effect."""
+
+    runs: list[str] = field(default_factory=list)
+
+    @hookimpl
+    def provide_tools(self) -> list[Tool]:
+        async def order(_arguments: NoArguments, _context: ToolContext) -> str:
+            self.runs.append("ordered")
+            return f"order number {len(self.runs)}"
+
+        return [Tool("shop.order", "Order something.", NoArguments, order, first=True)]
+
+
+ORDER: Final = ToolCalls((Call("a", "shop_order", "{}"),))
+
+
+def whole(_request: Request) -> Text:
+    return Text((WHOLE,))
+
+
+async def asked_and_killed(play: Play, moment: Moment, name: str) -> Said:
+    """Ask, and kill the gateway before or after the first transaction with something."""
+    play.kill_at(moment, lambda held: name in held)
+    said = await play.stage.say(play.chat(), play.person(), "what is it?")
+    await play.killed()
+    return said
+
+
+def answers_to(play: Play, said: Said) -> list[str]:
+    return [a.text for a in play.stage.answers(said.chat) if a.reply_to == said.id]
+
+
+@promises("D1")
+@pytest.mark.parametrize(
+    ("moment", "name"),
+    [
+        ("after", "ledger.accept"),
+        ("before", "ledger.taken_in"),
+        ("after", "ledger.taken_in"),
+        ("after", "turn.start"),
+        ("after", "tool.done"),
+        ("before", "turn.end"),
+        ("after", "turn.end"),
+    ],
+)
+async def test_d1_killed_before_its_answer_goes_out_it_is_answered_once(
+    channel: str, tmp_path: Path, moment: Moment, name: str
+) -> None:
+    shop = Counts()
+    async with opened(channel, lasts=True) as house:
+        house.model.default = whole
+        house.model.enqueue(ORDER)
+        async with house.playing(tmp_path, shop) as play:
+            said = await asked_and_killed(play, moment, name)
+            assert answers_to(play, said) == []
+        async with house.playing(tmp_path, shop) as play:
+            await play.settle()
+            assert answers_to(play, said) == [WHOLE]
+            assert len(await play.events(said.chat, "turn.start")) == 1
+            (end,) = await play.events(said.chat, "turn.end")
+            assert end["status"] == "done"
+    assert len(shop.runs) == 1
+
+
+@promises("D1")
+async def test_d1_killed_when_partial_text_is_out_it_becomes_the_answer(
+    channel: str, tmp_path: Path
+) -> None:
+    async with opened(channel, lasts=True) as house:
+        house.model.default = whole
+        house.model.enqueue(Text(SENTENCES, gate=asyncio.Event()))
+        async with house.playing(tmp_path) as play:
+            said = await play.stage.say(play.chat(), play.person(), "what is it?")
+            await play.run(play.stage.until(lambda: answers_to(play, said) != []))
+            (draft,) = play.stage.answers(said.chat)
+            await play.clock.advance(0)
+            play.kill()
+        async with house.playing(tmp_path) as play:
+            await play.settle()
+            assert play.texts(said.chat) == [WHOLE]
+            assert play.answer(said).id == draft.id
+
+
+@promises("D1")
+async def test_d1_killed_when_the_answer_has_taken_its_draft_s_place_it_stands_once(
+    channel: str, tmp_path: Path
+) -> None:
+    async with opened(channel, lasts=True) as house:
+        house.model.enqueue(Text(SENTENCES, delay=1.0, sleep=house.clock.sleep))
+        async with house.playing(tmp_path) as play:
+            said = await asked_and_killed(play, "before", "send.receipt")
+        async with house.playing(tmp_path) as play:
+            await play.settle()
+            assert play.texts(said.chat) == [WHOLE]
+            assert len(await play.events(said.chat, "send.receipt")) == 1
+
+
+@promises("D1")
+async def test_d1_killed_between_two_pieces_of_a_long_answer_the_rest_follows(
+    channel: str, tmp_path: Path
+) -> None:
+    async with opened(channel, lasts=True) as house:
+        house.model.enqueue(Text((LONG,)))
+        async with house.playing(tmp_path) as play:
+            said = await asked_and_killed(play, "after", "send.receipt")
+        async with house.playing(tmp_path) as play:
+            await play.settle()
+            assert "".join("".join(play.texts(said.chat)).split()) == "".join(LONG.split())
+            receipts = await play.events(said.chat, "send.receipt")
+            assert len(receipts) == len(play.texts(said.chat))
+
+
+@promises("D1", "remote")
+@pytest.mark.parametrize("sent", [True, False])
+async def test_d1_a_send_of_which_nobody_knows_is_made_again_once_and_marked(
+    channel: str, tmp_path: Path, sent: bool
+) -> None:
+    async with opened(channel, lasts=True) as house:
+        house.model.default = whole
+        async with house.playing(tmp_path) as play:
+            moment: Moment = "before" if sent else "after"
+            said = await asked_and_killed(
+                play, moment, "send.receipt" if sent else "ledger.sending"
+            )
+        async with house.playing(tmp_path) as play:
+            await play.settle()
+            assert answers_to(play, said) == [WHOLE] * sent + [RESENT + WHOLE]
+        async with house.playing(tmp_path) as play:
+            await play.settle()
+            assert len(answers_to(play, said)) == 1 + sent
+
+
+@promises("D1", "remote")
+@pytest.mark.parametrize("sent", [True, False])
+async def test_d1_a_send_of_which_nobody_knows_is_held_where_that_is_wanted(
+    channel: str, tmp_path: Path, sent: bool
+) -> None:
+    async with opened(channel, lasts=True) as house:
+        house.model.default = whole
+        hold = {"DELIVERY__AMBIGUOUS": "hold"}
+        async with house.playing(tmp_path, **hold) as play:
+            moment: Moment = "before" if sent else "after"
+            said = await asked_and_killed(
+                play, moment, "send.receipt" if sent else "ledger.sending"
+            )
+        for _ in range(2):
+            async with house.playing(tmp_path, **hold) as play:
+                await play.settle()
+                assert answers_to(play, said) == [WHOLE] * sent
+                assert len(await play.events(said.chat, "send.ambiguous")) == 1
+
+
+@promises("D1")
+@pytest.mark.parametrize("first", [1, 2, 3, 4])
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_d1_killed_at_each_transaction_in_turn_everything_is_answered_once(
+    channel: str, tmp_path: Path, moment: Moment, first: int
+) -> None:
+    """Two questions, a tool, and a kill at one transaction after the other: every fourth of them."""
+    for number in range(first, 100, 4):
+        async with opened(channel, lasts=True) as house:
+            house.model.default = whole
+            house.model.enqueue(ORDER)
+            seen: list[frozenset[str]] = []
+
+            def strike(
+                held: frozenset[str], seen: list[frozenset[str]] = seen, number: int = number
+            ) -> bool:
+                seen.append(held)
+                return len(seen) == number
+
+            async with house.playing(tmp_path / str(number), Counts()) as play:
+                chat, alice = play.chat(), play.person()
+                play.kill_at(moment, strike)
+                said = [await play.stage.say(chat, alice, word) for word in ("one", "two")]
+                if not await killed_or_settled(play):
+                    assert number > 8
+                    return
+            async with house.playing(tmp_path / str(number), Counts()) as play:
+                await play.settle()
+                for one in said:
+                    check_once(play, one, seen[-1])
+    raise AssertionError("there is no end to its transactions")
+
+
+async def killed_or_settled(play: Play) -> bool:
+    """Let everything be answered, unless the gateway is killed before."""
+    settled = asyncio.ensure_future(play.settle())
+    killed = asyncio.ensure_future(play.store.killed.wait())
+    await asyncio.wait([settled, killed], return_when=asyncio.FIRST_COMPLETED)
+    for task in (settled, killed):
+        task.cancel()
+    await asyncio.gather(settled, killed, return_exceptions=True)
+    return play.store.dead
+
+
+def check_once(play: Play, said: Said, held: frozenset[str]) -> None:
+    """Check that a question has one whole answer, or the declared exception."""
+    answers = answers_to(play, said)
+    unknown = bool(held & {"ledger.sending", "ledger.sent"}) and play.has("remote")
+    marked = [text for text in answers if text.startswith(RESENT)]
+    if marked and unknown:
+        assert marked == [RESENT + WHOLE]
+        answers = [text for text in answers if text not in marked] or [WHOLE]
+    assert answers == [WHOLE], f"killed at {sorted(held)}"
+
+
+@promises("D8")
+async def test_d8_a_tool_whose_end_was_not_recorded_is_not_run_again_and_the_model_is_told(
+    channel: str, tmp_path: Path
+) -> None:
+    shop = Counts()
+    async with opened(channel, lasts=True) as house:
+        house.model.default = whole
+        house.model.enqueue(ORDER)
+        async with house.playing(tmp_path, shop) as play:
+            said = await asked_and_killed(play, "before", "tool.done")
+        async with house.playing(tmp_path, shop) as play:
+            await play.settle()
+            assert answers_to(play, said) == [WHOLE]
+            assert "outcome of this call is unknown" in str(play.model.requests[-1].body)
+    assert len(shop.runs) == 1
+
+
+@promises("D8")
+async def test_d8_a_tool_that_ran_is_not_run_again_its_result_is_used(
+    channel: str, tmp_path: Path
+) -> None:
+    shop = Counts()
+    async with opened(channel, lasts=True) as house:
+        house.model.default = whole
+        house.model.enqueue(ORDER)
+        async with house.playing(tmp_path, shop) as play:
+            said = await asked_and_killed(play, "after", "tool.done")
+        async with house.playing(tmp_path, shop) as play:
+            await play.settle()
+            assert answers_to(play, said) == [WHOLE]
+            assert "order number 1" in str(play.model.requests[-1].body)
+    assert len(shop.runs) == 1

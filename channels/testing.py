@@ -253,6 +253,10 @@ class Stage(Protocol):
         """Return how many connections wait at this moment for what is said."""
         ...
 
+    def connections(self) -> int:
+        """Return how many connections to the platform are open."""
+        ...
+
     def revoke(self) -> None:
         """Let the gateway's token be no good any more."""
         ...

@@ -232,6 +232,9 @@ class RoomStage:
     def listening(self) -> int:
         return _not_here()
 
+    def connections(self) -> int:
+        return _not_here()
+
     def revoke(self) -> None:
         _not_here()
 

@@ -265,6 +265,9 @@ class TelegramStage:
     def listening(self) -> int:
         return self.fake.polls
 
+    def connections(self) -> int:
+        return self.fake.open_connections
+
     def revoke(self) -> None:
         self.fake.token_revoked = True
 

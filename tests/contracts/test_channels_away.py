@@ -1,4 +1,4 @@
-"""D2 and D7: the gateway, or its database, was away; on every channel that has what a line needs."""
+"""D2 and D7: the gateway, or its database, was away; on every channel."""
 
 from __future__ import annotations
 

@@ -90,6 +90,32 @@ async def test_c2_requests_of_one_person_are_answered_in_order(
         assert play.answer(second).text == "the second"
 
 
+@promises("C2")
+async def test_c2_a_chat_with_a_hundred_questions_does_not_hold_up_another(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path, TURN__RUNNING="1", TURN__WAITING="500") as play:
+        gate = asyncio.Event()
+        play.model.enqueue(Text(("at ", "last"), gate=gate))
+        alice, bob = play.person(), play.person("Bob")
+        busy, other = play.chat(alice), play.chat(bob)
+        first = await asked(play, busy, alice, "number 0")
+        for number in range(1, 101):
+            await play.stage.say(busy, alice, f"number {number}")
+        await play.taken()
+        said = [await asked(play, other, bob, word) for word in ("word-1-1", "word-1-2")]
+        assert len(play.model.requests) == 1
+        gate.set()
+        await play.run(play.stage.until(lambda: len(play.stage.answers(other)) == 2))
+        assert play.answer(first).text == "at last"
+        for one in said:
+            play.answer(one)
+        bodies = [str(request.body) for request in play.model.requests]
+        turns = [next(n for n, b in enumerate(bodies) if f"word-1-{k}" in b) for k in (1, 2)]
+        assert turns[0] <= 2
+        assert turns[1] <= 4
+
+
 @promises("C3")
 async def test_c3_what_does_not_fit_the_queue_is_told_and_taped(
     channel: str, tmp_path: Path

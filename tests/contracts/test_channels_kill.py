@@ -183,7 +183,7 @@ async def test_d1_a_send_of_which_nobody_knows_is_held_where_that_is_wanted(
 async def test_d1_killed_at_each_transaction_in_turn_everything_is_answered_once(
     channel: str, tmp_path: Path, moment: Moment, first: int
 ) -> None:
-    """Two questions, a tool, and a kill at one transaction after the other: every fourth of them."""
+    """Two questions, a tool, and a kill at every fourth transaction, one after the other."""
     for number in range(first, 100, 4):
         async with opened(channel, lasts=True) as house:
             house.model.default = whole

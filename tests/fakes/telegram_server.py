@@ -238,6 +238,11 @@ class FakeTelegram(People):
         for connection in self._connections:
             connection.mute()
 
+    @property
+    def open_connections(self) -> int:
+        """Return how many connections are open."""
+        return len(self._connections)
+
     def drop_connections(self) -> None:
         """Break every connection."""
         for connection in list(self._connections):

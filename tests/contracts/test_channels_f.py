@@ -1,0 +1,178 @@
+"""F: connections; on every channel that has what a line needs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.clock import ManualClock
+from tests.contracts.play import Play, opened, playing, promises
+from tests.fakes.openai_script import Text
+from tests.visitor import visit
+
+pytestmark = pytest.mark.anyio
+
+NOTICED = 60
+"""So many seconds a connection may be dead until that is noticed."""
+
+
+@contextmanager
+def loop_time(clock: ManualClock) -> Iterator[None]:
+    """Let the time of the event loop, by which sockets are given up, pass with the clock, too."""
+    loop = asyncio.get_running_loop()
+    before = clock.monotonic()
+    vars(loop)["time"] = lambda: time.monotonic() + clock.monotonic() - before
+    try:
+        yield
+    finally:
+        del vars(loop)["time"]
+
+
+async def seconds_pass(play: Play, seconds: int) -> None:
+    """Let time pass, as everybody feels it."""
+    for _ in range(seconds // 5):
+        await play.clock.advance(5)
+
+
+async def until_connected(play: Play) -> None:
+    """Let time pass until the gateway listens."""
+    for _ in range(NOTICED):
+        if play.stage.listening() and play.gateway.manager.ready():
+            return
+        await play.clock.advance(1)
+    raise AssertionError("the gateway does not listen")
+
+
+@promises("F1")
+async def test_f1_a_half_open_socket_is_noticed_and_a_hundred_messages_come_through(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice = play.chat(), play.person()
+        await play.ask(chat, alice, "before")
+        with loop_time(play.clock):
+            await until_connected(play)
+            play.stage.half_open()
+            said = []
+            for number in range(100):
+                asks = number % 20 == 0
+                said.append(await play.stage.say(chat, alice, f"number {number}", mention=asks))
+                if number % 2:
+                    await play.clock.advance(0.5)
+            assert play.stage.untaken() == 100
+            await seconds_pass(play, NOTICED - 25)
+            assert play.stage.untaken() == 0
+        await play.settle()
+        taped = [entry.meta.get("message_id") for entry in await play.tape(chat)]
+        assert [taped.count(one.id) for one in said] == [1] * 100
+        asked = said[::20]
+        assert [
+            answer.reply_to
+            for answer in play.stage.answers(chat)
+            if answer.reply_to in {one.id for one in said}
+        ] == [one.id for one in asked]
+
+
+@promises("F2")
+async def test_f2_after_a_hundred_reconnects_one_connection_lives(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice = play.chat(), play.person()
+        with loop_time(play.clock):
+            for _ in range(100):
+                await until_connected(play)
+                assert play.stage.listening() == 1
+                play.stage.drop_connections()
+                await play.clock.advance(0)
+            await until_connected(play)
+            assert play.stage.listening() == 1
+            assert play.stage.connections() <= 2
+        play.answer(await play.ask(chat, alice, "still there?"))
+
+
+@promises("F3")
+async def test_f3_a_quiet_chat_is_not_called_unhealthy(channel: str, tmp_path: Path) -> None:
+    async with playing(channel, tmp_path) as play:
+        with loop_time(play.clock):
+            for _ in range(10):
+                await seconds_pass(play, 60)
+                assert (await play.health())[0] == 200
+
+
+@promises("F3")
+async def test_f3_a_deaf_channel_is_named_with_since_when_though_its_sends_arrive(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, gate = play.chat(), asyncio.Event()
+        play.model.enqueue(Text(("at ", "last"), gate=gate))
+        said = await play.stage.say(chat, play.person(), "one")
+        await play.taken()
+        with loop_time(play.clock):
+            await until_connected(play)
+            play.stage.go_deaf()
+            await seconds_pass(play, NOTICED - 5)
+            gate.set()
+            await play.run(play.stage.until(lambda: "at last" in play.texts(chat)))
+            play.answer(said)
+            await seconds_pass(play, 5)
+            status, body = await play.health()
+            told = body["channels"][channel]
+            assert status == 503
+            assert told["state"] in ("deaf", "waiting")
+            assert told["since"]
+            since = told["since"]
+            await seconds_pass(play, NOTICED)
+            assert (await play.health())[1]["channels"][channel]["since"] == since
+            play.stage.hear_again()
+            await seconds_pass(play, NOTICED)
+            assert (await play.health())[0] == 200
+
+
+@promises("F4")
+@pytest.mark.parametrize("when", ["from the start", "later"])
+async def test_f4_a_token_that_is_no_good_is_told_with_its_remedy_and_others_run_on(
+    channel: str, tmp_path: Path, when: str
+) -> None:
+    async with opened(channel) as house:
+        if when == "from the start":
+            house.stage.revoke()
+        async with house.playing(tmp_path, also=["web"], TAPE__URL="memory:") as play:
+            if when == "later":
+                play.answer(await play.ask(play.chat(), play.person(), "before"))
+                play.stage.revoke()
+            await play.clock.advance(5)
+            status, body = await play.health()
+            told = body["channels"][channel]
+            assert (status, told["state"]) == (503, "unfit")
+            assert f"TAPEWAY_{channel.upper()}__TOKEN" in told["why"]
+            assert body["channels"]["web"]["state"] == "ready"
+            sent = play.stage.outbound()
+            async with visit(play.gateway.url, "Bob") as (bob,):
+                answer = await play.run(bob.answer(await bob.say("and you?")))
+            assert "and you?" in answer["text"]
+            await play.clock.advance(3600)
+            assert play.stage.outbound() == sent
+
+
+@promises("F4")
+async def test_f4_a_second_reader_of_the_same_token_is_told_and_tried_again(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice = play.chat(), play.person()
+        await until_connected(play)
+        play.stage.compete()
+        await play.clock.advance(0.1)
+        status, body = await play.health()
+        assert status == 503
+        assert "second" in body["channels"][channel]["why"]
+        await until_connected(play)
+        assert (await play.health())[0] == 200
+        play.answer(await play.ask(chat, alice, "still there?"))

@@ -233,6 +233,10 @@ class Stage(Protocol):
         """Return how many requests were refused because the platform takes no more of them."""
         ...
 
+    def patient(self) -> Mapping[str, str]:
+        """Return the settings under which a dead connection is noticed the latest."""
+        ...
+
     def half_open(self) -> None:
         """Let every connection of now stay open while nothing comes through it; new ones work."""
         ...

@@ -53,6 +53,9 @@ MARK_ROOM: Final = 64
 NO_ANSWER: Final = "Telegram cannot be reached now: no answer came. Trying again."
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
+LONGEST_SILENCE: Final = 55.0
+"""So long a request for updates is waited for at most: a dead connection is noticed in a minute."""
+
 LONGEST_UPDATE: Final = 4_000_000
 FORGETS_AFTER: Final = 24 * 3600.0
 """After a quiet day Telegram may count its updates anew: then no offset is asked for."""
@@ -252,7 +255,7 @@ class TelegramChannel(Channel):
             try:
                 updates = await self._api.call(
                     "getUpdates",
-                    seconds=seconds + ANSWER_SECONDS,
+                    seconds=min(seconds + ANSWER_SECONDS, LONGEST_SILENCE),
                     offset=offset,
                     timeout=seconds,
                     limit=MOST_AT_ONCE,

@@ -217,6 +217,9 @@ class RoomStage:
     def too_many(self) -> int:
         return _not_here()
 
+    def patient(self) -> Mapping[str, str]:
+        return _not_here()
+
     def half_open(self) -> None:
         _not_here()
 

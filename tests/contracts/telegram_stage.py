@@ -250,6 +250,9 @@ class TelegramStage:
     def too_many(self) -> int:
         return self.fake.too_many
 
+    def patient(self) -> Mapping[str, str]:
+        return {"TELEGRAM__POLL_SECONDS": "50"}
+
     def half_open(self) -> None:
         self.fake.half_open()
 

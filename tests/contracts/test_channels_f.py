@@ -62,8 +62,8 @@ async def test_f1_a_half_open_socket_is_noticed_and_a_hundred_messages_come_thro
             for number in range(100):
                 asks = number % 20 == 0
                 said.append(await play.stage.say(chat, alice, f"number {number}", mention=asks))
-                if number % 2:
-                    await play.clock.advance(0.5)
+                if number % 4 == 3:
+                    await play.clock.advance(1)
             assert play.stage.untaken() == 100
             await seconds_pass(play, NOTICED - 25)
             assert play.stage.untaken() == 0
@@ -76,6 +76,22 @@ async def test_f1_a_half_open_socket_is_noticed_and_a_hundred_messages_come_thro
             for answer in play.stage.answers(chat)
             if answer.reply_to in {one.id for one in said}
         ] == [one.id for one in asked]
+
+
+@promises("F1")
+async def test_f1_it_is_noticed_in_time_whatever_is_set(channel: str, tmp_path: Path) -> None:
+    async with opened(channel) as house:
+        more = {"TAPE__URL": "memory:", **house.stage.patient()}
+        async with house.playing(tmp_path, **more) as play:
+            with loop_time(play.clock):
+                await until_connected(play)
+                await play.clock.advance(0.5)
+                play.stage.half_open()
+                said = await play.stage.say(play.chat(), play.person(), "one")
+                await seconds_pass(play, NOTICED)
+                assert play.stage.untaken() == 0
+            await play.settle()
+            play.answer(said)
 
 
 @promises("F2")

@@ -108,6 +108,27 @@ async def test_d1_killed_when_partial_text_is_out_it_becomes_the_answer(
             assert play.answer(said).id == draft.id
 
 
+@promises("D1", "private")
+async def test_d1_killed_while_a_private_answer_is_written_it_is_answered_once(
+    channel: str, tmp_path: Path
+) -> None:
+    async with opened(channel, lasts=True) as house:
+        house.model.default = whole
+        house.model.enqueue(Text(SENTENCES, gate=asyncio.Event()))
+        async with house.playing(tmp_path) as play:
+            alice = play.person()
+            chat = play.stage.private(alice)
+            said = await play.stage.say(chat, alice, "what is it?")
+            await play.run(play.model.wait_for_requests(1))
+            await play.clock.advance(3)
+            play.kill()
+        async with house.playing(tmp_path) as play:
+            await play.settle()
+            assert play.texts(chat) == [WHOLE]
+            assert len(play.model.requests) == 2
+            assert len(await play.events(said.chat, "turn.end")) == 1
+
+
 @promises("D1")
 async def test_d1_killed_when_the_answer_has_taken_its_draft_s_place_it_stands_once(
     channel: str, tmp_path: Path

@@ -53,6 +53,7 @@ DOES_NOT_APPLY: Final[Mapping[str, Mapping[str, str]]] = {
     "web": ROOM
     | {
         "B2 private": "every chat of it is a room",
+        "D1 private": "every chat of it is a room",
         "B2 names": "the agent is called by a mention only",
         "B2 rules threads": "who is asked is chosen with each message",
     },

@@ -159,6 +159,10 @@ class Sessions:
                 with anyio.CancelScope() as scope:
                     lane.scope = scope
                     await self._run(asked, lambda turn: _begun(lane, turn))
+            except anyio.get_cancelled_exc_class():
+                # The process ends: a turn that began now would stand inside the one handed over.
+                self.close()
+                raise
             finally:
                 self._finished(session_id, session, key, lane)
 

@@ -192,3 +192,27 @@ async def test_after_close_nothing_new_is_started(bench: Bench) -> None:
     await anyio.wait_all_tasks_blocked()
     assert bench.running == []
     assert bench.sessions.waiting("s") == 1
+
+
+async def test_d1_a_turn_that_is_handed_over_is_followed_by_none() -> None:
+    begun: list[int] = []
+
+    async def run(one: Asked, started: Callable[[Turn], None]) -> None:
+        begun.append(one.rows[0].id)
+        await anyio.sleep_forever()
+
+    async with anyio.create_task_group() as group:
+
+        def spawn(_name: str, work: Work) -> None:
+            async def do() -> None:
+                await work()
+
+            group.start_soon(do)
+
+        sessions = Sessions(run, spawn, most_lanes=2, most_turns=5)
+        for number in (1, 2):
+            sessions.submit(in_lane(number, None))
+        await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    assert begun == [1]
+    assert sessions.waiting("s") == 1

@@ -70,6 +70,9 @@ RETRIES: Final = 2
 _TOKEN: Final = "123456:chaos"
 _ASKED: Final = re.compile(r"\b(Q\d{4}) (short|long|tool)\b")
 LINE: Final = re.compile(r"\b(Q\d{4})-(\d+)/(\d+)\b")
+_ENDS: Final = (0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
+"""With these a gateway ends that was told to, also while it starts."""
+
 _SENDS: Final = ("sendmessage", "editmessagetext", "sendmessagedraft")
 
 
@@ -154,12 +157,7 @@ class Supervisor:
                 except asyncio.CancelledError:
                     self._process.kill()
                     raise
-                if not self._expected or code not in (
-                    0,
-                    -signal.SIGKILL,
-                    -signal.SIGTERM,
-                    -signal.SIGINT,
-                ):
+                if not self._expected or code not in _ENDS:
                     self.record.exits.append(code)
 
     def signal(self, number: signal.Signals) -> None:

@@ -17,7 +17,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 from channels.draft import DraftEditor, DraftJournal, Pace, Place
 from channels.errors import ChannelDown, PlaceGone, SendDelayed
@@ -146,6 +147,11 @@ class ChannelHost(DraftJournal, Protocol):
         ...
 
 
+_NEEDS: Final[Mapping[Capability, str]] = MappingProxyType(
+    {"edit": "show", "native_stream": "show", "typing": "show_typing", "media": "fetch"}
+)
+
+
 class Channel(ABC):
     """The base of every channel: turns events into typing and a draft."""
 
@@ -153,6 +159,13 @@ class Channel(ABC):
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
     features: ClassVar[frozenset[Feature]] = frozenset()
     traits: Traits = Traits()
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a channel that declares what it does not do, before anybody waits for it."""
+        super().__init_subclass__()
+        for capability, method in _NEEDS.items():
+            if capability in cls.capabilities and getattr(cls, method) is getattr(Channel, method):
+                raise TypeError(f"{cls.__name__} declares {capability} and has no method {method}")
 
     def __init__(self) -> None:
         self._host: ChannelHost | None = None

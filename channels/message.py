@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 ChatKind = Literal["private", "group"]
 InboundKind = Literal["message", "edit", "change", "unreadable"]
 MediaKind = Literal["image", "audio", "video", "file", "other"]
 OutboundKind = Literal["answer", "notice"]
+
+REST: Final = "rest"
+"""The `joins` of a part whose author's next message belongs to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,10 @@ from typing import Final
 
 import anyio
 
-from channels.message import InboundMessage
+from channels.message import REST, InboundMessage
 from gateway.clock import Clock
 from gateway.in_order import Spawn
 from gateway.ledger.rows import InboxRow
-
-REST: Final = "rest"
-"""The key of a part whose author's next message belongs to it."""
 
 MOST_PARTS: Final = 30
 HARD_CUT: Final = 4096

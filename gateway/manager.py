@@ -17,7 +17,7 @@ from anyio.abc import TaskGroup
 
 from channels.base import Channel, ChannelHost
 from channels.draft import Place
-from channels.errors import ChannelError, ChannelUnfit
+from channels.errors import ChannelDown, ChannelError, ChannelUnfit, SendDelayed
 from channels.message import InboundMessage, Shown
 from channels.pacing import Clock
 from gateway.conversation import Conversation
@@ -25,6 +25,7 @@ from gateway.core import Core
 from gateway.history import read_history
 from gateway.logs import get_log
 from tape.entry import utc_iso
+from tape.errors import StoreUnavailable
 
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
@@ -166,6 +167,8 @@ class ChannelManager:
                 if self._core.clock.monotonic() - started > CALM_AFTER:
                     wait = FIRST_WAIT
                 pause = wait * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+                if isinstance(cause, SendDelayed):
+                    pause = max(pause, cause.retry_after)
                 self._failed(channel.name, cause, pause)
                 await self._core.clock.sleep(pause)
                 wait = min(wait * 2, LONGEST_WAIT)
@@ -216,7 +219,10 @@ class _Host(ChannelHost):
         self.hint: str | None = None
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
-        return await self._conversation.intake.accept(messages)
+        try:
+            return await self._conversation.intake.accept(messages)
+        except StoreUnavailable as away:
+            raise ChannelDown(f"nothing can be written down now: {away}") from away
 
     def ready(self) -> None:
         self._manager.connected(self._channel.name)

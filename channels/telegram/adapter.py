@@ -10,7 +10,7 @@ import hmac
 import random
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 import anyio
@@ -69,6 +69,23 @@ PRIVACY: Final = (
     " the bot, then Disable; then remove the bot from each group and add it again."
 )
 SECRET_HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - its name
+
+
+@dataclass(slots=True)
+class _Poll:
+    """How far the updates were read.
+
+    offset       what the next request confirms; None: nothing
+    heard        when an update last came, in the clock's seconds
+    wait         how long to wait after the next failure
+    catching_up  whether what comes had waited at Telegram
+    """
+
+    heard: float
+    offset: int | None = None
+    connected: bool = False
+    wait: float = FIRST_WAIT
+    catching_up: bool = True
 
 
 class TelegramChannel(Channel):
@@ -236,55 +253,58 @@ class TelegramChannel(Channel):
             self.host.report("telegram.commands_not_set")
 
     async def _poll(self) -> None:
-        """Ask for updates for ever; the offset moves when they are on the disk."""
+        """Ask for updates for ever; what fails is tried again, with the same offset."""
         try:
             await self._api.call("deleteWebhook", drop_pending_updates=False)
         except NotAsSent:
             """A server without webhooks has none to delete."""
-        offset: int | None = None
-        heard = self.host.clock.monotonic()
-        connected = False
-        wait = FIRST_WAIT
-        catching_up = True
+        poll = _Poll(heard=self.host.clock.monotonic())
         while True:
-            now = self.host.clock.monotonic()
-            if now - heard > FORGETS_AFTER:
-                offset = None
-            # The first request does not wait: it shows that the token and the reader are right.
-            seconds = self.settings.poll_seconds if connected else 0
             try:
-                updates = await self._api.call(
-                    "getUpdates",
-                    seconds=min(seconds + ANSWER_SECONDS, LONGEST_SILENCE),
-                    offset=offset,
-                    timeout=seconds,
-                    limit=MOST_AT_ONCE,
-                    allowed_updates=list(ALLOWED_UPDATES),
-                )
+                await self._ask(poll)
             except (ChannelDown, SendAmbiguous, SendDelayed) as cause:
-                connected, catching_up = False, True
+                poll.connected, poll.catching_up = False, True
                 self.host.down(str(cause) if isinstance(cause, ChannelDown) else NO_ANSWER)
                 asked = cause.retry_after if isinstance(cause, SendDelayed) else 0.0
-                await self.host.clock.sleep(max(asked, wait * random.uniform(0.5, 1.0)))  # noqa: S311
-                wait = min(wait * 2, LONGEST_WAIT)
-                continue
-            waited = connected
-            wait = FIRST_WAIT
-            self.host.alive()
-            if not connected:
-                connected = True
-                self.host.ready()
-            if not isinstance(updates, list) or not updates:
-                catching_up = False
-                if waited and self.host.clock.monotonic() - now < PAUSE:
-                    await self.host.clock.sleep(PAUSE)
-                continue
-            heard = self.host.clock.monotonic()
-            await self._take(updates, backlog=catching_up)
-            catching_up = catching_up and len(updates) >= MOST_AT_ONCE
-            before, offset = offset, _next_offset(updates, offset)
-            if offset == before:  # nothing was confirmed: it would come again at once
-                await self.host.clock.sleep(PAUSE)
+                pause = poll.wait * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+                await self.host.clock.sleep(max(asked, pause))
+                poll.wait = min(poll.wait * 2, LONGEST_WAIT)
+
+    async def _ask(self, poll: _Poll) -> None:
+        """Ask for updates once, and move the offset when they are on the disk."""
+        begun = self.host.clock.monotonic()
+        if begun - poll.heard > FORGETS_AFTER:
+            poll.offset = None
+        # The first request does not wait: it shows that the token and the reader are right.
+        waits = poll.connected
+        updates = await self._updates(self.settings.poll_seconds if waits else 0, poll.offset)
+        self.host.alive()
+        idle = not updates
+        if updates:
+            poll.heard = self.host.clock.monotonic()
+            await self._take(updates, backlog=poll.catching_up)
+            offset = _next_offset(updates, poll.offset)
+            idle = offset == poll.offset  # nothing was confirmed: it would come again at once
+            poll.offset = offset
+        poll.catching_up = poll.catching_up and len(updates) >= MOST_AT_ONCE
+        poll.wait = FIRST_WAIT
+        if not poll.connected:
+            poll.connected = True
+            self.host.ready()
+        if idle and (waits or updates) and self.host.clock.monotonic() - begun < PAUSE:
+            await self.host.clock.sleep(PAUSE)
+
+    async def _updates(self, seconds: int, offset: int | None) -> Sequence[Any]:
+        """Return what has come since the offset, after so many seconds at most."""
+        found = await self._api.call(
+            "getUpdates",
+            seconds=min(seconds + ANSWER_SECONDS, LONGEST_SILENCE),
+            offset=offset,
+            timeout=seconds,
+            limit=MOST_AT_ONCE,
+            allowed_updates=list(ALLOWED_UPDATES),
+        )
+        return found if isinstance(found, list) else ()
 
     async def _listen(self) -> None:
         """Tell Telegram where to bring updates, and be there."""

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from channels.addressing import calls, mentions
-from channels.message import InboundMessage, Quote, Sender
+from channels.message import REST, InboundMessage, Quote, Sender
 from channels.telegram.media import media_of
 
 Raw = Mapping[str, Any]
@@ -31,7 +31,6 @@ COMMANDS: Final = {
     "stop": "end the answer that I am writing for you",
     "reset": "begin afresh: what was said before is out of my sight",
 }
-REST: Final = "rest"
 LONG_PASTE: Final = 4000
 """A client tears a text of more than 4096 apart; a message of nearly so much may be such a part."""
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from channels.addressing import begins_with_mention, mentions
 from channels.markdown import prose
 from channels.message import InboundMessage, Sender
 from channels.rooms_http import Post
@@ -13,8 +14,6 @@ from channels.rooms_http import Post
 EVERYONE: Final = ("everyone", "here")
 
 _ADDRESS: Final = re.compile(r"://|\w\.\w{2,}/")
-_WORD: Final = r"[^\W\u2e80-\U0003ffff]"
-"""A letter of a script that sets words apart: in Chinese a mention stands amid other letters."""
 
 
 def addressed(
@@ -28,17 +27,13 @@ def addressed(
     plain = " ".join(word for word in prose(text).split() if not _ADDRESS.search(word))
     if text.startswith(","):
         return True, "command"
-    if _mention(agent).search(plain):
+    if mentions(plain, agent):
         return True, "mention"
     if to_ours:
         return True, "reply"
-    if any(_mention(name).match(plain) for name in (*others, *EVERYONE)):
+    if any(begins_with_mention(plain, name) for name in (*others, *EVERYONE)):
         return False, "a mention of somebody else"
     return (True, "asked on the page") if to_agent else (False, "said to the room")
-
-
-def _mention(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!{_WORD})@{re.escape(name)}(?!{_WORD})", re.IGNORECASE)
 
 
 def parse(

@@ -13,9 +13,10 @@ import anyio
 import httpx2
 
 from gateway.app import running_gateway
+from gateway.cli.link import client_of
 from gateway.desk import Desk
 from gateway.errors import DeskRefused, GatewayError
-from gateway.home import Running, find_running
+from gateway.home import find_running
 from gateway.settings import Settings
 
 COLUMNS = ("id", "status", "account_id", "chat_id", "turn_id", "attempts")
@@ -116,17 +117,8 @@ async def _change(settings: Settings, what: str, row: str) -> str:
 async def _desk(settings: Settings) -> AsyncIterator[_Desk]:
     found = find_running(settings.home_path)
     if found is not None:
-        async with _client(found) as client:
+        async with client_of(found) as client:
             yield _RemoteDesk(client)
         return
     async with running_gateway(settings, only=[], http=False) as gateway:
         yield Desk(gateway.core, None)
-
-
-def _client(found: Running) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(
-        base_url=found.url,
-        headers={"Authorization": f"Bearer {found.token}"},
-        timeout=30,
-        trust_env=False,
-    )

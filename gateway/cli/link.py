@@ -108,7 +108,7 @@ async def open_link(settings: Settings, chat: str, person: Person) -> AsyncItera
     """Connect to the gateway of this home, or run the agent in this process where there is none."""
     found = find_running(settings.home_path)
     if found is not None:
-        async with _client(found) as client:
+        async with client_of(found) as client:
             yield RemoteLink(client, chat, person)
         return
     if not settings.cli.enabled:
@@ -126,7 +126,8 @@ async def open_link(settings: Settings, chat: str, person: Person) -> AsyncItera
         ) from busy
 
 
-def _client(found: Running) -> httpx2.AsyncClient:
+def client_of(found: Running) -> httpx2.AsyncClient:
+    """Make a client of a running gateway, with its token."""
     return httpx2.AsyncClient(
         base_url=found.url,
         headers={"Authorization": f"Bearer {found.token}"},

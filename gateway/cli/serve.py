@@ -64,6 +64,8 @@ def _say_what_next(gateway: Gateway, settings: Settings) -> None:
         lines += [
             f"  {name}: {told}" for told in (channel.invitation, state.why, *state.notes) if told
         ]
+    if not settings.telegram.enabled:
+        lines += ["  To bring it into a Telegram group: docs/telegram.md, in five minutes."]
     if settings.telegram.enabled and settings.access.mode == "paired":
         lines += [
             "  Chats are closed until TAPEWAY_ACCESS__ALLOW lists them: write to the bot, and it",

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from channels.base import Channel
+from channels.base import Capability, Channel
 from channels.registry import CHANNELS, make_channel
 
 ROOMS = ("adapter", "inbound", "outbound", "format", "settings")
@@ -31,3 +31,10 @@ def test_a_channel_lives_in_the_adapter_of_its_own_folder(name: str) -> None:
 def test_an_unknown_channel_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         make_channel("pigeon", None)
+
+
+@pytest.mark.parametrize("capability", ["edit", "native_stream", "typing", "media"])
+def test_a_channel_that_declares_what_it_does_not_do_is_refused(capability: Capability) -> None:
+    body = {"name": "half", "capabilities": frozenset({capability})}
+    with pytest.raises(TypeError, match=f"declares {capability} and has no method"):
+        type("Half", (Channel,), body)

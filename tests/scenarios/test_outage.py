@@ -10,8 +10,11 @@ import apsw
 import pytest
 
 import tape.database
+from channels.errors import ChannelDown
 from tests.fakes.openai_script import Call, ToolCalls
 from tests.fakes.openai_server import FakeOpenAI
+from tests.gateway.test_access import Brings
+from tests.gateway.test_delivery import QUESTION, EditingChannel, Platform
 from tests.gateways import gateway_of, settled
 from tests.visitor import visit
 
@@ -82,3 +85,19 @@ async def test_a_turn_whose_writes_fail_in_the_middle_is_run_again_and_answered(
             entries = await settled(gateway)
     assert answer["role"] == "agent"
     assert sum(entry.name == "turn.end" for entry in entries) == 1
+
+
+async def test_d7_a_channel_hears_that_nothing_can_be_written_down_as_that_it_is_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tape.database, "BUSY_MS", 20)
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)):
+        other = apsw.Connection(str(tmp_path / "tapeway.db"))
+        other.set_busy_timeout(5000)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(ChannelDown, match="nothing can be written down now"):
+            await channel.host.accept([QUESTION])
+        other.execute("ROLLBACK")
+        other.close()
+        assert await channel.host.accept([QUESTION]) == {QUESTION.ext_id}

@@ -208,6 +208,20 @@ async def test_commands_that_cannot_be_told_are_no_reason_not_to_run() -> None:
             assert bot.host.reports[0].startswith("telegram.commands_not_set")
 
 
+async def test_d7_while_nothing_can_be_written_down_the_same_updates_are_asked_for() -> None:
+    async with FakeTelegram() as fake:
+        ada = fake.user(7, "Ada")
+        fake.say(fake.private_chat(ada), ada, "one")
+        async with running(fake, refuses=[ChannelDown("the disk is full")]) as bot:
+            await bot.host.until(lambda: bot.host.downs == ["the disk is full"])
+            assert bot.host.times_ready == 0
+            await bot.host.clock.advance(2)
+            await bot.host.until(lambda: bot.host.texts() == ["one"])
+            await bot.host.until(lambda: bot.host.times_ready == 1)
+        assert offsets(fake)[:2] == [None, None]
+        assert len(fake.calls_of("getMe")) == 1
+
+
 async def test_f4_a_second_reader_is_told_of_and_the_first_goes_on_when_it_is_gone() -> None:
     async with FakeTelegram() as fake, running(fake) as first:
         await fake.wait_for_calls("getUpdates", 2)

@@ -66,7 +66,7 @@ def _say_what_next(gateway: Gateway, settings: Settings) -> None:
         ]
     if not settings.telegram.enabled:
         lines += ["  To bring it into a Telegram group: docs/telegram.md, in five minutes."]
-    if settings.telegram.enabled and settings.access.mode == "paired":
+    if settings.telegram.enabled and settings.access.mode == "paired" and not settings.access.allow:
         lines += [
             "  Chats are closed until TAPEWAY_ACCESS__ALLOW lists them: write to the bot, and it",
             "  tells you what to add. TAPEWAY_ACCESS__MODE=open lets everybody in.",

@@ -3,7 +3,7 @@
 (The import package `channels` is also Django Channels': the two cannot be installed together.)
 
 message errors        what passes, and what goes wrong
-base                  the contract and its capabilities
+base host             the contract and its capabilities, and what a channel gets of the gateway
 draft pacing          partial text, at the pace that a platform allows
 markdown chunk        what a Markdown text shows, and its pieces that a platform takes
   markdown_tree text_table unfinished, cuts cut_planner seams    what these two are made of
@@ -13,7 +13,8 @@ rooms rooms_http hub  channels of our own
 telegram web cli      the adapters, each with adapter inbound outbound format settings
 """
 
-from channels.base import Channel, ChannelHost, Traits
+from channels.base import Channel, Traits
+from channels.host import ChannelHost
 from channels.message import InboundMessage, OutboundMessage, Receipt, Sender
 
 __all__ = [

@@ -7,26 +7,33 @@ A channel must `start`, `stop` and `send`. What it can do beyond that it declare
     typing           typing is shown from the moment a message is accepted; else nothing is
     native_stream    partial text costs nothing and needs no edits (`streams` tells where)
     media            what came with a message can be fetched; else it is only named
-    idempotent_send  a second send under the same `idem` gives the first receipt; else an ambiguous
-                     send follows the setting
+    idempotent_send  a second send under the same `idem` gives the first receipt, for as long as
+                     `Traits.idempotent_for` says; else an ambiguous send is looked up, or follows
+                     the setting
+    lookup           what was sent can be found again by its `idem`
+    backfill         what was said while the channel was away can be asked for; else it is what
+                     the platform delivers by itself
     routes           brings HTTP routes of its own
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Literal, Protocol
+from typing import ClassVar, Final, Literal
 
-from channels.draft import DraftEditor, DraftJournal, Pace, Place
+from channels.draft import DraftEditor, Pace, Place
 from channels.errors import ChannelDown, PlaceGone, SendDelayed
-from channels.message import InboundMessage, Media, OutboundMessage, Receipt, Shown
-from channels.pacing import ANY, Budget, Clock, Pacing, Priority
+from channels.host import ChannelHost, Event, Marks
+from channels.message import InboundMessage, Media, OutboundMessage, Receipt
+from channels.pacing import ANY, Budget, Pacing, Priority
 from channels.typing import TypingSigns
 
-Capability = Literal["edit", "typing", "native_stream", "media", "idempotent_send", "routes"]
+Capability = Literal[
+    "edit", "typing", "native_stream", "media", "idempotent_send", "lookup", "backfill", "routes"
+]
 Feature = Literal[
     "groups",
     "private",
@@ -56,20 +63,6 @@ remote           it is reached over a network, refuses what it does not like, an
 """
 
 
-class Event(Protocol):
-    """What a channel needs of an agent's event."""
-
-    @property
-    def kind(self) -> str:
-        """What happened: accepted, text, reset, final, error, ..."""
-        ...
-
-    @property
-    def data(self) -> Mapping[str, Any]:
-        """What belongs to it."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What a platform is like.
@@ -81,6 +74,7 @@ class Traits:
     deaf_after     a connection that proved nothing for so long is called deaf, seconds; None: never
     join_wait      how long to wait for the rest of what the platform tears apart, seconds
     debounce       how long to wait for a person's next message, seconds; None takes the setting
+    idempotent_for how long after the first a second send gives its receipt, seconds; None: always
     chat, group    the budget of a chat, and of a chat of several people
     bot            the budget of all chats together
     """
@@ -92,63 +86,21 @@ class Traits:
     deaf_after: float | None = None
     join_wait: float = 0.0
     debounce: float | None = None
+    idempotent_for: float | None = None
     chat: Budget = ANY
     group: Budget = ANY
     bot: Budget = ANY
 
 
-class ChannelHost(DraftJournal, Protocol):
-    """What the gateway gives a channel.
-
-    names  what the agent is called in the chats, its name first
-    hint   what the person who set this up should do next, where there is something
-    holds  whether a send of which nobody knows whether it arrived is kept back
-    """
-
-    clock: Clock
-    agent_name: str
-    names: Sequence[str]
-    hint: str | None
-    holds: bool
-
-    async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
-        """Take messages and return the `ext_id` of those that were new.
-
-        When this returns they are on the disk, and the platform may be told.
-        """
-        ...
-
-    def ready(self) -> None:
-        """Say that the channel is connected."""
-        ...
-
-    def down(self, why: str) -> None:
-        """Say that the connection is lost, and that the channel tries again by itself."""
-        ...
-
-    def alive(self) -> None:
-        """Say that something came in, or would have: the platform answered the question for it."""
-        ...
-
-    def note(self, text: str) -> None:
-        """Tell whoever runs the gateway what is not as it should be, and the remedy."""
-        ...
-
-    def report(self, event: str) -> None:
-        """Log an exception that is being handled, under the name of what happened."""
-        ...
-
-    async def history(self, channel: str, chat_id: str, limit: int) -> list[Shown]:
-        """Return what was said in a chat, oldest first."""
-        ...
-
-    def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
-        """Run work beside the channel; an error in it is logged and takes nothing down."""
-        ...
-
-
 _NEEDS: Final[Mapping[Capability, str]] = MappingProxyType(
-    {"edit": "show", "native_stream": "show", "typing": "show_typing", "media": "fetch"}
+    {
+        "edit": "show",
+        "native_stream": "show",
+        "typing": "show_typing",
+        "media": "fetch",
+        "lookup": "find",
+        "backfill": "missed",
+    }
 )
 
 
@@ -267,6 +219,32 @@ class Channel(ABC):
         Raises MediaRefused, with a sentence for the model and the person, or another ChannelError.
         """
         raise NotImplementedError
+
+    async def find(self, message: OutboundMessage) -> list[Receipt]:
+        """Look for a message that may have been sent, by its `idem`; needs `lookup`.
+
+        Where only its draft is found, that is made the message. An empty list: it is not there,
+        and may be sent. Raises ChannelError where that cannot be found out now.
+        """
+        raise NotImplementedError
+
+    def missed(self, marks: Marks) -> AsyncIterator[Sequence[InboundMessage]]:
+        """Yield what was said in every chat after its mark, each chat's oldest first.
+
+        Needs `backfill`. What cannot be read of one chat holds up no other; raises ChannelError
+        where nothing can be read now.
+        """
+        raise NotImplementedError
+
+    async def catch_up(self) -> None:
+        """Take what was said while the channel was away; to be called on each new connection.
+
+        Between a lost connection (`host.behind`) and the end of this the marks stay where they
+        are: after a crash in between, the gap is asked for again.
+        """
+        async for messages in self.missed(await self.host.marks()):
+            await self.host.accept([replace(message, backlog=True) for message in messages])
+        self.host.caught_up()
 
     @abstractmethod
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:

@@ -47,10 +47,15 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a draft stands: the key of the answer, and the platform's id once there is one."""
+    """Where a draft stands: the key of the answer, and the platform's id once there is one.
+
+    `again`: it was begun before, by a process that may have ended between showing it and writing
+    its id down.
+    """
 
     idem: str
     platform_id: str | None = None
+    again: bool = False
 
 
 class DraftJournal(Protocol):

@@ -11,8 +11,9 @@ from typing import ClassVar, Final
 
 import anyio
 
-from channels.base import Capability, Channel, Event, Traits
+from channels.base import Capability, Channel, Traits
 from channels.draft import Place
+from channels.host import Event
 from channels.hub import Hub, Json
 from channels.message import InboundMessage, OutboundMessage, Receipt, Shown
 

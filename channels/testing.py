@@ -353,6 +353,8 @@ LACKS: Final[Mapping[Need, str]] = MappingProxyType(
         "native_stream": "partial text is sent and edited there",
         "media": "nothing but text can be sent there",
         "idempotent_send": "a second send is a second message there",
+        "lookup": "what was sent cannot be found by its key",
+        "backfill": "the platform delivers by itself what was said meanwhile",
         "routes": "it needs no address of the gateway's",
     }
 )

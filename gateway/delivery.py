@@ -2,7 +2,8 @@
 
 `pending -> sending -> sent | ambiguous | dead`. Where a second send of the same key gives the
 first receipt (the channel declares it), or a send replaces its own draft, a send that was cut off
-is simply made again; elsewhere the setting decides. A platform that says "later" is asked again
+is simply made again; where the chat's history can be searched for its key, that is done first;
+elsewhere the setting decides. A platform that says "later" is asked again
 later; one that says "never" is not asked again; a channel that is down is waited for, and what is
 for one that cannot run as it is set up stays for the next start.
 """
@@ -27,13 +28,16 @@ from gateway.core import Core
 from gateway.in_order import InOrder, Spawn
 from gateway.ledger.rows import OutboxRow
 from gateway.logs import get_log
-from tape.entry import event
+from tape.entry import event, parse_date
 from tape.unit import Unit
 
 MOST_TRIES: Final = 8
 LONGEST_WAIT: Final = 60.0
 MOST_COPIES: Final = 20
 """So often a message is sent again of which nobody knows whether it arrived."""
+
+LOOK_AFTER: Final = 2.0
+"""So long after a send that nobody heard of a chat is searched for it, seconds."""
 
 RESENT: Final = "(sent again after an interruption)\n\n"
 
@@ -71,35 +75,45 @@ class Delivery:
         if channel is None:
             await self._end(row, "dead", f"no channel is named {row.message.channel}")
             return
-        if row.status == "sending" and not _repeatable(channel, row):
-            if self._core.settings.delivery.ambiguous == "hold":
-                await self._end(row, "ambiguous", "the process ended while it was being sent")
-                return
-            row = marked(row)
-        receipts = await self._send(channel, row)
+        unsure = row.status == "sending"
+        if unsure and self._is_held(channel, row):
+            await self._end(row, "ambiguous", "the process ended while it was being sent")
+            return
+        receipts = await self._send(channel, row, unsure)
         if receipts is not None:
             await self._sent(row, receipts)
 
-    async def _send(self, channel: Channel, row: OutboxRow) -> list[Receipt] | None:
-        """Send until it is sent (the receipts) or will never be (None, and that is recorded)."""
+    async def _send(self, channel: Channel, row: OutboxRow, unsure: bool) -> list[Receipt] | None:
+        """Send until it is sent (the receipts) or will never be (None, and that is recorded).
+
+        `unsure`: it may have arrived already.
+        """
         tries = copies = waits = 0
         while tries < MOST_TRIES:
             try:
+                if unsure and not self._is_repeatable(channel, row):
+                    if "lookup" in channel.capabilities:
+                        found = await self._look_up(channel, row)
+                        if found:
+                            return found
+                        unsure = False
+                    else:
+                        row = marked(row)
                 row = replace(row, message=await channel.prepare(row.message))
-                if "idempotent_send" not in channel.capabilities:
+                if not _always_idempotent(channel):
                     await self._write_sending(row)
                 return await channel.transmit(row.message)
             except SendDelayed as later:
-                await self._write_unsent(row)
+                await self._write_unsent(row, unsure)
                 await self._core.clock.sleep(later.retry_after)
             except ChannelDown:
-                await self._write_unsent(row)
+                await self._write_unsent(row, unsure)
                 await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(waits, 6) / 2))
                 waits += 1
             except PlaceGone:
-                row = await self._write_unplaced(row)
+                row, unsure = await self._write_unplaced(row), False
             except ChannelUnfit as unfit:
-                await self._write_unsent(row)
+                await self._write_unsent(row, unsure)
                 get_log().error("delivery.left", idem=row.message.idem, why=str(unfit))
                 return None
             except SendRefused as never:
@@ -110,26 +124,49 @@ class Delivery:
                 copies, tries = copies + known, tries + (not known)
                 if copies >= MOST_COPIES:
                     break
-                if not _repeatable(channel, row):
-                    if self._core.settings.delivery.ambiguous == "hold":
-                        await self._end(row, "ambiguous", f"{type(cause).__name__}: {cause}")
-                        return None
-                    row = marked(row)
+                unsure = True
+                if self._is_held(channel, row):
+                    await self._end(row, "ambiguous", f"{type(cause).__name__}: {cause}")
+                    return None
                 if not known:
                     get_log().error("delivery.failed", idem=row.message.idem, exc_info=cause)
                 await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** (tries + copies) / 2))
         await self._end(row, "dead", f"it could not be sent in {tries + copies} tries")
         return None
 
+    def _is_held(self, channel: Channel, row: OutboxRow) -> bool:
+        """Tell whether a message that may have arrived is kept back for a person to decide."""
+        if self._is_repeatable(channel, row) or "lookup" in channel.capabilities:
+            return False
+        return self._core.settings.delivery.ambiguous == "hold"
+
+    def _is_repeatable(self, channel: Channel, row: OutboxRow) -> bool:
+        """Tell whether sending a second time shows the message once."""
+        if row.message.edits is not None or _always_idempotent(channel):
+            return True
+        window = channel.traits.idempotent_for
+        if "idempotent_send" not in channel.capabilities or window is None or not row.message.date:
+            return False
+        # Its first send was no earlier than it was written.
+        age = (self._core.clock.now() - parse_date(row.message.date)).total_seconds()
+        return 0 <= age < window
+
+    async def _look_up(self, channel: Channel, row: OutboxRow) -> list[Receipt]:
+        """Search the chat for a message that may be there, or may be on its way still."""
+        await self._core.clock.sleep(LOOK_AFTER)
+        found = await channel.find(row.message)
+        get_log().info("delivery.looked_up", idem=row.message.idem, found=bool(found))
+        return found
+
     async def _write_sending(self, row: OutboxRow) -> None:
         await self._core.persist.until_stored("delivery", lambda: self._core.ledger.sending(row))
 
-    async def _write_unsent(self, row: OutboxRow) -> None:
+    async def _write_unsent(self, row: OutboxRow, unsure: bool) -> None:
         """Write down that a send is known not to have happened: a restart just makes it.
 
-        Of a row that is marked an earlier send may have arrived: it stays one that is under way.
+        Where an earlier one may have arrived, it stays one that is under way.
         """
-        if is_marked(row):
+        if unsure:
             return
         await self._core.persist.until_stored("delivery", lambda: self._core.ledger.unsent(row))
 
@@ -150,7 +187,7 @@ class Delivery:
     async def _end(self, row: OutboxRow, status: str, why: str) -> None:
         get_log().error("delivery.given_up", idem=row.message.idem, status=status, why=why)
         unit = Unit()
-        self._core.ledger.end_send(unit, row, status)
+        self._core.ledger.end_send(unit, row, status, why)
         self._tell(unit, row, f"send.{status}", why=why)
         await self._core.persist.until_stored("receipt", lambda: self._core.store.commit(unit))
 
@@ -161,9 +198,8 @@ class Delivery:
         unit.append(tape, [told], key=f"{name}:{row.message.idem}")
 
 
-def _repeatable(channel: Channel, row: OutboxRow) -> bool:
-    """Tell whether sending a second time shows the message once."""
-    return "idempotent_send" in channel.capabilities or row.message.edits is not None
+def _always_idempotent(channel: Channel) -> bool:
+    return "idempotent_send" in channel.capabilities and channel.traits.idempotent_for is None
 
 
 def marked(row: OutboxRow) -> OutboxRow:

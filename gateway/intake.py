@@ -91,10 +91,13 @@ class Intake:
         self._early: list[InboxRow] | None = []
         self._replayed_until = 0
 
-    async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
-        """Write messages into the inbox; returns the keys of those that were new."""
+    async def accept(self, messages: Sequence[InboundMessage], *, marks: bool = False) -> set[str]:
+        """Write messages into the inbox; returns the keys of those that were new.
+
+        `marks`: nothing that was said before them is missing.
+        """
         fit = [cleaned(message) for message in messages]
-        rows = await self._core.persist.once(lambda: self._core.ledger.accept(fit))
+        rows = await self._core.persist.once(lambda: self._core.ledger.accept(fit, marks=marks))
         for row in rows:
             if self._early is None:
                 self._joiner.put(row)
@@ -313,13 +316,14 @@ class Intake:
         """Keep what cannot be read: its raw form is in the inbox."""
         get_log().error("intake.unreadable", inbox=row.id, why=row.message.why)
         unit = Unit()
-        self._core.ledger.end(unit, [row], "dead")
+        self._core.ledger.end(unit, [row], "dead", row.message.why)
         await self._core.store.commit(unit)
 
     async def _dead(self, parts: Parts, cause: Exception) -> None:
         get_log().error("intake.dead", inbox=parts[0].id, exc_info=cause)
         unit = Unit()
-        self._core.ledger.end(unit, parts, "dead")
+        why = f"it could not be taken in ({type(cause).__name__}: {cause})"
+        self._core.ledger.end(unit, parts, "dead", why)
         try:
             await self._core.persist.until_stored("intake", lambda: self._core.store.commit(unit))
         except TapeError as lost:

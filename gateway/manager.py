@@ -10,19 +10,22 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 import anyio
 from anyio.abc import TaskGroup
 
-from channels.base import Channel, ChannelHost
+from channels.base import Channel
 from channels.draft import Place
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, SendDelayed
+from channels.host import ChannelHost, Marks
 from channels.message import InboundMessage, Shown
 from channels.pacing import Clock
 from gateway.conversation import Conversation
 from gateway.core import Core
 from gateway.history import read_history
+from gateway.ledger.rows import account_id
 from gateway.logs import get_log
 from tape.entry import utc_iso
 from tape.errors import StoreUnavailable
@@ -31,6 +34,12 @@ FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
 CALM_AFTER: Final = 60.0
 """A channel that ran so long begins its waits anew."""
+
+OVERLAP: Final = timedelta(minutes=10)
+"""What was said so long before a chat's mark is read again: clocks differ."""
+
+LONGEST_GAP: Final = timedelta(days=7)
+"""What was said before is not read any more: a room has its own history for that."""
 
 State = Literal["starting", "ready", "waiting", "unfit", "stopped"]
 
@@ -217,12 +226,27 @@ class _Host(ChannelHost):
         self.names: Sequence[str] = core.settings.agent.names_in_chats()
         self.holds: bool = core.settings.delivery.ambiguous == "hold"
         self.hint: str | None = None
+        self._behind = True
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
+        marks = not self._behind and "backfill" in self._channel.capabilities
         try:
-            return await self._conversation.intake.accept(messages)
+            return await self._conversation.intake.accept(messages, marks=marks)
         except StoreUnavailable as away:
             raise ChannelDown(f"nothing can be written down now: {away}") from away
+
+    async def marks(self) -> Marks:
+        return await self._core.ledger.marks(self._channel.name, OVERLAP, LONGEST_GAP)
+
+    def behind(self) -> None:
+        self._behind = True
+
+    def caught_up(self) -> None:
+        self._behind = False
+
+    async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
+        account = account_id(self._channel.name, account)
+        return await self._core.ledger.threads(account, chat_id, since)
 
     def ready(self) -> None:
         self._manager.connected(self._channel.name)

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 import orjson
 
 from channels.draft import Place
+from channels.host import Marks
 from channels.message import InboundMessage, OutboundMessage
 from gateway.clock import Clock
 from gateway.ledger.rows import InboxRow, OutboxRow, account_id, idem_key
 from gateway.logs import get_log
-from tape.entry import NewEntry, dump, utc_iso
+from tape.entry import NewEntry, dump, parse_date, utc_iso
 from tape.schema import Schema, read_schema
 from tape.store import UnitStore
 from tape.unit import FirstId, Row, Unit
@@ -43,8 +45,14 @@ class Ledger:
         self.owner = owner
         self._clock = clock
 
-    async def accept(self, messages: Sequence[InboundMessage]) -> list[InboxRow]:
-        """Put messages into the inbox, all or none; returns the rows of those that were new."""
+    async def accept(
+        self, messages: Sequence[InboundMessage], *, marks: bool = False
+    ) -> list[InboxRow]:
+        """Put messages into the inbox, all or none; returns the rows of those that were new.
+
+        `marks`: nothing that was said before them in their chats is missing, and that is written
+        down with them.
+        """
         unit = Unit()
         moment = utc_iso(self._clock.now())
         for message in messages:
@@ -58,6 +66,8 @@ class Ledger:
                 payload=dump(message.to_payload()),
                 received_at=moment,
             )
+        if marks:
+            self._mark(unit, messages)
         outcomes = await self.store.commit(unit)
         return [
             InboxRow(
@@ -71,9 +81,39 @@ class Ledger:
                 attempts=0,
                 message=message,
             )
-            for message, outcome in zip(messages, outcomes, strict=True)
+            for message, outcome in zip(messages, outcomes, strict=False)
             if outcome.rows
         ]
+
+    def _mark(self, unit: Unit, messages: Iterable[InboundMessage]) -> None:
+        newest: dict[tuple[str, str], str] = {}
+        for message in messages:
+            if message.kind == "message":
+                key = (account_id(message.channel, message.account), message.chat_id)
+                newest[key] = max(newest.get(key, ""), utc_iso(parse_date(message.date)))
+        for (account, chat_id), moment in newest.items():
+            unit.run("ledger.move_cursor", account_id=account, chat_id=chat_id, value=moment)
+
+    async def marks(self, channel: str, overlap: timedelta, longest: timedelta) -> Marks:
+        """Return how far a channel's chats were accepted: so much before, and at most so long ago.
+
+        A chat's mark is no later than what was accepted of it without a gap.
+        """
+        rows = await self.store.select("ledger.marks", {"channel": channel})
+        earliest = self._clock.now() - longest
+        accounts: dict[str, datetime] = {}
+        chats: dict[tuple[str, str], datetime] = {}
+        for row in rows:
+            account = row["account_id"].partition(":")[2]
+            moment = max(parse_date(row["value"]) - overlap, earliest)
+            chats[account, row["chat_id"]] = moment
+            accounts[account] = max(moment, accounts.get(account, moment))
+        return Marks(accounts, chats)
+
+    async def threads(self, account: str, chat_id: str, since: datetime) -> list[str]:
+        """Return the threads of a chat in which something was accepted since a moment."""
+        values = {"account_id": account, "chat_id": chat_id, "since": utc_iso(since)}
+        return [row["thread_id"] for row in await self.store.select("ledger.threads", values)]
 
     async def probe(self) -> None:
         """Write something small, to find out whether the database takes anything."""
@@ -110,10 +150,12 @@ class Ledger:
         for row in rows:
             unit.run("ledger.take", expect=1, id=row.id, turn_id=turn_id)
 
-    def end(self, unit: Unit, rows: Iterable[InboxRow], status: str) -> None:
-        """Write down what became of messages."""
+    def end(
+        self, unit: Unit, rows: Iterable[InboxRow], status: str, why: str | None = None
+    ) -> None:
+        """Write down what became of messages, and why."""
         for row in rows:
-            unit.run("ledger.end_message", id=row.id, status=status)
+            unit.run("ledger.end_message", id=row.id, status=status, why=why)
 
     def claim(self, unit: Unit, session_id: str, tape: str) -> int:
         """Take a session over; the step's outcome has its epoch in the column `epoch`."""
@@ -152,7 +194,7 @@ class Ledger:
         idem = idem_key(turn_id, 0)
         found = await self.store.select("ledger.draft_of", {"idem": idem})
         if found:
-            return Place(idem, found[0]["platform_id"])
+            return Place(idem, found[0]["platform_id"], again=True)
         unit = Unit()
         unit.run(
             "ledger.open_draft",
@@ -195,9 +237,9 @@ class Ledger:
         """Write down that the platform has a message."""
         unit.run("ledger.sent", id=row.id, platform_id=platform_id)
 
-    def end_send(self, unit: Unit, row: OutboxRow, status: str) -> None:
-        """Write down that a send will not be tried again by itself."""
-        unit.run("ledger.end_send", id=row.id, status=status)
+    def end_send(self, unit: Unit, row: OutboxRow, status: str, why: str) -> None:
+        """Write down that a send will not be tried again by itself, and why."""
+        unit.run("ledger.end_send", id=row.id, status=status, why=why)
 
     async def open_inbox(self) -> list[InboxRow]:
         """Return every message that is not at its end, oldest first."""
@@ -217,9 +259,10 @@ class Ledger:
             try:
                 found.append(read(row))
             except (TypeError, KeyError, ValueError) as cause:
-                get_log().error("ledger.unreadable", row=row["id"], statement=bury, why=str(cause))
+                why = f"this version cannot read it ({type(cause).__name__}: {cause})"
+                get_log().error("ledger.unreadable", row=row["id"], statement=bury, why=why)
                 unit = Unit()
-                unit.run(bury, id=row["id"])
+                unit.run(bury, id=row["id"], why=why)
                 await self.store.commit(unit)
         return found
 

@@ -9,7 +9,8 @@ import anyio
 import pytest
 
 from agent.events import AgentEvent
-from channels.base import Channel, Event
+from channels.base import Channel
+from channels.host import Event
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from gateway.framework import Framework
 from gateway.hook_runtime import HookRuntime

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 
 import anyio
 from anyio.abc import TaskGroup
 
-from channels.base import ChannelHost
 from channels.draft import Place
+from channels.host import ChannelHost, Marks
 from channels.message import InboundMessage, Shown
 from channels.telegram.adapter import TelegramChannel
 from channels.telegram.settings import TelegramSettings
@@ -45,6 +46,18 @@ class Host(ChannelHost):
         self.accepted += new
         self._tell()
         return {message.ext_id for message in new}
+
+    async def marks(self) -> Marks:
+        return Marks()
+
+    def behind(self) -> None:
+        """Nothing is asked for again here."""
+
+    def caught_up(self) -> None:
+        """Nothing is asked for again here."""
+
+    async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
+        return []
 
     def ready(self) -> None:
         self.times_ready += 1

@@ -6,9 +6,20 @@ ON CONFLICT (account_id, ext_id) DO NOTHING
 RETURNING id
 
 -- name: move_cursor
--- How far the events of an account (and, where it has them, a chat) were accepted.
+-- How far what is said in a chat was accepted; it never goes back.
 INSERT INTO cursor (account_id, chat_id, value) VALUES (:account_id, :chat_id, :value)
-ON CONFLICT (account_id, chat_id) DO UPDATE SET value = excluded.value
+ON CONFLICT (account_id, chat_id) DO UPDATE SET value = max(value, excluded.value)
+
+-- name: marks
+-- How far every chat of an account was accepted.
+SELECT account_id, chat_id, value FROM cursor
+WHERE account_id = :channel OR account_id LIKE :channel || ':%'
+
+-- name: threads
+-- The threads of a chat in which something was accepted since a moment.
+SELECT DISTINCT payload ->> '$.thread_id' AS thread_id FROM inbox
+WHERE account_id = :account_id AND chat_id = :chat_id AND received_at >= :since
+  AND payload ->> '$.thread_id' IS NOT NULL
 
 -- name: know_session
 -- A session and its tape.
@@ -49,7 +60,8 @@ WHERE session_id = :session_id AND status = 'waiting' AND entry_id IS NOT NULL
 
 -- name: end_message
 -- What became of a message that was waiting or taken.
-UPDATE inbox SET status = :status WHERE id = :id AND status IN ('accepted', 'waiting', 'taken')
+UPDATE inbox SET status = :status, why = coalesce(:why, why)
+WHERE id = :id AND status IN ('accepted', 'waiting', 'taken')
 
 -- name: open_inbox
 -- Every message that is not at its end, oldest first.
@@ -92,11 +104,11 @@ UPDATE outbox SET status = 'dead' WHERE turn_id = :turn_id AND status = 'draft'
 
 -- name: bury_inbox
 -- A row that this version cannot read.
-UPDATE inbox SET status = 'dead' WHERE id = :id
+UPDATE inbox SET status = 'dead', why = :why WHERE id = :id
 
 -- name: bury_outbox
 -- A row that this version cannot read.
-UPDATE outbox SET status = 'dead' WHERE id = :id
+UPDATE outbox SET status = 'dead', why = :why WHERE id = :id
 
 -- name: send_later
 -- A message to send; the draft of the same key becomes it, and one that was made before stays.
@@ -127,7 +139,7 @@ UPDATE outbox SET status = 'sent', platform_id = :platform_id WHERE id = :id
 
 -- name: end_send
 -- A send that will not be tried again by itself: ambiguous or dead.
-UPDATE outbox SET status = :status WHERE id = :id
+UPDATE outbox SET status = :status, why = :why WHERE id = :id
 
 -- name: open_outbox
 -- Every send that is not at its end, oldest first.

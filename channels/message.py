@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 ChatKind = Literal["private", "group"]
-InboundKind = Literal["message", "edit", "change", "unreadable"]
+InboundKind = Literal["message", "edit", "delete", "change", "unreadable"]
 MediaKind = Literal["image", "audio", "video", "file", "other"]
 OutboundKind = Literal["answer", "notice"]
 
@@ -68,9 +68,10 @@ class Quote:
 class InboundMessage:
     """A message as a platform delivered it, or something else that happened in a chat.
 
-    kind               `message`; `edit`: `message_id` now reads `text`; `change`: something
-                       happened to the chat, `change` names it and `text` tells it; `unreadable`:
-                       `raw` is what came, `why` is why it could not be read
+    kind               `message`; `edit`: `message_id` now reads `text`; `delete`: `message_id` is
+                       gone; `change`: something happened to the chat, `change` names it and `text`
+                       tells it; `unreadable`: `raw` is what came, `why` is why it could not be
+                       read
 
     channel, account   which adapter, and which of its accounts
     chat_id            the chat, as the platform names it

@@ -78,7 +78,15 @@ class Conversation:
         runner = TurnRunner(core, running, self.delivery.enqueue)
         turn = core.settings.turn
         self.sessions = Sessions(runner.run, spawn, turn.lanes, turn.running)
-        self.intake = Intake(core, access, self._forward, self._edited, self._buffer.lane_of, spawn)
+        self.intake = Intake(
+            core,
+            access,
+            self._forward,
+            self._edited,
+            lambda row: self.forget(row.id),
+            self._buffer.lane_of,
+            spawn,
+        )
         self._spawn = spawn
 
     def turn_of(self, message: InboundMessage) -> Turn | None:

@@ -16,6 +16,7 @@ from gateway.access import Access, Decision
 from gateway.accessors import session_of
 from gateway.buffer import Key
 from gateway.core import Core
+from gateway.deletions import take_deletion
 from gateway.edits import take_edit
 from gateway.frame import frame
 from gateway.in_order import Spawn
@@ -77,6 +78,7 @@ class Intake:
         access: Access,
         forward: Callable[[TakenIn], Awaitable[None]],
         edited: Callable[[InboxRow], None],
+        deleted: Callable[[InboxRow], None],
         pending_lane: Callable[[Key], str | None],
         spawn: Spawn,
     ) -> None:
@@ -84,6 +86,7 @@ class Intake:
         self._access = access
         self._forward = forward
         self._edited = edited
+        self._deleted = deleted
         self._pending_lane = pending_lane
         self._guard = LoopGuard(core.clock, core.settings.access.bots)
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
@@ -130,8 +133,7 @@ class Intake:
             while len(batch) < MOST_AT_ONCE and not self._messages.empty():
                 batch.append(self._messages.get_nowait())
             try:
-                for taken in await self._together(batch):
-                    await self._safely_forward(taken)
+                await self._take(batch)
             except Exception as cause:
                 get_log().error("intake.failed", messages=len(batch), exc_info=cause)
             finally:
@@ -148,14 +150,21 @@ class Intake:
         except Exception as cause:
             get_log().error("intake.forward_failed", inbox=taken.row.id, exc_info=cause)
 
-    async def _together(self, batch: list[Parts]) -> list[TakenIn]:
+    async def _take(self, batch: list[Parts]) -> None:
         """Take in a batch; what is no message is taken in by itself, between its neighbours."""
-        for position, parts in enumerate(batch):
-            if parts[0].message.kind != "message":
-                before = await self._messages_together(batch[:position])
+        together: list[Parts] = []
+        for parts in batch:
+            if parts[0].message.kind == "message":
+                together.append(parts)
+            else:
+                await self._take_messages(together)
+                together = []
                 await self._other(parts[0])
-                return before + await self._together(batch[position + 1 :])
-        return await self._messages_together(batch)
+        await self._take_messages(together)
+
+    async def _take_messages(self, batch: list[Parts]) -> None:
+        for taken in await self._messages_together(batch):
+            await self._safely_forward(taken)
 
     async def _messages_together(self, batch: list[Parts]) -> list[TakenIn]:
         if not batch:
@@ -277,7 +286,8 @@ class Intake:
 
     async def _other(self, row: InboxRow) -> None:
         """Take in what is no message; an error in it is its own."""
-        take = {"edit": self._edit, "change": self._change}.get(row.message.kind, self._bury)
+        ways = {"edit": self._edit, "delete": self._delete, "change": self._change}
+        take = ways.get(row.message.kind, self._bury)
         try:
             await self._core.persist.until_stored("intake", lambda: take(row))
         except Exception as cause:
@@ -287,6 +297,11 @@ class Intake:
         changed = await take_edit(self._core, row)
         if changed is not None:
             self._edited(changed)
+
+    async def _delete(self, row: InboxRow) -> None:
+        unasked = await take_deletion(self._core, row)
+        if unasked is not None:
+            self._deleted(unasked)
 
     async def _change(self, row: InboxRow) -> None:
         """Write down what happened to a chat; a group with a new id goes on on its tape."""

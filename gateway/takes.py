@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from tape.context import is_edit, is_take, to_messages, told_edit, waits
+from tape.deleted import deleted
 from tape.entry import EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.handle import Tape
 from tape.tokens import estimate
@@ -54,7 +55,8 @@ async def choose_takes(
         newest=True,
     )
     taken = set(taken_ids(recent))
-    settled = taken | set(waiting) | set(asked)
+    gone = await deleted(tape, anchor.id if anchor else 0)
+    settled = taken | gone | set(waiting) | set(asked)
     unseen = set(waiting) | set(asked)
     fresh = [
         entry

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final
 
+from tape.deleted import without_deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.handle import Tape
 
@@ -97,7 +98,8 @@ async def view_entries(
         if foreign:
             edits = await tape.find(after=min(foreign), kinds=(EVENT,), name=MESSAGE_EDIT)
             known.update((entry.id, entry) for entry in edits)
-    return arrange(listed, known, own) if own or await _has_turns(tape, listed) else listed
+    turned = own or await _has_turns(tape, listed)
+    return await without_deleted(tape, arrange(listed, known, own) if turned else listed)
 
 
 async def _entries_after(
@@ -168,7 +170,8 @@ def _as_taken(entry: Entry, take: int, edits: Sequence[Entry]) -> Entry:
 def told_edit(edit: Entry) -> Entry:
     """Return an edit as the message that tells of it."""
     content = f"[The following message was edited and now reads:]\n{_edited(edit)}"
-    return replace(edit, kind=MESSAGE, payload={"role": "user", "content": content})
+    meta = {**edit.meta, "edit_of": edit.payload["data"]["entry"]}
+    return replace(edit, kind=MESSAGE, payload={"role": "user", "content": content}, meta=meta)
 
 
 def _edited(edit: Entry) -> str:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import apsw
 
-from tape.entry import Entry, dump, entry_text, load
+from tape.deleted import MESSAGE_DELETE
+from tape.entry import EVENT, Entry, dump, entry_text, load
 from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnfit
 from tape.query import Query, fold
 from tape.schema import Schema
@@ -233,6 +234,8 @@ def _head(query: Query) -> tuple[str, str]:
         return "query_turn", "turn"
     if query.kinds == ("anchor",):
         return "query_anchors", "kinds"
+    if query.name == MESSAGE_DELETE and query.kinds == (EVENT,):
+        return "query_deleted", "name"
     if query.lane is not None and not query.unlaned:
         return "query_lane", "lane"
     return "query", ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from tape.deleted import deleted
 from tape.entry import ANCHOR, MESSAGE, Entry, NewEntry, handoff
 from tape.errors import NotFound
 from tape.query import Query
@@ -88,11 +89,19 @@ class Tape:
         return await self.find(after=start.id, before=found[0].id)
 
     async def search(self, text: str, limit: int = 20) -> list[Entry]:
-        """Return the newest entries that say a text, whatever its case, newest first."""
+        """Return the newest entries that say a text, whatever its case, newest first.
+
+        What was deleted says nothing any more.
+        """
         if not text.strip():
             return []
-        hits = await self.find(kinds=(MESSAGE, ANCHOR), text=text.strip(), limit=limit, newest=True)
-        return hits[::-1]
+        wanted: dict[str, Any] = {"kinds": (MESSAGE, ANCHOR), "text": text.strip()}
+        hits = await self.find(**wanted, limit=limit, newest=True)
+        gone = await deleted(self, hits[0].id) if hits else set()
+        if any(entry.id in gone for entry in hits):
+            hits = await self.find(**wanted, limit=limit + len(await deleted(self)), newest=True)
+            gone = await deleted(self, hits[0].id)
+        return [entry for entry in reversed(hits) if entry.id not in gone][:limit]
 
     async def anchor(self, name: str) -> Entry:
         """Return the latest anchor of a name; raises NotFound with the nearest names."""

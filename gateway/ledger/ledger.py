@@ -305,6 +305,10 @@ class Ledger:
         """Write down what a message reads now, unless a turn has taken it."""
         unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
 
+    def unask(self, unit: Unit, row: InboxRow) -> int:
+        """Let a question not be asked that was deleted; the outcome changes a row if it waited."""
+        return unit.run("ledger.unask", id=row.id)
+
     async def original_of(self, edit: InboxRow) -> tuple[InboxRow, InboxRow] | None:
         """Return the message that an edit is about: its row, and that of how it read last."""
         values = {

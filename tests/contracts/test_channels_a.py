@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.play import opened, playing, promises, prompt_of
+from tests.fakes.openai_script import Text
 
 pytestmark = pytest.mark.anyio
 
@@ -73,6 +74,38 @@ async def test_a4_an_edit_after_its_turn_is_told_at_the_next_and_starts_none(
         assert len(play.model.requests) == 1
         await play.ask(chat, alice, "well?")
         assert "the pear tree" in prompt_of(play.model)
+
+
+@promises("A4", "deletions")
+async def test_a4_a_question_that_is_deleted_before_its_turn_is_not_asked(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path, BUFFER__DEBOUNCE="1") as play:
+        chat, alice = play.chat(), play.person()
+        said = await play.stage.say(chat, alice, "how old is the plum tree?")
+        await play.taken()
+        await play.stage.delete(said)
+        await play.taken()
+        await play.clock.advance(2)
+        await play.settle()
+        assert play.stage.answers(chat) == []
+        assert play.model.requests == []
+
+
+@promises("A4", "deletions")
+async def test_a4_a_text_that_is_deleted_after_its_turn_leaves_the_next_view(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice = play.chat(), play.person()
+        play.model.enqueue(Text(("it is a secret",)))
+        said = await play.ask(chat, alice, "how old is the plum tree?")
+        await play.stage.delete(said)
+        await play.taken()
+        await play.settle()
+        await play.ask(chat, alice, "well?")
+        assert len(play.model.requests) == 2
+        assert "plum" not in prompt_of(play.model)
 
 
 @promises("A5")

@@ -49,7 +49,7 @@ DOES_NOT_APPLY: Final[Mapping[str, Mapping[str, str]]] = {
         "C1": "its chats have one person each",
         "C2 groups": "its chats have one person each",
     },
-    "telegram": {},
+    "telegram": {"A4 deletions": "the agent is not told what was deleted"},
     "web": ROOM
     | {
         "B2 private": "every chat of it is a room",

@@ -211,7 +211,7 @@ def make_database(path: Path, *schemas: Schema, sql: str = "") -> bytes:
 def test_a_database_of_a_newer_version_is_refused_untouched(path: Path) -> None:
     sql = "INSERT INTO migration (name, version) VALUES ('tape', 99)"
     before = make_database(path, sql=sql)
-    with pytest.raises(StoreTooNew, match="tape schema 99, this one knows 1") as caught:
+    with pytest.raises(StoreTooNew, match="tape schema 99, this one knows 2") as caught:
         SqliteStore.open(path)
     assert caught.value.path == path
     assert path.read_bytes() == before

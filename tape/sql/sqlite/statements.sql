@@ -59,6 +59,11 @@ WHERE pos IN (SELECT :tape * 4294967296 + value FROM json_each(:ids))
 SELECT id, kind, payload, meta, date FROM entry
 WHERE kind = 'anchor' AND tape = :tape AND id > :after AND id < :before
 
+-- name: query_deleted
+-- What was deleted, by its own index.
+SELECT id, kind, payload, meta, date FROM entry
+WHERE kind = 'event' AND name = 'message.delete' AND tape = :tape AND id > :after AND id < :before
+
 -- name: query_lane
 -- One lane, by its own index.
 SELECT id, kind, payload, meta, date FROM entry

@@ -157,6 +157,10 @@ SELECT platform_id FROM outbox WHERE idem = :idem AND status = 'draft'
 -- What a message reads now.
 UPDATE inbox SET payload = :payload WHERE id = :id
 
+-- name: unask
+-- A question was deleted before a turn took it.
+UPDATE inbox SET status = 'dropped', why = 'it was deleted' WHERE id = :id AND status = 'waiting'
+
 -- name: joined
 -- A part of a message that stands in another row.
 UPDATE inbox

@@ -1,0 +1,57 @@
+"""What people deleted: it stays on the tape, and leaves views and search.
+
+An event names the entry of the message. What shows its words (the message, an edit of it, the
+prompt that was made of it) shows from then on that it was deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, Protocol
+
+from tape.entry import EVENT, MESSAGE, Entry, NewEntry, event
+from tape.query import Query
+from tape.store import TapeStore
+
+MESSAGE_DELETE: Final = "message.delete"
+GONE: Final = "[This message was deleted.]"
+
+
+class _Tape(Protocol):
+    """A tape, as far as this needs one."""
+
+    store: TapeStore
+    name: str
+
+
+def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
+    """Return the event that a message was deleted."""
+    return event(MESSAGE_DELETE, {"entry": entry_id, "message_id": message_id}, **meta)
+
+
+async def deleted(tape: _Tape, after: int = 0) -> set[int]:
+    """Return the entries that were deleted, as told after an id."""
+    found = await tape.store.query(
+        Query(tape.name, after=after, kinds=(EVENT,), name=MESSAGE_DELETE)
+    )
+    return {entry.payload["data"]["entry"] for entry in found}
+
+
+async def without_deleted(tape: _Tape, entries: Sequence[Entry]) -> list[Entry]:
+    """Return entries as they may be shown: what was deleted says no more than that."""
+    words = [number for entry in entries if (number := _words_of(entry)) is not None]
+    gone = await deleted(tape, min(words)) if words else set()
+    return [_emptied(entry) if _words_of(entry) in gone else entry for entry in entries]
+
+
+def _words_of(entry: Entry) -> int | None:
+    """Return the message whose words an entry shows; None: nobody's."""
+    if entry.kind != MESSAGE:
+        return None
+    number = entry.meta.get("edit_of", entry.meta.get("prompt_of", entry.id))
+    return number if isinstance(number, int) else entry.id
+
+
+def _emptied(entry: Entry) -> Entry:
+    return replace(entry, payload={"role": entry.payload.get("role", "user"), "content": GONE})

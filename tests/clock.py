@@ -13,6 +13,8 @@ import anyio
 from anyio.lowlevel import checkpoint
 from anyio.to_thread import current_default_thread_limiter
 
+from gateway.clock import SystemClock
+
 START: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 MOST_ROUNDS: Final = 10_000
 QUIET_ROUNDS: Final = 10
@@ -94,6 +96,25 @@ class RestingClock(ManualClock):
             await checkpoint()  # each turn of the loop also looks at the sockets
             borrowed = current_default_thread_limiter().borrowed_tokens
             quiet = 0 if ready or threads.busy or borrowed else quiet + 1
+
+
+class QuickClock(SystemClock):
+    """A clock of the real time for which every wait is short, and which can jump."""
+
+    def __init__(self) -> None:
+        self._off = timedelta()
+
+    def now(self) -> datetime:
+        """Return the moment, in UTC."""
+        return super().now() + self._off
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait hardly at all."""
+        await super().sleep(min(seconds, 0.003))
+
+    def jump(self, by: timedelta) -> None:
+        """Set the clock forward or back."""
+        self._off += by
 
 
 class _Threads(ThreadPoolExecutor):

@@ -122,6 +122,7 @@ async def running_gateway(
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
                 finally:
+                    gateway.core.persist.end()
                     with anyio.CancelScope(shield=True):
                         await gateway.manager.stop()
                         withdraw(settings.home_path)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
 from gateway.access import Access, Decision, refusal
-from gateway.accessors import address_of
+from gateway.accessors import address_of, session_of
 from gateway.buffer import Buffer, key_of
 from gateway.builtin import BuiltinPlugin
 from gateway.commands import Commands
@@ -46,6 +46,10 @@ STALE: Final = (
 STALE_SECONDS: Final = 3.0
 """So long old questions of a chat are counted before it is told of them."""
 
+POISON: Final = (
+    "I could not take this message in, so I cannot answer it; please say it in another way."
+    " (Message {row}, for whoever runs me.)"
+)
 GIVEN_UP: Final = (
     "I was interrupted each time I tried to answer this, so I have given it up. Please ask again,"
     " perhaps in other words."
@@ -75,7 +79,7 @@ class Conversation:
         self._in_order: InOrder[str] = InOrder("command", spawn)
         self._commands = Commands(core, self.builtin.tools, self._stop)
         self._buffer = Buffer(core.clock, core.settings.buffer.longest, self._ask, spawn)
-        runner = TurnRunner(core, running, self.delivery.enqueue)
+        runner = TurnRunner(core, running, self.delivery.enqueue, spawn)
         turn = core.settings.turn
         self.sessions = Sessions(runner.run, spawn, turn.lanes, turn.running)
         self.intake = Intake(
@@ -84,6 +88,7 @@ class Conversation:
             self._forward,
             self._edited,
             lambda row: self.forget(row.id),
+            self._tell_poison,
             self._buffer.lane_of,
             spawn,
         )
@@ -127,6 +132,7 @@ class Conversation:
 
     async def load(self) -> None:
         """Read what the last process left; to be called before anything new is accepted."""
+        await self._core.ledger.end_leases()  # the home's lock is ours: nobody else is alive
         here = self._core.router.channel
         left = await self._core.ledger.open_inbox()
         unsent = await self._core.ledger.open_outbox()
@@ -221,6 +227,25 @@ class Conversation:
         """Let a question that waits be asked as it reads now."""
         self._buffer.edited(row)
         self.sessions.edited(row)
+
+    async def _tell_poison(self, row: InboxRow) -> None:
+        """Tell who waits for an answer that a message could not be taken in.
+
+        Nobody knows of what cannot be read whether it asks: it is told in private chats only.
+        """
+        said = row.message
+        waits = said.addressed or (said.kind == "unreadable" and said.chat_kind == "private")
+        if not waits or not said.chat_id:
+            return
+        decision = self._access.decide(said)
+        if not decision.allowed:
+            return
+        session_id = session_of(said)
+        tape = self._core.tapes.session_tape(session_id).name
+        asked = Asked(session_id, tape, None, decision.role, (row,))
+        told = self._notice(asked, POISON.format(row=f"in-{row.id}"), f"poison:{row.id}")
+        await self._tell_end(said)
+        await self._end(asked, "dead", [told], why="it could not be taken in")
 
     async def _greet(self, asked: Asked, decision: Decision) -> None:
         """Tell a group that the agent was added to it how to talk to it, or how to let it in."""

@@ -27,7 +27,7 @@ from gateway.loop_guard import LoopGuard
 from gateway.record import cleaned, meta_of, told
 from gateway.turn import Asked
 from tape.entry import NewEntry, event, message, parse_date
-from tape.errors import TapeError
+from tape.errors import StoreUnavailable, TapeError
 from tape.unit import FirstId, Unit
 
 MOST_AT_ONCE: Final = 64
@@ -79,6 +79,7 @@ class Intake:
         forward: Callable[[TakenIn], Awaitable[None]],
         edited: Callable[[InboxRow], None],
         deleted: Callable[[InboxRow], None],
+        poisoned: Callable[[InboxRow], Awaitable[None]],
         pending_lane: Callable[[Key], str | None],
         spawn: Spawn,
     ) -> None:
@@ -87,6 +88,7 @@ class Intake:
         self._forward = forward
         self._edited = edited
         self._deleted = deleted
+        self._poisoned = poisoned
         self._pending_lane = pending_lane
         self._guard = LoopGuard(core.clock, core.settings.access.bots)
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
@@ -171,6 +173,8 @@ class Intake:
             return []
         try:
             return await self._core.persist.until_stored("intake", lambda: self._commit(batch))
+        except StoreUnavailable:
+            raise  # the process ends; they stay accepted
         except Exception as cause:
             if len(batch) == 1:
                 await self._dead(batch[0], cause)
@@ -290,6 +294,8 @@ class Intake:
         take = ways.get(row.message.kind, self._bury)
         try:
             await self._core.persist.until_stored("intake", lambda: take(row))
+        except StoreUnavailable:
+            raise
         except Exception as cause:
             await self._dead((row,), cause)
 
@@ -333,6 +339,7 @@ class Intake:
         unit = Unit()
         self._core.ledger.end(unit, [row], "dead", row.message.why)
         await self._core.store.commit(unit)
+        await self._poisoned(row)
 
     async def _dead(self, parts: Parts, cause: Exception) -> None:
         get_log().error("intake.dead", inbox=parts[0].id, exc_info=cause)
@@ -343,6 +350,10 @@ class Intake:
             await self._core.persist.until_stored("intake", lambda: self._core.store.commit(unit))
         except TapeError as lost:
             get_log().error("intake.dead_not_recorded", inbox=parts[0].id, exc_info=lost)
+        try:
+            await self._poisoned(parts[-1])
+        except Exception as failed:
+            get_log().error("intake.dead_not_told", inbox=parts[0].id, exc_info=failed)
 
 
 def _taken_in(plan: _Planned, entry_id: int, replayed_until: int) -> TakenIn:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
+import anyio
+
 from gateway.ballast import Ballast
 from gateway.clock import Clock
 from gateway.in_order import Spawn
@@ -40,7 +42,15 @@ class Persist:
         self._probe = probe
         self._spawn = spawn
         self._since: float | None = None
+        self._ending = False
+        self._waits: set[anyio.CancelScope] = set()
         self.why = ""
+
+    def end(self) -> None:
+        """Wait for the store no longer: the process ends, and what is under way is resumed."""
+        self._ending = True
+        for wait in self._waits:
+            wait.cancel()
 
     def away_for(self) -> float | None:
         """Return for how many seconds the database has been away; None while it is there."""
@@ -59,7 +69,10 @@ class Persist:
         return done
 
     async def until_stored(self, what: str, write: Callable[[], Awaitable[T]]) -> T:
-        """Write what is under way, and again with growing waits while the store is unavailable."""
+        """Write what is under way, and again with growing waits while the store is unavailable.
+
+        Raises StoreUnavailable only when the process ends meanwhile.
+        """
         wait = FIRST_WAIT
         failed = False
         while True:
@@ -70,13 +83,23 @@ class Persist:
                     get_log().error("store.unavailable", waiting=what, why=str(cause))
                 freed = self._failed(cause)
                 failed = True
-                await self._clock.sleep(0 if freed else wait)
+                if self._ending:
+                    raise
+                await self._pause(0 if freed else wait)
                 wait = min(wait * 2, LONGEST_WAIT)
             else:
                 self._wrote()
                 if failed:
                     get_log().info("store.back", written=what)
                 return done
+
+    async def _pause(self, seconds: float) -> None:
+        with anyio.CancelScope() as wait:
+            self._waits.add(wait)
+            try:
+                await self._clock.sleep(seconds)
+            finally:
+                self._waits.discard(wait)
 
     def _wrote(self) -> None:
         """Turn green, unless the ballast is still to be had again."""

@@ -6,7 +6,7 @@ has lost to another, it cannot commit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,14 +14,18 @@ import anyio.to_thread
 
 from agent.log import TurnLog
 from channels.message import InboundMessage, OutboundMessage
+from gateway.accessors import address_of
 from gateway.core import Core
 from gateway.ledger.rows import OutboxRow, new_turn_id, with_place
 from gateway.takes import Takes
 from gateway.turn import Asked, Turn
 from tape.context import TURN_RETAKE, TURN_START
-from tape.entry import NewEntry, error, event, message, utc_iso
+from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message, utc_iso
 from tape.handle import Tape
 from tape.unit import Unit
+
+TURN_END: Final = "turn.end"
+OUTBOUND: Final = "outbound"
 
 EASY: Final = 4_000
 """A shorter text is cut where it is: that is quicker than another thread."""
@@ -40,7 +44,8 @@ async def begin(core: Core, asked: Asked, takes: Takes) -> Turn:
     unit = Unit()
     claimed = core.ledger.claim(unit, asked.session_id, asked.tape)
     core.ledger.take(unit, asked.rows, turn_id)
-    unit.append(asked.tape, [log.stamp(first)])
+    attempt = asked.rows[0].attempts + 1
+    unit.append(asked.tape, [log.stamp(first)], key=f"turn:{turn_id}:start:{attempt}")
     outcomes = await core.store.commit(unit)
     epoch = int(outcomes[claimed].rows[0]["epoch"])
     own = (row for row in asked.rows if row.entry_id and _pictured(row.message))
@@ -57,7 +62,8 @@ async def take_also(core: Core, turn: Turn, asked: Asked) -> None:
     unit = Unit()
     core.ledger.take(unit, asked.rows, turn.id)
     told = event(TURN_RETAKE, {"turn": turn.id, "takes": list(asked.entry_ids), "steered": True})
-    unit.append(turn.asked.tape, [turn.log.stamp(told)])
+    key = f"turn:{turn.id}:take:{asked.rows[0].id}"
+    unit.append(turn.asked.tape, [turn.log.stamp(told)], key=key)
     await core.store.commit(unit)
     turn.took.extend(asked.rows)
 
@@ -93,6 +99,55 @@ async def commit_stopped(core: Core, turn: Turn, told: OutboundMessage | None) -
     return await _end(core, turn, "stopped", entries, sends, turn.stopped_by)
 
 
+async def begun_before(tape: Tape, asked: Asked) -> str:
+    """Return the turn that has taken a question on a tape ahead of the ledger; "" for none."""
+    wanted = set(asked.entry_ids)
+    if not wanted:
+        return ""
+    starts = await tape.find(after=min(wanted), kinds=(EVENT,), name=TURN_START)
+    for start in reversed(starts):
+        if wanted & set(start.payload["data"]["takes"]):
+            turn = str(start.payload["data"]["turn"])
+            own = await tape.find(turn=turn, kinds=(EVENT,), name=TURN_END)
+            return "" if own else turn
+    return ""
+
+
+async def commit_again(core: Core, turn: Turn) -> list[OutboxRow] | None:
+    """End a turn as its tape tells that it ended; None: it did not.
+
+    Only a tape outside the ledger's database can be ahead of it: the process was lost in between.
+    """
+    if core.store.one_transaction:
+        return None
+    own = await turn.tape.find(turn=turn.id)
+    ends = [entry for entry in own if entry.name == TURN_END]
+    if not ends:
+        return None
+    finals = [entry.text for entry in own if entry.kind == MESSAGE and entry.meta.get("final")]
+    sends = [
+        _sent_as_told(turn, entry.payload["data"], finals)
+        for entry in own
+        if entry.name == OUTBOUND
+    ]
+    return await _end(core, turn, ends[0].payload["data"]["status"], [], sends)
+
+
+def _sent_as_told(turn: Turn, told: Mapping[str, Any], finals: Sequence[str]) -> OutboundMessage:
+    address = address_of(turn.message)
+    if (told["channel"], told["chat"]) != (address["channel"], address["chat_id"]):
+        address = {"channel": told["channel"], "chat_id": told["chat"]}
+    part = str(told["idem"]).rpartition(":")[2]
+    return OutboundMessage(
+        **address,
+        text=told.get("text", finals[-1] if finals else ""),
+        idem=told["idem"],
+        kind=told["kind"],
+        turn=turn.id,
+        part=int(part) if part.isdigit() else 0,
+    )
+
+
 async def _end(
     core: Core,
     turn: Turn,
@@ -101,7 +156,7 @@ async def _end(
     sends: Sequence[OutboundMessage],
     more: dict[str, Any] | None = None,
 ) -> list[OutboxRow]:
-    end = event("turn.end", {"turn": turn.id, "status": status, **(more or {})})
+    end = event(TURN_END, {"turn": turn.id, "status": status, **(more or {})})
     unit = Unit()
     core.ledger.fence(unit, turn.session_id, turn.epoch)
     unit.append(turn.asked.tape, [*entries, turn.log.stamp(end)], key=f"turn:{turn.id}:end")
@@ -174,4 +229,4 @@ def outbound_event(send: OutboundMessage, final: str | None = None) -> NewEntry:
     }
     if send.text != final:
         data["text"] = send.text
-    return event("outbound", data)
+    return event(OUTBOUND, data)

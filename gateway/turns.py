@@ -16,15 +16,24 @@ from channels.message import InboundMessage, OutboundMessage
 from gateway.accessors import address_of
 from gateway.core import Core
 from gateway.images import load_images
-from gateway.ledger.ledger import MOST_ATTEMPTS
+from gateway.in_order import Spawn
+from gateway.ledger.ledger import LEASE_SECONDS, MOST_ATTEMPTS
 from gateway.ledger.rows import OutboxRow, idem_key
 from gateway.logs import get_log
 from gateway.takes import Takes, choose_takes
 from gateway.turn import Asked, Turn
-from gateway.turn_record import begin, commit_done, commit_failed, commit_stopped
+from gateway.turn_record import (
+    begin,
+    begun_before,
+    commit_again,
+    commit_done,
+    commit_failed,
+    commit_stopped,
+)
 from tape.errors import AppendRefused, StoreUnavailable, TapeError
 from tape.handle import Tape
 
+RENEW_SECONDS: Final = LEASE_SECONDS / 3
 STOPPED: Final = "Stopped."
 _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
@@ -35,10 +44,14 @@ Deliver = Callable[[list[OutboxRow]], None]
 class TurnRunner:
     """Runs one question at a time for whoever schedules them; knows the turns that run."""
 
-    def __init__(self, core: Core, running: dict[str, Turn], deliver: Deliver) -> None:
+    def __init__(
+        self, core: Core, running: dict[str, Turn], deliver: Deliver, spawn: Spawn
+    ) -> None:
         self._core = core
         self._running = running
         self._deliver = deliver
+        self._spawn = spawn
+        self._renewing = False
 
     async def run(self, asked: Asked, started: Callable[[Turn], None]) -> None:
         """Answer a question.
@@ -64,6 +77,9 @@ class TurnRunner:
             session=turn.session_id, turn=turn.id, channel=turn.message.channel
         )
         self._running[turn.id] = turn
+        if not self._renewing:
+            self._renewing = True
+            self._spawn("leases", self._renew)
         started(turn)
         try:
             return await self._answer(turn)
@@ -73,6 +89,8 @@ class TurnRunner:
 
     async def _answer(self, turn: Turn) -> Asked | None:
         try:
+            if await self._finished(turn):
+                return None
             with anyio.fail_after(self._core.settings.turn.deadline):
                 await load_images(self._core, turn)
                 result = await self._core.framework.process_inbound(turn.message, turn)
@@ -96,8 +114,33 @@ class TurnRunner:
                 await self._done(turn, result.model_output)
         return None
 
+    async def _renew(self) -> None:
+        """Keep the sessions of the turns that run; ends when none does."""
+        try:
+            while self._running:
+                await self._core.clock.sleep(RENEW_SECONDS)
+                held = {turn.session_id for turn in self._running.values()}
+                if held:
+                    await self._core.persist.until_stored(
+                        "lease",
+                        lambda held=held: self._core.ledger.renew(held),  # type: ignore[misc]
+                    )
+        finally:
+            self._renewing = False
+
+    async def _finished(self, turn: Turn) -> bool:
+        """End a turn whose end is on the tape already, as it stands there; else it is to be run."""
+        rows = await commit_again(self._core, turn)
+        if rows is None:
+            return False
+        self._deliver(rows)
+        await self._tell_end(turn.message, silent=True)
+        return True
+
     async def _begin(self, asked: Asked) -> Turn:
         tape = Tape(self._core.tapes.store, asked.tape)
+        if not asked.turn_id and not self._core.store.one_transaction:
+            asked = replace(asked, turn_id=await begun_before(tape, asked))
         if asked.turn_id:
             return await begin(self._core, asked, Takes())
         waiting = await self._core.ledger.waiting_entries(asked.session_id)

@@ -31,6 +31,7 @@ class MemoryStore:
     """A tape store that is gone with its process."""
 
     durable = False
+    one_transaction = True
 
     def __init__(self, schemas: Sequence[Schema] = (), now: Now = utc_now) -> None:
         self._tapes: dict[str, _Tape] = {}

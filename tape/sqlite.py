@@ -34,6 +34,7 @@ class SqliteStore:
     """A tape store in one SQLite database; make it with `SqliteStore.open`."""
 
     durable = True
+    one_transaction = True
 
     def __init__(self, database: Database, writer: WriterThread, now: Now) -> None:
         self._database = database

@@ -71,7 +71,13 @@ class TapeStore(Protocol):
 
 @runtime_checkable
 class UnitStore(TapeStore, Protocol):
-    """A store whose transactions also take the statements of others."""
+    """A store whose transactions also take the statements of others.
+
+    `one_transaction`: a unit is one; else its appends come first, each for itself, and a crash may
+    leave them without the rest.
+    """
+
+    one_transaction: bool
 
     async def commit(self, unit: Unit) -> list[Outcome]:
         """Run a unit in one transaction and return one outcome a step; raises TapeError."""

@@ -112,18 +112,30 @@ def unreadable(update: Any, why: str) -> InboundMessage:
         text = '"what is too deep to be written down"'
     number = update.get("update_id") if isinstance(update, Mapping) else None
     named = str(number) if isinstance(number, int) else sha256(text.encode()).hexdigest()[:20]
+    private = _private_chat(update)
     return InboundMessage(
         channel=CHANNEL,
-        chat_id="unreadable",
+        chat_id=private or "unreadable",
+        chat_kind="private" if private else "group",
         ext_id=f"unreadable/{named}",
         message_id="",
-        sender=Sender("", ""),
+        sender=Sender(private, ""),
         text="",
         date=datetime.now(UTC).isoformat(),
         kind="unreadable",
         why=why,
         raw={"json": text},
     )
+
+
+def _private_chat(update: Any) -> str:
+    """Return the private chat in which somebody wrote what cannot be read; "" for anything else."""
+    message = update.get("message") if isinstance(update, Mapping) else None
+    chat = message.get("chat") if isinstance(message, Mapping) else None
+    if not isinstance(chat, Mapping) or chat.get("type") != "private":
+        return ""
+    number = chat.get("id")
+    return str(number) if isinstance(number, int) and not isinstance(number, bool) else ""
 
 
 def _message(raw: Raw, me: Me, update: Raw) -> InboundMessage | None:

@@ -19,7 +19,7 @@ from gateway.errors import DeskRefused, GatewayError
 from gateway.home import find_running
 from gateway.settings import Settings
 
-COLUMNS = ("id", "status", "account_id", "chat_id", "turn_id", "attempts")
+COLUMNS = ("id", "status", "account_id", "chat_id", "turn_id", "attempts", "why")
 
 
 class _Desk(Protocol):

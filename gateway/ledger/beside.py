@@ -19,6 +19,8 @@ from tape.unit import Append, Outcome, Row, Run, Unit, resolve
 class BesideStore:
     """A plugin's tapes and a database for the rest, as one store with units of work."""
 
+    one_transaction = False
+
     def __init__(self, tapes: TapeStore, database: UnitStore) -> None:
         self._tapes = tapes
         self._database = database

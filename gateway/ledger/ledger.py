@@ -1,5 +1,17 @@
 """The ledger: what was accepted, which turn took it, what is to be sent.
 
+What it promises, on every store (`gateway.ledger.testing` holds it to that):
+
+- An event is accepted once under its account and key, for ever; a batch is taken whole or not.
+- What was accepted is open until its end is written, and comes back in the order of acceptance.
+- A turn takes only what is open; a unit that breaks this, or the fence, changes nothing.
+- A session is one process's at a time. The fence is its owner and epoch: what a process has lost,
+  it cannot commit. A lease that is not renewed ends by the database's clock.
+- A send is written once under its `idem`; its draft becomes it, in its place.
+- A row that cannot be read is dead, with the reason, and wedges nothing.
+- A unit may be made again when nobody knows whether it was: its appends have keys, its statements
+  say what is so.
+
 Methods that take a `Unit` add their statements to it, so that they stand or fall with what else
 is in it; the others are transactions or readings of their own. No SQL and no dialect here: the
 statements are named, and stand in `sql/` beside this file.
@@ -31,6 +43,10 @@ MOST_ATTEMPTS: Final = 5
 """So often a turn may be lost with its process before its message is given up."""
 
 
+LEASE_SECONDS: Final = 60.0
+"""So long a session stays with a process that says nothing of it."""
+
+
 @functools.cache
 def ledger_schema() -> Schema:
     """Return the ledger's tables and statements for SQLite."""
@@ -40,10 +56,13 @@ def ledger_schema() -> Schema:
 class Ledger:
     """The inbox and the outbox, in the store's transactions; `owner` names this process."""
 
-    def __init__(self, store: UnitStore, clock: Clock, owner: str) -> None:
+    def __init__(
+        self, store: UnitStore, clock: Clock, owner: str, lease: float = LEASE_SECONDS
+    ) -> None:
         self.store = store
         self.owner = owner
         self._clock = clock
+        self._lease = lease
 
     async def accept(
         self, messages: Sequence[InboundMessage], *, marks: bool = False
@@ -158,8 +177,32 @@ class Ledger:
             unit.run("ledger.end_message", id=row.id, status=status, why=why)
 
     def claim(self, unit: Unit, session_id: str, tape: str) -> int:
-        """Take a session over; the step's outcome has its epoch in the column `epoch`."""
-        return unit.run("ledger.claim_session", session_id=session_id, tape=tape, owner=self.owner)
+        """Take a session; the step's outcome has its epoch in the column `epoch`.
+
+        The unit fails while another process holds it: a lease lasts `LEASE_SECONDS` by the
+        database's clock, unless it is renewed.
+        """
+        return unit.run(
+            "ledger.claim_session",
+            expect=1,
+            session_id=session_id,
+            tape=tape,
+            owner=self.owner,
+            seconds=self._lease,
+        )
+
+    async def renew(self, session_ids: Iterable[str]) -> None:
+        """Keep sessions of ours; one that another took meanwhile stays the other's."""
+        unit = Unit()
+        sessions = dump(sorted(session_ids))
+        unit.run("ledger.renew_leases", owner=self.owner, sessions=sessions, seconds=self._lease)
+        await self.store.commit(unit)
+
+    async def end_leases(self) -> None:
+        """Let every session be free that another process held: it is known to be gone."""
+        unit = Unit()
+        unit.run("ledger.end_leases", owner=self.owner)
+        await self.store.commit(unit)
 
     def fence(self, unit: Unit, session_id: str, epoch: int) -> None:
         """Make the unit fail when the session is no longer ours."""

@@ -31,6 +31,7 @@ class MortalStore:
     """What one gateway has of a lasting store."""
 
     durable = False
+    one_transaction = True
 
     def __init__(self, inner: UnitStore) -> None:
         self._inner = inner

@@ -27,11 +27,26 @@ INSERT INTO session (session_id, tape) VALUES (:session_id, :tape)
 ON CONFLICT (session_id) DO NOTHING
 
 -- name: claim_session
--- Take a session over for this process; its epoch grows when it was another's.
-INSERT INTO session (session_id, tape, owner, epoch) VALUES (:session_id, :tape, :owner, 1)
+-- Take a session for this process, for so many seconds of the database's clock; its epoch grows when
+-- it was another's. Changes nothing while another's lease lasts.
+INSERT INTO session (session_id, tape, owner, epoch, lease_until)
+VALUES (:session_id, :tape, :owner, 1,
+        strftime('%Y-%m-%dT%H:%M:%f', 'now', :seconds || ' seconds'))
 ON CONFLICT (session_id) DO UPDATE
-SET epoch = epoch + (owner IS NOT excluded.owner), owner = excluded.owner
+SET epoch = epoch + (owner IS NOT excluded.owner),
+    owner = excluded.owner,
+    lease_until = excluded.lease_until
+WHERE owner = excluded.owner OR lease_until <= strftime('%Y-%m-%dT%H:%M:%f', 'now')
 RETURNING epoch
+
+-- name: renew_leases
+-- Keep sessions that are this process's.
+UPDATE session SET lease_until = strftime('%Y-%m-%dT%H:%M:%f', 'now', :seconds || ' seconds')
+WHERE owner = :owner AND session_id IN (SELECT value FROM json_each(:sessions))
+
+-- name: end_leases
+-- Who held these sessions is known to be gone.
+UPDATE session SET lease_until = '' WHERE lease_until <> '' AND owner <> :owner
 
 -- name: fence
 -- Changes one row while the session is still ours, and none when somebody took it over.
@@ -209,7 +224,7 @@ LIMIT 1
 -- name: list_inbox
 -- The newest messages that came in, of one status or of all.
 SELECT id, account_id, chat_id, message_id, session_id, entry_id, turn_id, status, attempts,
-       received_at
+       received_at, why
 FROM inbox
 WHERE (:status = '' OR status = :status) AND (:status <> '' OR status NOT IN ('taped', 'joined'))
 ORDER BY id DESC
@@ -217,7 +232,7 @@ LIMIT :limit
 
 -- name: list_outbox
 -- The newest messages to send, of one status or of all.
-SELECT id, account_id, chat_id, session_id, turn_id, part, idem, status, platform_id, attempts
+SELECT id, account_id, chat_id, session_id, turn_id, part, idem, status, platform_id, attempts, why
 FROM outbox
 WHERE :status = '' OR status = :status
 ORDER BY id DESC
@@ -226,20 +241,20 @@ LIMIT :limit
 -- name: inbox_row
 -- One message that came in, whole.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, received_at
+       payload, status, attempts, received_at, why
 FROM inbox WHERE id = :id
 
 -- name: outbox_row
 -- One message to send, whole.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
-       platform_id, attempts
+       platform_id, attempts, why
 FROM outbox WHERE id = :id
 
 -- name: retry_inbox
 -- A message that ended without an answer is asked again; one that never came to a tape comes in again.
 UPDATE inbox
 SET status = CASE WHEN entry_id IS NULL THEN 'accepted' ELSE 'waiting' END,
-    attempts = 0, turn_id = NULL
+    attempts = 0, turn_id = NULL, why = NULL
 WHERE id = :id AND status IN ('dead', 'failed', 'stopped', 'dropped')
 
 -- name: drop_inbox
@@ -248,7 +263,7 @@ UPDATE inbox SET status = 'dropped' WHERE id = :id AND status IN ('accepted', 'w
 
 -- name: retry_outbox
 -- A send that was given up, or kept back, is made again.
-UPDATE outbox SET status = 'pending', attempts = 0
+UPDATE outbox SET status = 'pending', attempts = 0, why = NULL
 WHERE id = :id AND status IN ('dead', 'ambiguous', 'dropped') AND op = 'send'
 
 -- name: drop_outbox

@@ -1,0 +1,57 @@
+"""The ledger's conformance suite on every store that can hold one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from gateway.clock import SystemClock
+from gateway.ledger.beside import BesideStore
+from gateway.ledger.ledger import Ledger, ledger_schema
+from gateway.ledger.testing import LEDGER_CHECKS, LedgerCheck
+from tape.registry import STORES, open_store
+from tape.sqlite import tape_schema
+from tape.store import UnitStore
+
+pytestmark = pytest.mark.anyio
+
+
+def _memory(_folder: Path) -> UnitStore:
+    return open_store("memory:", [tape_schema(), ledger_schema()])
+
+
+def _sqlite(folder: Path) -> UnitStore:
+    return open_store(f"sqlite://{folder / 'tapeway.db'}", [ledger_schema()])
+
+
+def _beside(folder: Path) -> UnitStore:
+    tapes = open_store("memory:", [tape_schema()])
+    return BesideStore(tapes, open_store(f"sqlite://{folder / 'ledger.db'}", [ledger_schema()]))
+
+
+OPENED: dict[str, Callable[[Path], UnitStore]] = {
+    "memory": _memory,
+    "sqlite": _sqlite,
+    "a plugin's tapes": _beside,
+}
+
+
+@pytest.fixture(params=sorted(OPENED))
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[UnitStore]:
+    store = OPENED[request.param](tmp_path)
+    yield store
+    await store.close()
+
+
+@pytest.mark.parametrize("check", LEDGER_CHECKS, ids=lambda check: check.__name__)
+async def test_ledger(check: LedgerCheck, store: UnitStore) -> None:
+    def make(owner: str = "a", lease: float = 60.0) -> Ledger:
+        return Ledger(store, SystemClock(), owner, lease)
+
+    await check(make)
+
+
+def test_every_store_of_the_registry_holds_a_ledger() -> None:
+    assert STORES.keys() <= OPENED.keys()

@@ -1,6 +1,6 @@
 """The agent: a model, its tools, and the loop of a turn.
 
-model openai_model offline_model fallback models   whom we ask
+model openai_model offline_model fallback retry models   whom we ask
 tool toolbox calls tools/                          what it may do
 loop log prompt events                             one turn
 """

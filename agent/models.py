@@ -10,6 +10,7 @@ from typing import Final
 from agent.fallback import FallbackModel
 from agent.model import ChatModel
 from agent.offline_model import OFFLINE, OfflineModel
+from agent.retry import RetryingModel
 from agent.settings import AgentSettings
 
 MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.openai_model:OpenAIModel"})
@@ -26,4 +27,4 @@ def _one(name: str, settings: AgentSettings) -> ChatModel:
         return OfflineModel()
     module, _, attribute = MODELS["openai"].partition(":")
     model: ChatModel = getattr(import_module(module), attribute)(name, settings)
-    return model
+    return RetryingModel(model, settings.retries)

@@ -67,7 +67,7 @@ class AgentSettings(BaseModel):
         2,
         ge=0,
         le=10,
-        description="How often a call is tried again before its answer has begun.",
+        description="How often a call is tried again that fails, or whose answer breaks off.",
         examples=["2"],
     )
     strict_roles: bool = Field(

@@ -40,7 +40,8 @@ class Marks:
 
     def of(self, chat_id: str, account: str = "") -> datetime | None:
         """Return the moment after which a chat's messages may be missing; None: nothing is."""
-        return self.chats.get((account, chat_id), self.accounts.get(account))
+        known = self.accounts.get(account, self.chats.get(("", "")))
+        return self.chats.get((account, chat_id), known)
 
 
 class ChannelHost(DraftJournal, Protocol):

@@ -227,6 +227,7 @@ class _Host(ChannelHost):
         self.holds: bool = core.settings.delivery.ambiguous == "hold"
         self.hint: str | None = None
         self._behind = True
+        self._asked_at: datetime | None = None
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         marks = not self._behind and "backfill" in self._channel.capabilities
@@ -236,13 +237,18 @@ class _Host(ChannelHost):
             raise ChannelDown(f"nothing can be written down now: {away}") from away
 
     async def marks(self) -> Marks:
+        self._asked_at = self._core.clock.now()
         return await self._core.ledger.marks(self._channel.name, OVERLAP, LONGEST_GAP)
 
     def behind(self) -> None:
-        self._behind = True
+        self._behind, self._asked_at = True, None
 
     def caught_up(self) -> None:
         self._behind = False
+        asked_at, self._asked_at = self._asked_at, None
+        if asked_at is not None:  # what has been said since then has come in by itself
+            name, ledger = self._channel.name, self._core.ledger
+            self.start_soon("marks", lambda: ledger.mark_all(name, asked_at))
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         account = account_id(self._channel.name, account)

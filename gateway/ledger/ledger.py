@@ -119,15 +119,27 @@ class Ledger:
         A chat's mark is no later than what was accepted of it without a gap.
         """
         rows = await self.store.select("ledger.marks", {"channel": channel})
-        earliest = self._clock.now() - longest
+        found = {
+            (row["account_id"].partition(":")[2], row["chat_id"]): parse_date(row["value"])
+            for row in rows
+        }
+        least = self._clock.now() - longest
+        if ("", "") in found:  # of all chats
+            least = max(least, found["", ""] - overlap)
         accounts: dict[str, datetime] = {}
         chats: dict[tuple[str, str], datetime] = {}
-        for row in rows:
-            account = row["account_id"].partition(":")[2]
-            moment = max(parse_date(row["value"]) - overlap, earliest)
-            chats[account, row["chat_id"]] = moment
+        for (account, chat_id), value in found.items():
+            moment = max(value - overlap, least)
+            chats[account, chat_id] = moment
             accounts[account] = max(moment, accounts.get(account, moment))
         return Marks(accounts, chats)
+
+    async def mark_all(self, channel: str, moment: datetime) -> None:
+        """Write down that nothing is missing that was said in any chat before a moment."""
+        unit = Unit()
+        value = utc_iso(moment)
+        unit.run("ledger.move_cursor", account_id=channel, chat_id="", value=value)
+        await self.store.commit(unit)
 
     async def threads(self, account: str, chat_id: str, since: datetime) -> list[str]:
         """Return the threads of a chat in which something was accepted since a moment."""

@@ -317,6 +317,10 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
     assert marks.of("never heard of") == now - 4 * hour
     assert marks.of("1", "another account") is None
     assert (await ledger.marks("ch", hour, week)).of("1") is None
+    await ledger.mark_all("chat", now - 2 * hour)
+    marks = await ledger.marks("chat", hour, week)
+    assert {marks.of(chat) for chat in ("1", "2", "never heard of")} == {now - 3 * hour}
+    assert marks.of("1", "another account") == now - 3 * hour
 
 
 async def a_session_goes_on_under_another_id(make: MakeLedger) -> None:

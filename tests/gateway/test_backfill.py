@@ -16,6 +16,7 @@ from channels.host import Marks
 from channels.message import InboundMessage
 from gateway.app import Gateway
 from tape.entry import utc_iso
+from tests.clock import QuickClock
 from tests.gateway.test_access import Brings
 from tests.gateway.test_delivery import QUESTION, EditingChannel, Platform
 from tests.gateways import gateway_of, settled
@@ -26,7 +27,7 @@ NOW = datetime.now(UTC)
 
 
 def said(number: int, minutes: float, chat: str = "1", thread: str | None = None) -> InboundMessage:
-    """Return what was said so many minutes ago, to nobody."""
+    """Return what was said so many minutes ago, to nobody; negative: so long after the start."""
     return replace(
         QUESTION,
         chat_id=chat,
@@ -74,15 +75,16 @@ async def texts(gateway: Gateway, chat: str = "1") -> list[str]:
 
 async def test_d2_what_was_said_while_away_is_taped_once_and_in_order(tmp_path: Path) -> None:
     first = History()
-    async with gateway_of(tmp_path, None, Brings(first)):
+    async with gateway_of(tmp_path, None, Brings(first)) as gateway:
         await first.ready.wait()
-        await first.host.accept([said(1, 90)])
-    second = History(said(1, 90), said(2, 60), said(3, 30))
+        await first.host.accept([said(1, -2)])
+        await gateway.conversation.idle()
+    second = History(said(0, 700), said(1, -2), said(2, -20), said(3, -30))
     async with gateway_of(tmp_path, None, Brings(second)) as gateway:
         await second.ready.wait()
         assert await texts(gateway) == ["number 1", "number 2", "number 3"]
     assert second.asked is not None
-    assert second.asked.of("1") == NOW - timedelta(minutes=100)
+    assert second.asked.of("1") == NOW - timedelta(minutes=8)
 
 
 async def test_a_first_start_asks_for_nothing(tmp_path: Path) -> None:
@@ -92,14 +94,14 @@ async def test_a_first_start_asks_for_nothing(tmp_path: Path) -> None:
         assert await texts(gateway) == []
 
 
-async def test_a_chat_that_was_never_heard_of_is_asked_from_when_anything_was_heard(
+async def test_a_chat_that_was_never_heard_of_is_asked_from_when_the_first_start_was(
     tmp_path: Path,
 ) -> None:
     first = History()
-    async with gateway_of(tmp_path, None, Brings(first)):
+    async with gateway_of(tmp_path, None, Brings(first)) as gateway:
         await first.ready.wait()
-        await first.host.accept([said(1, 60)])
-    second = History(said(7, 200, "2"), said(8, 30, "2"))
+        await until_marked(gateway)
+    second = History(said(7, 200, "2"), said(8, -1, "2"))
     async with gateway_of(tmp_path, None, Brings(second)) as gateway:
         await second.ready.wait()
         assert await texts(gateway, "2") == ["number 8"]
@@ -107,15 +109,16 @@ async def test_a_chat_that_was_never_heard_of_is_asked_from_when_anything_was_he
 
 async def test_what_comes_in_before_the_gap_is_filled_moves_no_mark(tmp_path: Path) -> None:
     first = History()
-    async with gateway_of(tmp_path, None, Brings(first)):
+    async with gateway_of(tmp_path, None, Brings(first)) as gateway:
         await first.ready.wait()
-        await first.host.accept([said(1, 90)])
+        await first.host.accept([said(1, -2)])
+        await gateway.conversation.idle()
     # It ends between the first of its live messages and the gap's.
     second = History(catches_up=False)
     async with gateway_of(tmp_path, None, Brings(second)):
         await second.ready.wait()
-        await second.host.accept([said(3, 1)])
-    third = History(said(2, 60), said(3, 1))
+        await second.host.accept([said(3, -90)])
+    third = History(said(2, -60), said(3, -90))
     async with gateway_of(tmp_path, None, Brings(third)) as gateway:
         await third.ready.wait()
         assert sorted(await texts(gateway)) == ["number 1", "number 2", "number 3"]
@@ -125,28 +128,36 @@ async def test_a_lost_connection_keeps_the_marks_where_they_were(tmp_path: Path)
     channel = History()
     async with gateway_of(tmp_path, None, Brings(channel)):
         await channel.ready.wait()
-        await channel.host.accept([said(1, 90)])
+        await channel.host.accept([said(1, -20)])
         channel.host.behind()
-        await channel.host.accept([said(2, 30)])
-        assert (await channel.host.marks()).of("1") == NOW - timedelta(minutes=100)
+        await channel.host.accept([said(2, -30)])
+        assert (await channel.host.marks()).of("1") == NOW + timedelta(minutes=10)
         channel.host.caught_up()
-        await channel.host.accept([said(3, 20)])
-        assert (await channel.host.marks()).of("1") == NOW - timedelta(minutes=30)
+        await channel.host.accept([said(3, -40)])
+        assert (await channel.host.marks()).of("1") == NOW + timedelta(minutes=30)
 
 
 async def test_an_old_message_moves_no_mark_back_and_no_gap_is_longer_than_a_week(
     tmp_path: Path,
 ) -> None:
     channel = History()
-    async with gateway_of(tmp_path, None, Brings(channel)):
+    clock = QuickClock()
+    async with gateway_of(tmp_path, None, Brings(channel), clock=clock):
         await channel.ready.wait()
-        await channel.host.accept([said(1, 90)])
-        await channel.host.accept([said(2, 120)])
-        assert (await channel.host.marks()).of("1") == NOW - timedelta(minutes=100)
-        await channel.host.accept([said(1, 60 * 24 * 30, "old")])
-        since = (await channel.host.marks()).of("old")
+        await channel.host.accept([said(1, -90)])
+        await channel.host.accept([said(2, -60)])
+        assert (await channel.host.marks()).of("1") == NOW + timedelta(minutes=80)
+        clock.jump(timedelta(days=30))
+        since = (await channel.host.marks()).of("1")
         assert since is not None
-        assert since >= NOW - timedelta(days=7)
+        assert since >= NOW + timedelta(days=23)
+
+
+async def until_marked(gateway: Gateway) -> None:
+    """Wait until the end of a gap is written down."""
+    with anyio.fail_after(10):
+        while not await gateway.core.store.select("ledger.marks", {"channel": "editing"}):  # noqa: ASYNC110 - a row has no event
+            await anyio.sleep(0.005)
 
 
 async def test_the_threads_of_a_chat_are_those_in_which_something_was_said(tmp_path: Path) -> None:

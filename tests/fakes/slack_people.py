@@ -1,0 +1,477 @@
+"""What people do on the fake Slack, and what the app is told of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from tests.fakes.slack_deliveries import Deliveries, Delivery
+from tests.fakes.slack_events import Events
+from tests.fakes.slack_text import typed
+from tests.fakes.slack_world import (
+    APP_ID,
+    Channel,
+    ChannelKind,
+    File,
+    Message,
+    User,
+    Workspace,
+    World,
+)
+from tests.fakes.telegram_http import JsonObject
+
+
+class People:
+    """Let people act; each action changes the world and tells the app, if it may know.
+
+    A channel can be given as itself or by its id, a message as itself or by its ts. Dates of what
+    happens run with the clock. `last` is what the app was told last.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        *,
+        token: str = "xoxb-1-2-test-bot-token",
+        seed: int = 1,
+    ) -> None:
+        self.world = World()
+        self.clock = clock
+        self.epoch = time.time() - clock()
+        self.deliveries = Deliveries(clock, sleep, self._changed)
+        self.events = Events(self.deliveries, self.unix, seed)
+        self.workspace = self.world.workspace("Tapeway Works", token)
+        self.base = ""
+        self.last: Delivery | None = None
+
+    def unix(self) -> float:
+        """Return the Unix time of the clock."""
+        return self.epoch + self.clock()
+
+    def changed(self) -> None:
+        """Wake whoever waits for a change."""
+
+    # -- who and where ---------------------------------------------------------------------
+
+    def user(self, name: str, *, is_bot: bool = False, workspace: Workspace | None = None) -> User:
+        """Make a user; people call it by its name, in lower case."""
+        place = workspace or self.workspace
+        new = self.world.new_id
+        bot_id, app_id = (new("B"), new("A")) if is_bot else (None, None)
+        handle = name.lower().replace(" ", ".")
+        made = User(new("U"), handle, name, place.team_id, bot_id, app_id)
+        place.users[made.id] = made
+        return made
+
+    def channel(
+        self,
+        name: str = "",
+        kind: ChannelKind = "channel",
+        *,
+        workspace: Workspace | None = None,
+        member: bool = True,
+        members: Sequence[User] = (),
+    ) -> Channel:
+        """Make a channel, of the people given and the bot; the latter not without `member`."""
+        place = workspace or self.workspace
+        made = Channel(self.world.new_id("C"), kind, place, name or f"room-{len(place.channels)}")
+        made.members = [user.id for user in members] + ([place.bot.id] if member else [])
+        return self.world.channel(made)
+
+    def im(self, user: User) -> Channel:
+        """Return the conversation of a user with the bot."""
+        place = self.world.workspaces[user.team_id]
+        for channel in place.channels.values():
+            if channel.kind == "im" and channel.person == user.id:
+                return channel
+        made = Channel(self.world.new_id("D"), "im", place, person=user.id)
+        made.members = [user.id, place.bot.id]
+        return self.world.channel(made)
+
+    def find(self, channel: Channel | str) -> Channel:
+        """Return the channel of an id."""
+        return channel if isinstance(channel, Channel) else self.world.channels[channel]
+
+    # -- messages --------------------------------------------------------------------------
+
+    def say(
+        self,
+        channel: Channel | str,
+        user: User,
+        text: str,
+        *,
+        thread: Message | str | None = None,
+        broadcast: bool = False,
+        raw: bool = False,
+        files: Sequence[File] = (),
+        classic: bool = False,
+        ts: str | None = None,
+        extra: JsonObject | None = None,
+    ) -> Message:
+        """Let someone write.
+
+        The text is encoded as a client does it, unless it is `raw`: `@name` of a user becomes a
+        mention outside of code. A `classic` bot is one without a user, that posts `bot_message`.
+        """
+        place = self.find(channel)
+        if user.id not in place.members and not user.is_bot:
+            place.members.append(user.id)
+        json: JsonObject = {"user": user.id, "type": "message", "team": user.team_id}
+        json |= self._typed(place.workspace, text, raw=raw)
+        if user.is_bot:
+            json |= _bot_fields(user, classic=classic)
+        else:
+            json["client_msg_id"] = f"{self.world.new_id('m').lower()}-0000-4000-8000-000000000000"
+        if classic:
+            del json["user"]
+        if files:
+            shown = [self._shared(file, place) for file in files]
+            json |= {"files": shown, "upload": False, "subtype": "file_share"}
+        if thread is not None:
+            json |= self._in_thread(place, thread, broadcast=broadcast)
+        message = self._put(place, json | (extra or {}), ts=ts)
+        self._tell(place, message)
+        return message
+
+    def file(
+        self,
+        name: str,
+        data: bytes,
+        mimetype: str,
+        user: User,
+        *,
+        size: int | None = None,
+        stub: bool = False,
+    ) -> File:
+        """Let someone upload a file; of a `stub` Slack tells no more than its id."""
+        made = File(self.world.new_id("F"), name, mimetype, data, team_id=user.team_id)
+        address = f"{self.base}/files-pri/{user.team_id}-{made.id}"
+        made.json = {
+            "id": made.id,
+            "created": int(self.unix()),
+            "timestamp": int(self.unix()),
+            "name": name,
+            "title": name,
+            "mimetype": mimetype,
+            "filetype": name.rpartition(".")[2],
+            "pretty_type": name.rpartition(".")[2].upper(),
+            "user": user.id,
+            "user_team": user.team_id,
+            "editable": False,
+            "size": len(data) if size is None else size,
+            "mode": "hosted",
+            "is_external": False,
+            "is_public": True,
+            "url_private": f"{address}/{name}",
+            "url_private_download": f"{address}/download/{name}",
+            "permalink": f"{self.base}/files/{user.id}/{made.id}/{name}",
+            "has_rich_preview": False,
+            "file_access": "check_file_info" if stub else "visible",
+        }
+        self.world.files[made.id] = made
+        return made
+
+    def edit(self, channel: Channel | str, message: Message | str, text: str) -> Message:
+        """Let the author change a message."""
+        place = self.find(channel)
+        found = self._message(place, message)
+        before = dict(found.json)
+        found.json |= self._typed(place.workspace, text)
+        self.edited(place, found, before, by=found.user)
+        return found
+
+    def delete(self, channel: Channel | str, message: Message | str) -> None:
+        """Let the author delete a message; a parent of a thread leaves a stone."""
+        place = self.find(channel)
+        found = self._message(place, message)
+        before = dict(found.json)
+        self.removed(place, found, before)
+
+    def unfurl(self, channel: Channel | str, message: Message | str, url: str) -> None:
+        """Let Slack add the preview of a link to a message."""
+        place = self.find(channel)
+        found = self._message(place, message)
+        before = dict(found.json)
+        preview = {"from_url": url, "id": 1, "title": "A page", "original_url": url}
+        found.json["attachments"] = [*found.json.get("attachments", []), preview]
+        ts = self.world.new_ts(place, self.unix())
+        self._told(self.events.changed(place, found, before, ts))
+
+    def react(
+        self,
+        channel: Channel | str,
+        user: User,
+        message: Message | str,
+        name: str,
+        *,
+        remove: bool = False,
+    ) -> None:
+        """Let someone put a reaction on a message, or take it back."""
+        place = self.find(channel)
+        found = self._message(place, message)
+        change_reaction(found, user.id, name, remove=remove)
+        self.reacted(place, found, user.id, name, remove=remove)
+
+    def press_stop(self, channel: Channel | str, message: Message | str) -> None:
+        """Let someone stop a message that is being streamed."""
+        found = self._message(self.find(channel), message)
+        assert found.stream is not None
+        found.stream.state = "stopped_by_user"
+        self.changed()
+
+    # -- commands and buttons --------------------------------------------------------------
+
+    def slash(
+        self, channel: Channel | str, user: User, text: str, command: str = "/tapeway"
+    ) -> Delivery:
+        """Let someone give a command; it can be given where the bot is not."""
+        place = self.find(channel)
+        payload: JsonObject = self._interaction(place, user) | {
+            "channel_name": "directmessage" if place.kind == "im" else place.name,
+            "command": command,
+            "text": text,
+            "is_enterprise_install": "false",
+        }
+        return self._ask("slash_commands", payload)
+
+    def press(
+        self,
+        channel: Channel | str,
+        user: User,
+        message: Message | str,
+        action_id: str,
+        value: str = "",
+    ) -> Delivery:
+        """Let someone press a button of a message."""
+        place = self.find(channel)
+        found = self._message(place, message)
+        flat = self._interaction(place, user)
+        action = {"action_id": action_id, "block_id": "b1", "type": "button", "value": value}
+        payload: JsonObject = {
+            "type": "block_actions",
+            "user": {"id": user.id, "username": user.name, "team_id": user.team_id},
+            "api_app_id": APP_ID,
+            "token": flat["token"],
+            "container": {"type": "message", "message_ts": found.ts, "channel_id": place.id},
+            "trigger_id": flat["trigger_id"],
+            "team": {"id": place.workspace.team_id, "domain": place.workspace.domain},
+            "enterprise": None,
+            "is_enterprise_install": False,
+            "channel": {"id": place.id, "name": place.name},
+            "message": dict(found.json),
+            "response_url": flat["response_url"],
+            "actions": [action | {"action_ts": f"{self.unix():.6f}"}],
+        }
+        return self._ask("interactive", payload)
+
+    # -- channels and workspaces change ----------------------------------------------------
+
+    def join(self, channel: Channel | str, user: User | None = None) -> None:
+        """Let someone join a channel; without a user, the bot."""
+        place = self.find(channel)
+        found = user or place.workspace.bot
+        if found.id not in place.members:
+            place.members.append(found.id)
+        text = f"<@{found.id}> has joined the channel"
+        json = {"type": "message", "subtype": "channel_join", "user": found.id, "text": text}
+        self._tell(place, self._put(place, json))
+        self._about(place, "member_joined_channel", user=found.id, team=found.team_id)
+
+    def leave(self, channel: Channel | str, user: User) -> None:
+        """Let someone leave a channel."""
+        place = self.find(channel)
+        place.members.remove(user.id)
+        self._about(place, "member_left_channel", user=user.id, team=user.team_id)
+
+    def kick_bot(self, channel: Channel | str) -> None:
+        """Let somebody remove the bot from a channel."""
+        place = self.find(channel)
+        place.members.remove(place.workspace.bot.id)
+        kind = "channel_left" if place.kind == "channel" else "group_left"
+        self._about(place, kind, actor_id="UADMIN")
+
+    def archive(self, channel: Channel | str, archived: bool = True) -> None:
+        """Let somebody archive a channel, or bring it back."""
+        place = self.find(channel)
+        place.archived = archived
+        kind = "channel" if place.kind == "channel" else "group"
+        self._about(place, f"{kind}_{'archive' if archived else 'unarchive'}", user="UADMIN")
+
+    def uninstall(self, workspace: Workspace | None = None) -> None:
+        """Let an administrator remove the app from a workspace."""
+        place = workspace or self.workspace
+        tokens = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [place.bot.id]}}
+        self._told(self.events.emit(place, tokens))
+        self._told(self.events.emit(place, {"type": "app_uninstalled"}))
+        place.refused, place.installed = "account_inactive", False
+
+    # -- parts that the API's methods use too ----------------------------------------------
+
+    def post(self, channel: Channel, json: JsonObject, metadata: JsonObject | None) -> Message:
+        """Put a message of the bot's into a channel; the status there ends with it."""
+        bot = channel.workspace.bot
+        made = self._put(
+            channel,
+            {"user": bot.id, "type": "message"} | _bot_fields(bot, classic=False) | json,
+            mine=True,
+            metadata=metadata,
+        )
+        channel.statuses.pop(made.thread_ts or made.ts, None)
+        return made
+
+    def tell(self, channel: Channel, message: Message) -> None:
+        """Tell the app of a message."""
+        self._tell(channel, message)
+
+    def edited(self, channel: Channel, message: Message, before: JsonObject, by: str) -> None:
+        """Note that a message was changed, and tell the app."""
+        ts = self.world.new_ts(channel, self.unix())
+        message.json["edited"] = {"user": by, "ts": f"{ts.partition('.')[0]}.000000"}
+        message.history.append(message.text)
+        message.edits += 1
+        self._told(self.events.changed(channel, message, before, ts))
+
+    def removed(self, channel: Channel, message: Message, before: JsonObject) -> None:
+        """Take a message away, and tell the app."""
+        left = self.world.remove(channel, message.ts)
+        ts = self.world.new_ts(channel, self.unix())
+        if left.ts in channel.messages:
+            self._told(self.events.changed(channel, left, before, ts))
+        else:
+            self._told(self.events.deleted(channel, message, ts))
+
+    def reacted(
+        self, channel: Channel, message: Message, user_id: str, name: str, *, remove: bool
+    ) -> None:
+        """Tell the app of a reaction."""
+        event: JsonObject = {
+            "type": "reaction_removed" if remove else "reaction_added",
+            "user": user_id,
+            "reaction": name,
+            "item": {"type": "message", "channel": channel.id, "ts": message.ts},
+            "item_user": message.user,
+            "event_ts": self.world.new_ts(channel, self.unix()),
+        }
+        if channel.workspace.bot.id in channel.members:
+            self._told(self.events.emit(channel.workspace, event, scope="reactions:read"))
+
+    # -- parts -----------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        self.changed()
+
+    def _message(self, channel: Channel, message: Message | str) -> Message:
+        return message if isinstance(message, Message) else channel.messages[message]
+
+    def _typed(self, workspace: Workspace, text: str, *, raw: bool = False) -> JsonObject:
+        if raw or not text:
+            return {"text": text}
+        users = {user.name: user.id for user in workspace.users.values()}
+        channels = {channel.name: channel.id for channel in workspace.channels.values()}
+        found = typed(text, users, channels)
+        return {"text": found.text, "blocks": [found.block]}
+
+    def _shared(self, file: File, channel: Channel) -> JsonObject:
+        file.channels.append(channel.id)
+        if file.json["file_access"] == "visible":
+            return file.json
+        return {name: file.json[name] for name in ("id", "file_access", "mode")}
+
+    def _in_thread(self, channel: Channel, thread: Message | str, *, broadcast: bool) -> JsonObject:
+        parent = self._message(channel, thread)
+        parent = channel.messages[parent.thread_ts] if parent.thread_ts else parent
+        found: JsonObject = {"thread_ts": parent.ts, "parent_user_id": parent.user}
+        if broadcast:
+            root = {"type": "message", "ts": parent.ts, "user": parent.user, "text": parent.text}
+            found |= {"subtype": "thread_broadcast", "root": root | {"thread_ts": parent.ts}}
+        return found
+
+    def _put(
+        self,
+        channel: Channel,
+        json: JsonObject,
+        *,
+        mine: bool = False,
+        metadata: JsonObject | None = None,
+        ts: str | None = None,
+    ) -> Message:
+        ts = ts or self.world.new_ts(channel, self.unix())
+        message = Message(ts, channel.id, mine, json | {"ts": ts}, metadata)
+        message.history.append(message.text)
+        self.world.add(channel, message)
+        return message
+
+    def _tell(self, channel: Channel, message: Message) -> None:
+        metadata = {"metadata": message.metadata} if message.metadata else {}
+        self._told(self.events.message(channel, message.json | metadata))
+
+    def _about(self, channel: Channel, kind: str, **fields: str) -> None:
+        ts = self.world.new_ts(channel, self.unix())
+        event: JsonObject = {"type": kind, "channel": channel.id, "event_ts": ts} | fields
+        if kind.startswith("member_"):
+            event["channel_type"] = channel.id[0]
+        scope = "channels:read" if channel.kind == "channel" else "groups:read"
+        inside = channel.workspace.bot.id in channel.members
+        if inside or kind.endswith("_left"):
+            self._told(self.events.emit(channel.workspace, event, scope=scope))
+
+    def _told(self, delivery: Delivery | None) -> None:
+        if delivery is not None:
+            self.last = delivery
+        self.changed()
+
+    def _interaction(self, channel: Channel, user: User) -> JsonObject:
+        team = channel.workspace.team_id
+        number = self.world.new_id("R")
+        return {
+            "token": "not-used-any-more",
+            "team_id": team,
+            "team_domain": channel.workspace.domain,
+            "channel_id": channel.id,
+            "user_id": user.id,
+            "user_name": user.name,
+            "api_app_id": APP_ID,
+            "response_url": f"{self.base}/commands/{channel.id}/{user.id}/{number}",
+            "trigger_id": f"{number}.{team}.x",
+        }
+
+    def _ask(self, kind: str, payload: JsonObject) -> Delivery:
+        made = self.deliveries.add(
+            "slash_commands" if kind == "slash_commands" else "interactive", payload
+        )
+        self._told(made)
+        return made
+
+
+def change_reaction(message: Message, user_id: str, name: str, *, remove: bool) -> bool:
+    """Put a user's reaction on a message or take it away; False if it is so already."""
+    reactions: list[JsonObject] = message.json.setdefault("reactions", [])
+    found = next((it for it in reactions if it["name"] == name), None)
+    if (found is not None and user_id in found["users"]) != remove:
+        return False
+    if found is None:
+        found = {"name": name, "users": [], "count": 0}
+        reactions.append(found)
+    if remove:
+        found["users"].remove(user_id)
+    else:
+        found["users"].append(user_id)
+    found["count"] = len(found["users"])
+    message.json["reactions"] = [it for it in reactions if it["count"]]
+    return True
+
+
+def _bot_fields(user: User, *, classic: bool) -> JsonObject:
+    found: JsonObject = {"bot_id": user.bot_id}
+    if classic:
+        return found | {"subtype": "bot_message", "username": user.real_name}
+    profile: JsonObject = {
+        "id": user.bot_id,
+        "app_id": user.app_id,
+        "name": user.real_name,
+        "deleted": False,
+    }
+    profile |= {"team_id": user.team_id, "updated": 1700000000}
+    return found | {"app_id": user.app_id, "team": user.team_id, "bot_profile": profile}

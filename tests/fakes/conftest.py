@@ -8,6 +8,7 @@ import openai
 import pytest
 
 from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.slack_server import FakeSlack
 from tests.fakes.telegram_client import Api
 from tests.fakes.telegram_server import FakeTelegram
 from tests.fakes.test_openai_server import client_of
@@ -35,3 +36,9 @@ async def telegram() -> AsyncIterator[FakeTelegram]:
 async def api(telegram: FakeTelegram) -> AsyncIterator[Api]:
     async with Api(telegram) as made:
         yield made
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[FakeSlack]:
+    async with FakeSlack() as fake:
+        yield fake

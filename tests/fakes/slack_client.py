@@ -47,6 +47,7 @@ class Bot:
         self.heard.append(event)
         self._more.set()
         self._more = asyncio.Event()
+        self.slack.changed()
 
     async def hears(self, count: int) -> list[JsonObject]:
         """Wait until it was told so much in all."""

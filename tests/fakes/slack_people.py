@@ -65,6 +65,13 @@ class People:
         place.users[made.id] = made
         return made
 
+    def add_workspace(self, name: str, token: str, *, installed: bool = True) -> Workspace:
+        """Make one more workspace; where the app is not installed its token is not good yet."""
+        made = self.world.workspace(name, token)
+        if not installed:
+            made.installed, made.refused = False, "invalid_auth"
+        return made
+
     def channel(
         self,
         name: str = "",
@@ -278,6 +285,12 @@ class People:
         json = {"type": "message", "subtype": "channel_join", "user": found.id, "text": text}
         self._tell(place, self._put(place, json))
         self._about(place, "member_joined_channel", user=found.id, team=found.team_id)
+
+    def open_home(self, user: User) -> None:
+        """Let someone look at the app's own page."""
+        event: JsonObject = {"type": "app_home_opened", "user": user.id, "tab": "messages"}
+        event |= {"channel": self.im(user).id, "event_ts": f"{self.unix():.6f}"}
+        self._told(self.events.emit(self.world.workspaces[user.team_id], event))
 
     def leave(self, channel: Channel | str, user: User) -> None:
         """Let someone leave a channel."""

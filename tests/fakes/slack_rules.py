@@ -196,7 +196,7 @@ def content_of(asked: Asked) -> Content:
     """Return what a post or an update says; raises Refusal."""
     text, markdown = asked.text("text"), asked.text("markdown_text")
     blocks = blocks_of(asked)
-    if markdown:
+    if markdown.strip():
         if text or blocks:
             raise Refusal("markdown_text_conflict")
         return Content(checked_markdown(markdown), [], markdown=True)
@@ -223,9 +223,19 @@ def blocks_of(asked: Asked) -> list[JsonObject]:
         raise _bad_block("", f"no more than {MAX_BLOCKS} items allowed")
     for number, block in enumerate(given):
         _check_block(block, f"/blocks/{number}")
-    if sum(len(str(it.get("text"))) for it in given if it["type"] == "markdown") > MAX_MARKDOWN:
+    # The sum is documented for Markdown blocks only, and refused for the others too.
+    if _length(given) > MAX_MARKDOWN:
         raise Refusal("msg_blocks_too_long")
     return given
+
+
+def _length(value: Any) -> int:
+    if isinstance(value, list):
+        return sum(_length(it) for it in value)
+    if not isinstance(value, dict):
+        return 0
+    text = value.get("text")
+    return (len(text) if isinstance(text, str) else 0) + sum(map(_length, value.values()))
 
 
 _BLOCKS: Final = frozenset(

@@ -66,6 +66,7 @@ class Deliveries:
         self.send: Callable[[Delivery], str] = lambda _delivery: "connection_failed"
         self.unsent: Callable[[Delivery], None] = lambda _delivery: None
         self.timeout_reason = "timeout"
+        self.answered: Callable[[Delivery], None] = lambda _delivery: None
         self._open: list[Delivery] = []
         self._clock = clock
         self._sleep = sleep
@@ -118,6 +119,7 @@ class Deliveries:
         if delivery in self._open:
             delivery.answer = answer
             self._end(delivery, "acked")
+            self.answered(delivery)
 
     def failed(self, delivery: Delivery, reason: str, *, for_good: bool = False) -> None:
         """Note that a try failed; what people wait for is tried once only."""

@@ -6,8 +6,9 @@ It stands in for slack.com in tests and in drills by hand.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
-import base64
+import signal
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from typing import Any, Final, Self
 import orjson
 
 from tests.fakes.slack_chat import Chat, Ephemeral, Method, Status
+from tests.fakes.slack_console import talk
+from tests.fakes.slack_deliveries import Delivery
 from tests.fakes.slack_faults import (
     Fault,
     Faults,
@@ -34,8 +37,9 @@ from tests.fakes.slack_reads import Reads
 from tests.fakes.slack_rules import Asked, Limits, Refusal, TooFast, scope_refusal
 from tests.fakes.slack_sockets import Reason, Sockets
 from tests.fakes.slack_text import pings
+from tests.fakes.slack_tokens import Tokens
 from tests.fakes.slack_wire import Wire, params_of
-from tests.fakes.slack_world import APP_ID, STATUS_SECONDS, Message, Workspace
+from tests.fakes.slack_world import APP_ID, STATUS_SECONDS, Channel, Message
 from tests.fakes.telegram_http import (
     Answer,
     Connection,
@@ -104,26 +108,22 @@ class FakeSlack(People):
         self.bot_token = bot_token
         self.app_token = app_token
         self.signing_secret = signing_secret
-        self.client_id, self.client_secret = client_id, client_secret
+        self.tokens = Tokens(self.world, app_token, client_id, client_secret)
         self.calls: list[Call] = []
         self.base_url = ""
         self.too_many = 0
-        self.app_scopes = {"connections:write"}
         self.unknown_methods: set[str] = set() if streams else set(_STREAMS)
         self.cut_off = False
         self.opens_left: int | None = None
         self.sockets = Sockets(self.deliveries, seed, self._changed)
         self.http = HttpEvents(self.deliveries, signing_secret)
         self.deliveries.send = self.sockets.send
-        # What response_url was given, and the codes that oauth.v2.access takes once.
-        self.responses: list[JsonObject] = []
-        self.oauth_codes: dict[str, Workspace] = {}
+        self.deliveries.answered = self._answered
         self.chat = Chat(self)
         self._methods: Mapping[str, Method] = {**self.chat.methods(), **Reads(self).methods()}
         self._limits = Limits(clock) if limits else None
         self._faults = Faults()
         self._port = port
-        self._app_refused = ""
         self._pulse = asyncio.Event()
         self._connections: set[Connection] = set()
         self._crashes: list[BaseException] = []
@@ -236,13 +236,13 @@ class FakeSlack(People):
     @property
     def token_revoked(self) -> bool:
         """Tell whether every call is refused as of a revoked token; settable."""
-        return bool(self._app_refused)
+        return bool(self.tokens.app_refused)
 
     @token_revoked.setter
     def token_revoked(self, revoked: bool) -> None:
-        self._app_refused = "token_revoked" if revoked else ""
+        self.tokens.app_refused = "token_revoked" if revoked else ""
         for place in self.world.workspaces.values():
-            place.refused = self._app_refused
+            place.refused = self.tokens.app_refused
         if revoked:
             self.refresh("link_disabled", close=True)
 
@@ -333,15 +333,15 @@ class FakeSlack(People):
         if call.method in self.unknown_methods:
             raise Refusal("unknown_method", req_method=call.method)
         if call.method == "oauth.v2.access":
-            return self._installed(call, head)
+            return self.tokens.install(call.params, head, self.events.scopes)
         if call.method == "apps.connections.open":
-            self._check_app_token(token)
+            self.tokens.check_app_token(token)
             self._charge(call, APP_ID)
             return self._connection()
         method = self._methods.get(call.method)
         if method is None:
             raise Refusal("unknown_method", req_method=call.method)
-        place = self._workspace(token)
+        place = self.tokens.workspace(token)
         call.team_id = place.team_id
         channel = place.channels.get(call.channel or "")
         refused = scope_refusal(call.method, channel, self.events.scopes)
@@ -349,30 +349,6 @@ class FakeSlack(People):
             raise refused
         self._charge(call, place.team_id)
         return method(Asked(place, call.params))
-
-    def _workspace(self, token: str | None) -> Workspace:
-        if not token:
-            raise Refusal("not_authed")
-        if token == self.app_token:
-            raise Refusal("not_allowed_token_type")
-        for place in self.world.workspaces.values():
-            if place.bot_token == token:
-                if place.refused:
-                    raise Refusal(place.refused)
-                return place
-        raise Refusal("invalid_auth")
-
-    def _check_app_token(self, token: str | None) -> None:
-        if not token:
-            raise Refusal("not_authed")
-        if token != self.app_token:
-            known = any(token == it.bot_token for it in self.world.workspaces.values())
-            raise Refusal("not_allowed_token_type" if known else "invalid_auth")
-        if self._app_refused:
-            raise Refusal(self._app_refused)
-        if "connections:write" not in self.app_scopes:
-            provided = ",".join(sorted(self.app_scopes))
-            raise Refusal("missing_scope", needed="connections:write", provided=provided)
 
     def _charge(self, call: Call, team: str) -> None:
         if self._limits is None:
@@ -390,32 +366,6 @@ class FakeSlack(People):
             self.opens_left -= 1
         address = self.base.replace("http", "ws", 1)
         return {"url": f"{address}/link?ticket={self.sockets.ticket()}&app_id={APP_ID}"}
-
-    def _installed(self, call: Call, head: str) -> JsonObject:
-        params = call.params
-        given = (params.get("client_id"), params.get("client_secret"))
-        if head.startswith("Basic "):
-            name, _, secret = base64.b64decode(head.removeprefix("Basic ")).decode().partition(":")
-            given = (name, secret)
-        if given[0] != self.client_id:
-            raise Refusal("invalid_client_id")
-        if given[1] != self.client_secret:
-            raise Refusal("bad_client_secret")
-        place = self.oauth_codes.pop(str(params.get("code")), None)
-        if place is None:
-            raise Refusal("invalid_code")
-        place.installed, place.refused = True, ""
-        return {
-            "access_token": place.bot_token,
-            "token_type": "bot",
-            "scope": ",".join(sorted(self.events.scopes)),
-            "bot_user_id": place.bot.id,
-            "app_id": APP_ID,
-            "team": {"name": place.name, "id": place.team_id},
-            "enterprise": None,
-            "authed_user": {"id": place.bot.id},
-            "is_enterprise_install": False,
-        }
 
     def _failed(self, call: Call, refusal: Refusal) -> Answer:
         call.error = refusal.error
@@ -468,7 +418,55 @@ class FakeSlack(People):
     def _respond(self, path: str, request: Request) -> Answer:
         """Take an answer to a command or a button."""
         channel_id, user = path.split("/")[2:4]
-        body = orjson.loads(request.body)
-        self.responses.append(body | {"channel": channel_id, "user": user})
-        self.changed()
+        self._say_back(self.find(channel_id), user, orjson.loads(request.body))
         return Answer(b"ok", 200, "text/html")
+
+    def _answered(self, delivery: Delivery) -> None:
+        """Show what came with the acknowledgement of a command."""
+        said = delivery.answer
+        if delivery.kind == "slash_commands" and said:
+            body = said if isinstance(said, dict) else {"text": str(said)}
+            self._say_back(self.find(delivery.channel), delivery.payload["user_id"], body)
+
+    def _say_back(self, channel: Channel, user: str, body: JsonObject) -> None:
+        json: JsonObject = {"text": str(body.get("text", "")), "blocks": body.get("blocks", [])}
+        if body.get("response_type") == "in_channel":
+            self.tell(channel, self.post(channel, json, None))
+            return
+        ts = self.world.new_ts(channel, self.unix())
+        message = Message(ts, channel.id, True, {"ts": ts} | json)
+        self.ephemerals.append(Ephemeral(channel.id, user, message.text, ts, message))
+        self.changed()
+
+
+async def _main() -> None:
+    """Serve until interrupted, for drills by hand."""
+    parser = argparse.ArgumentParser(description="A Slack to try a bot on.")
+    parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
+    parser.add_argument("--bot-token", default="xoxb-1-2-test-bot-token")
+    parser.add_argument("--app-token", default="xapp-1-A0TAPEWAY0-1-test-app-token")
+    parser.add_argument("--signing-secret", default="8f742231b10e8888abcd99yyyzzz85a5")
+    parser.add_argument("--events-url", default="", help="deliver there instead of over sockets")
+    parser.add_argument("--no-limits", action="store_true", help="never answer with 429")
+    parser.add_argument("--no-streams", action="store_true", help="a server without streams")
+    options = parser.parse_args()
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with FakeSlack(
+        bot_token=options.bot_token,
+        app_token=options.app_token,
+        signing_secret=options.signing_secret,
+        port=options.port,
+        limits=not options.no_limits,
+        streams=not options.no_streams,
+    ) as fake:
+        if options.events_url:
+            fake.events_at(options.events_url)
+        print(f"base_url {fake.base_url}", flush=True)
+        await talk(fake, stop)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

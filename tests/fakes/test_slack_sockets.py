@@ -116,6 +116,7 @@ async def test_a_listener_that_nobody_wrote_leaves_a_command_unacknowledged(
             asked = slack.slash(room, ada, "stop")
             await slack.wait_for(lambda _fake: asked.state == "acked")
             assert asked.answer == {"text": "you said stop"}
+            assert [(it.user, it.text) for it in slack.ephemerals] == [(ada.id, "you said stop")]
 
 
 async def test_an_app_that_is_asked_to_leave_connects_anew_and_one_socket_lives(
@@ -238,7 +239,7 @@ async def test_connecting_needs_an_app_token_with_its_scope(slack: FakeSlack) ->
     error = await refused(web, slack.app_token)
     assert error.response["error"] == "ratelimited"
     assert error.response.headers["Retry-After"] == "30"
-    slack.app_scopes.clear()
+    slack.tokens.app_scopes.clear()
     error = await refused(web, slack.app_token)
     assert error.response["error"] == "missing_scope"
     assert error.response["needed"] == "connections:write"

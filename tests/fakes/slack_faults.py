@@ -72,7 +72,10 @@ class Faults:
         self._queued: dict[str, deque[tuple[str | None, Fault]]] = {}
 
     def add(self, method: str, faults: tuple[Fault, ...], channel: str | None) -> None:
-        """Queue faults for the next calls of a method, or only for those about one channel."""
+        """Queue faults for the next calls of a method, or only for those about one channel.
+
+        `a|b` is whichever of several methods is called first.
+        """
         queue = self._queued.setdefault(method, deque())
         queue.extend((channel, fault) for fault in faults)
 
@@ -82,7 +85,8 @@ class Faults:
 
     def take(self, method: str, channel: object) -> Fault | None:
         """Return the fault of this call."""
-        for name in (method, "*"):
+        named = [name for name in self._queued if method in name.split("|")]
+        for name in (*named, "*"):
             queue = self._queued.get(name, deque())
             for entry in queue:
                 if entry[0] in (None, channel):

@@ -56,7 +56,9 @@ class HttpEvents:
         self._tasks: dict[Delivery, asyncio.Task[None]] = {}
 
     def send(self, delivery: Delivery) -> str:
-        """Begin to post a delivery."""
+        """Begin to post a delivery; without an address there is nobody."""
+        if not self.url:
+            return "connection_failed"
         post = asyncio.get_running_loop().create_task(self._post(delivery))
         self._tasks[delivery] = post
         return ""

@@ -18,6 +18,7 @@ from tests.fakes.slack_world import (
     User,
     Workspace,
     World,
+    micros,
 )
 from tests.fakes.telegram_http import JsonObject
 
@@ -312,6 +313,17 @@ class People:
         kind = "channel" if place.kind == "channel" else "group"
         self._about(place, f"{kind}_{'archive' if archived else 'unarchive'}", user="UADMIN")
 
+    def rename(self, channel: Channel | str, name: str) -> None:
+        """Let somebody give a channel another name."""
+        place = self.find(channel)
+        place.name = name
+        kind = "channel" if place.kind == "channel" else "group"
+        told = {"id": place.id, "name": name, "created": 1700000000}
+        event: JsonObject = {"type": f"{kind}_rename", "channel": told}
+        event["event_ts"] = self.world.new_ts(place, self.unix())
+        if place.workspace.bot.id in place.members:
+            self._told(self.events.emit(place.workspace, event, scope=f"{kind}s:read"))
+
     def uninstall(self, workspace: Workspace | None = None) -> None:
         """Let an administrator remove the app from a workspace."""
         place = workspace or self.workspace
@@ -411,6 +423,7 @@ class People:
         ts: str | None = None,
     ) -> Message:
         ts = ts or self.world.new_ts(channel, self.unix())
+        channel.last_ts = max(channel.last_ts, micros(ts))
         message = Message(ts, channel.id, mine, json | {"ts": ts}, metadata)
         message.history.append(message.text)
         self.world.add(channel, message)

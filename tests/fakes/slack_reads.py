@@ -147,6 +147,7 @@ class Reads:
             found.reverse()
         page, cursor = _cut(asked, found, 100)
         page.sort(key=stamp, reverse=True)
+        self.people.changed()
         return _messages(asked, page, cursor) | {"pin_count": 0}
 
     def replies(self, asked: Asked) -> JsonObject:
@@ -160,6 +161,7 @@ class Reads:
         # The parent comes with every page of the first.
         found = [it for it in thread if it.ts in inside or it.ts == (wanted.thread_ts or ts)]
         page, cursor = _cut(asked, found, 1_000)
+        self.people.changed()
         return _messages(asked, page, cursor)
 
     def file(self, asked: Asked) -> JsonObject:
@@ -202,6 +204,7 @@ def _messages(asked: Asked, page: list[Message], cursor: str) -> JsonObject:
     whole = asked.flag("include_all_metadata")
     shown = []
     for message in page:
+        message.read = True
         metadata = {"metadata": message.metadata} if whole and message.metadata else {}
         shown.append(message.json | metadata)
     found: JsonObject = {"messages": shown, "has_more": bool(cursor)}

@@ -225,7 +225,10 @@ class FakeSlack(People):
     # -- what goes wrong -----------------------------------------------------------------------
 
     def fail(self, method: str, *faults: Fault, channel: str | None = None) -> None:
-        """Let the next calls of a method go wrong, one fault each; "*" is any method."""
+        """Let the next calls of a method go wrong, one fault each.
+
+        "*" is any method, `a|b` whichever of several is called first.
+        """
         self._faults.add(method, faults, channel)
 
     @property

@@ -86,6 +86,8 @@ class Sockets:
         self.opened = 0
         self.acks_to_lose = 0
         self.most = MOST_SOCKETS
+        # Sockets of somebody else with the same token: told of in the next greeting.
+        self.others = 0
         self._deliveries = deliveries
         self._lot = random.Random(seed)
         self._tickets: set[str] = set()
@@ -157,7 +159,7 @@ class Sockets:
         socket.send(
             {
                 "type": "hello",
-                "num_connections": len(self.live),
+                "num_connections": len(self.live) + self.others,
                 "debug_info": {
                     "host": "applink-1",
                     "build_number": 1,
@@ -166,6 +168,7 @@ class Sockets:
                 "connection_info": {"app_id": APP_ID},
             }
         )
+        self.others = 0
         socket.ping()
         self._changed()
         return socket

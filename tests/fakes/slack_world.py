@@ -76,7 +76,7 @@ class Message:
     """Hold one message; `mine` are the bot's, `history` has its texts from first to last.
 
     `markdown` tells that the text was given as standard Markdown. `settings` are the parameters
-    that decide whether plain words alert somebody.
+    that decide whether plain words alert somebody. `read` tells that the app has fetched it.
     """
 
     ts: str
@@ -89,6 +89,7 @@ class Message:
     settings: JsonObject = field(default_factory=dict)
     stream: Stream | None = None
     edits: int = 0
+    read: bool = False
 
     @property
     def text(self) -> str:
@@ -256,6 +257,12 @@ class World:
         """Return a parent with the answers to it, the oldest first."""
         found = [it for it in channel.messages.values() if ts in (it.ts, it.thread_ts)]
         return sorted(found, key=stamp)
+
+
+def micros(ts: str) -> int:
+    """Return a timestamp as microseconds; raises ValueError."""
+    seconds, rest = parsed_ts(ts)
+    return seconds * 1_000_000 + rest
 
 
 def stamp(message: Message) -> tuple[int, int]:

@@ -1,0 +1,398 @@
+"""Slack as the conformance suite's stage: the fake Slack with its people."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import MappingProxyType, TracebackType
+from typing import Final, Self
+
+import orjson
+
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Said
+from tests.clock import ManualClock
+from tests.fakes.slack_deliveries import Delivery
+from tests.fakes.slack_faults import LostAnswer, RateLimited
+from tests.fakes.slack_rules import MAX_MARKDOWN
+from tests.fakes.slack_server import FakeSlack
+from tests.fakes.slack_text import unescaped
+from tests.fakes.slack_world import STREAM_SECONDS, Channel, File, Message, User, stamp
+
+SENDS: Final = "chat.postMessage|chat.startStream"
+EDITS: Final = "chat.appendStream|chat.stopStream|chat.update"
+METHODS: Final[Mapping[Operation, str]] = MappingProxyType(
+    {
+        "typing": "assistant.threads.setStatus",
+        "first": SENDS,
+        "edit": EDITS,
+        "final": SENDS,
+    }
+)
+_LATER_PIECE: Final = re.compile(r":\d+\.\d+")
+
+
+class SlackStage:
+    """A Slack workspace with channels, threads and direct messages, heard over Socket Mode."""
+
+    def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
+        self.fake = FakeSlack(
+            limits=limits,
+            clock=clock.monotonic if clock is not None else time.monotonic,
+            sleep=clock.sleep if clock is not None else asyncio.sleep,
+        )
+        if clock is not None:
+            self.fake.epoch = clock.now().timestamp() - clock.monotonic()
+        self._people: dict[str, User] = {}
+        self._threads: set[tuple[str, str]] = set()
+        # What may be answered, the oldest first: by channel and thread; "" is no thread.
+        self._asked: dict[tuple[str, str], list[str]] = {}
+
+    async def __aenter__(self) -> Self:
+        await self.fake.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.fake.__aexit__(kind, error, trace)
+        assert error is not None or self.fake.faults_left == []
+
+    def settings(self) -> Mapping[str, str]:
+        return {
+            "SLACK__BOT_TOKEN": self.fake.bot_token,
+            "SLACK__APP_TOKEN": self.fake.app_token,
+            "SLACK__SIGNING_SECRET": self.fake.signing_secret,
+            "SLACK__BASE_URL": self.fake.base_url,
+        }
+
+    def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
+        return {"SLACK__ANSWERS": ",".join(rules)}
+
+    @asynccontextmanager
+    async def connected(self, url: str) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            self.fake.cut_off = False
+
+    # -- who and where
+
+    def person(self, name: str, *, is_bot: bool = False) -> Person:
+        user = self._people.get(name)
+        if user is None:
+            user = self._people[name] = self.fake.user(name, is_bot=is_bot)
+        return Person(user.id, name, user.is_bot)
+
+    def group(self) -> Chat:
+        return Chat(self.fake.channel().id)
+
+    def private(self, person: Person) -> Chat:
+        return Chat(self.fake.im(self._people[person.name]).id)
+
+    def thread(self, group: Chat) -> Chat:
+        maker = self._people[self.person("Maker").name]
+        root = self.fake.say(group.id, maker, "Let us talk of it here.")
+        self._threads.add((group.id, root.ts))
+        return Chat(group.id, root.ts)
+
+    def calling(self, person: Person | None = None) -> str:
+        user = self._people[person.name] if person is not None else self.fake.workspace.bot
+        return f"@{user.name}"
+
+    # -- what people do
+
+    async def say(
+        self,
+        chat: Chat,
+        person: Person,
+        text: str,
+        *,
+        mention: bool = True,
+        reply_to: str | None = None,
+        like: Said | None = None,
+    ) -> Said:
+        text = self._addressed(chat, text) if mention else text
+        thread = chat.thread or reply_to
+        ts = like.id if like is not None else None
+        message = self.fake.say(chat.id, self._people[person.name], text, thread=thread, ts=ts)
+        return self._said(message, chat, person, text, asks=mention or self._is_private(chat))
+
+    async def echo(self, chat: Chat, answer: Answer) -> None:
+        channel = self.fake.find(chat.id)
+        self.fake.events.message(channel, dict(channel.messages[answer.id].json))
+
+    async def redeliver(self, said: Said, *, anew: bool = False) -> None:
+        for number in said.delivery.split():
+            self.fake.events.again(self.fake.deliveries.all[int(number)], new_id=anew)
+
+    async def edit(self, said: Said, text: str) -> None:
+        self.fake.edit(said.chat.id, said.id, text)
+
+    async def delete(self, said: Said) -> None:
+        self.fake.delete(said.chat.id, said.id)
+
+    async def command(self, chat: Chat, person: Person, name: str) -> Said:
+        if chat.thread is not None:  # Slack has no slash commands in threads
+            return await self.say(chat, person, f",{name}")
+        told = self.fake.slash(chat.id, self._people[person.name], name)
+        said = Said(str(told.payload["trigger_id"]), chat, person, f"/tapeway {name}")
+        self._asked.setdefault((chat.id, ""), []).append(said.id)
+        return said
+
+    async def send_image(
+        self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
+    ) -> Said:
+        file = self.fake.file("image.png", data, "image/png", self._people[person.name])
+        text = self._addressed(chat, text) if mention else text
+        return self._share(chat, person, file, text, asks=mention)
+
+    async def send_file(
+        self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
+    ) -> Said:
+        file = self.fake.file(name, data, mime, self._people[person.name])
+        return self._share(chat, person, file, self._addressed(chat, text), asks=True)
+
+    # -- what people see
+
+    async def taken(self) -> None:
+        await self.fake.wait_for(lambda _fake: not self._waiting() and not self.untaken())
+
+    async def seen(self) -> None:
+        """What was answered is seen."""
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        await self.fake.wait_for(lambda _fake: so())
+
+    def answers(self, chat: Chat) -> list[Answer]:
+        taken: dict[tuple[str, str], int] = {}
+        found = [self._answer(message, taken) for message in self._ours(chat.whole())]
+        if chat.thread is None:
+            return found
+        return [answer for answer in found if answer.thread == chat.thread]
+
+    def typing(self, chat: Chat) -> bool:
+        """Tell whether a status or a stream can be seen: either says that more is to come."""
+        channel = self.fake.find(chat.id)
+        status = any(self.fake.status(chat.id, thread) for thread in channel.statuses)
+        return status or any(self._streams(message) for message in self._ours(chat))
+
+    def typed(self, chat: Chat) -> int:
+        return sum(it.channel_id == chat.id and it.status != "" for it in self.fake.statuses)
+
+    def pinged(self, chat: Chat) -> list[str]:
+        return self.fake.pinged(chat.id)
+
+    def shows(self, piece: str) -> str:
+        assert 0 < len(piece) <= MAX_MARKDOWN
+        return read(piece)
+
+    def outbound(self) -> bytes:
+        reading = ("auth.", "conversations.", "users.", "bots.", "files.", "apps.", "team.")
+        sent = [call for call in self.fake.calls if not call.method.startswith(reading)]
+        return orjson.dumps([(call.method, call.params) for call in sent], default=repr)
+
+    # -- the gateway's end of the line
+
+    def cut_off(self) -> None:
+        self.fake.cut_off = True
+        self.fake.drop_connections()
+
+    def untaken(self) -> int:
+        """Count what people said that was neither acknowledged nor fetched."""
+        acked = {_key(it) for it in self.fake.deliveries.all if it.state == "acked"}
+        told = {_key(it) for it in self.fake.deliveries.all if self._is_said(it)}
+        return sum(not self._fetched(key) for key in told - acked)
+
+    # -- trouble
+
+    def throttle(self, operation: Operation, chat: Chat, seconds: int) -> None:
+        self.fake.fail(METHODS[operation], RateLimited(seconds), channel=chat.id)
+
+    def lose_answer(self, chat: Chat) -> None:
+        self.fake.fail(SENDS, LostAnswer(), channel=chat.id)
+
+    def break_edit(self, why: BrokenEdit, chat: Chat) -> None:
+        if why == "unchanged":
+            self.fake.fail(EDITS, LostAnswer(), channel=chat.id)
+            return
+        messages = self.fake.find(chat.id).messages
+        for message in self._ours(chat):
+            del messages[message.ts]
+        if why == "thread":
+            for message in self.fake.world.thread(self.fake.find(chat.id), chat.thread or ""):
+                del messages[message.ts]
+
+    def shut_out(self, chat: Chat) -> None:
+        channel = self.fake.find(chat.id)
+        if channel.person is not None:
+            channel.workspace.users[channel.person].deleted = True
+        else:
+            channel.members.remove(channel.workspace.bot.id)
+
+    def too_many(self) -> int:
+        return self.fake.too_many
+
+    def patient(self) -> Mapping[str, str]:
+        return {}
+
+    def half_open(self) -> None:
+        self.fake.half_open()
+
+    def go_deaf(self) -> None:
+        self.fake.silence()
+
+    def hear_again(self) -> None:
+        self.fake.silence(False)
+
+    def drop_connections(self) -> None:
+        self.fake.drop_connections()
+
+    def listening(self) -> int:
+        return len(self.fake.sockets.live)
+
+    def connections(self) -> int:
+        return self.fake.open_connections
+
+    def revoke(self) -> None:
+        self.fake.token_revoked = True
+
+    def compete(self) -> None:
+        """Let the next greeting tell of another socket: Slack has room for ten of them."""
+        self.fake.sockets.others = 1
+        self.fake.refresh()
+
+    # -- parts
+
+    def _is_private(self, chat: Chat) -> bool:
+        return self.fake.find(chat.id).kind == "im"
+
+    def _addressed(self, chat: Chat, text: str) -> str:
+        return text if self._is_private(chat) else f"{self.calling()} {text}".strip()
+
+    def _share(self, chat: Chat, person: Person, file: File, text: str, *, asks: bool) -> Said:
+        user = self._people[person.name]
+        message = self.fake.say(chat.id, user, text, thread=chat.thread, files=[file])
+        return self._said(message, chat, person, text, asks=asks)
+
+    def _said(self, message: Message, chat: Chat, person: Person, text: str, *, asks: bool) -> Said:
+        if asks or message.thread_ts is not None:
+            place = chat.id, message.thread_ts or ""
+            self._asked.setdefault(place, []).append(message.ts)
+        deliveries = enumerate(self.fake.deliveries.all)
+        told = [number for number, it in deliveries if _key(it) == (chat.id, message.ts)]
+        return Said(message.ts, chat, person, text, " ".join(map(str, told)))
+
+    def _is_said(self, delivery: Delivery) -> bool:
+        event = delivery.event
+        if event.get("type") != "message" or event.get("subtype") in _CHANGES:
+            return False
+        return event.get("user") != self.fake.workspace.bot.id
+
+    def _fetched(self, key: tuple[str, str]) -> bool:
+        channel = self.fake.world.channels.get(key[0])
+        message = channel.messages.get(key[1]) if channel is not None else None
+        return message is None or message.read
+
+    def _waiting(self) -> list[Delivery]:
+        """Return what is on its way, without what the gateway fetched in the meantime."""
+        pending = self.fake.deliveries.pending
+        return [it for it in pending if not (self._is_said(it) and self._fetched(_key(it)))]
+
+    def _ours(self, chat: Chat) -> list[Message]:
+        found = list(self.fake.messages(chat.id))
+        found += [it.message for it in self.fake.ephemerals if it.channel_id == chat.id]
+        if chat.thread is not None:
+            found = [message for message in found if message.thread_ts == chat.thread]
+        # What has begun to be streamed may have no text yet.
+        return sorted((it for it in found if it.text.strip()), key=stamp)
+
+    def _streams(self, message: Message) -> bool:
+        stream = message.stream
+        if stream is None or stream.state != "streaming":
+            return False
+        return self.fake.clock() - stream.started < STREAM_SECONDS
+
+    def _answer(self, message: Message, taken: dict[tuple[str, str], int]) -> Answer:
+        thread = message.thread_ts
+        made = thread if (message.channel_id, thread or "") in self._threads else None
+        reply_to = None if _is_later_piece(message) else self._answered(message, taken)
+        return Answer(message.ts, read(message.text), reply_to, made)
+
+    def _answered(self, message: Message, taken: dict[tuple[str, str], int]) -> str | None:
+        """Return what people take a message to answer.
+
+        In a thread of one question it is that; of several, and without a thread, the oldest
+        question that has no answer yet.
+        """
+        channel = self.fake.find(message.channel_id)
+        place = channel.id, message.thread_ts or ""
+        asked = [*self._root(channel, message), *self._asked.get(place, [])]
+        if message.thread_ts is None:
+            asked = [ts for ts in asked if not self._has_thread(channel, ts)]
+        if not asked:
+            return None
+        number = taken.get(place, 0)
+        taken[place] = number + 1
+        return asked[min(number, len(asked) - 1)]
+
+    def _root(self, channel: Channel, message: Message) -> list[str]:
+        """Return the question that a thread begins with, unless it was opened to talk in."""
+        place = channel.id, message.thread_ts or ""
+        root = channel.messages.get(place[1])
+        return [] if root is None or root.mine or place in self._threads else [root.ts]
+
+    def _has_thread(self, channel: Channel, ts: str) -> bool:
+        return any(it.mine and it.thread_ts == ts for it in channel.messages.values())
+
+
+class SlackHttpStage(SlackStage):
+    """The same workspace, which tells the gateway at its address instead."""
+
+    def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
+        super().__init__(clock, limits=limits)
+        self.fake.events_at("")
+
+    def settings(self) -> Mapping[str, str]:
+        found = dict(super().settings())
+        del found["SLACK__APP_TOKEN"]
+        return found
+
+    @asynccontextmanager
+    async def connected(self, url: str) -> AsyncIterator[None]:
+        self.fake.events_at(f"{url}slack/events")
+        async with super().connected(url):
+            try:
+                yield
+            finally:
+                self.fake.events_at("")
+
+    def cut_off(self) -> None:
+        self.fake.events_at("")
+        super().cut_off()
+
+    def listening(self) -> int:
+        return int(self.fake.http.url != "")
+
+
+_CHANGES: Final = ("channel_join", "message_changed", "message_deleted")
+
+
+def read(text: str) -> str:
+    """Return what people read of a text: Markdown with nothing that cannot be seen."""
+    return unescaped(text).replace("\u200b", "")
+
+
+def _key(delivery: Delivery) -> tuple[str, str]:
+    return delivery.channel, str(delivery.event.get("ts", ""))
+
+
+def _is_later_piece(message: Message) -> bool:
+    """Tell by its key whether a message goes on where another ended."""
+    payload = (message.metadata or {}).get("event_payload", {})
+    return any(_LATER_PIECE.search(str(value)) for value in payload.values())

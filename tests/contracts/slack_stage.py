@@ -19,7 +19,8 @@ from tests.fakes.slack_faults import LostAnswer, RateLimited
 from tests.fakes.slack_rules import MAX_MARKDOWN
 from tests.fakes.slack_server import FakeSlack
 from tests.fakes.slack_text import unescaped
-from tests.fakes.slack_world import STREAM_SECONDS, Channel, File, Message, User, stamp
+from tests.fakes.slack_world import Channel, File, Message, User, stamp
+from tests.fakes.telegram_http import JsonObject
 
 SENDS: Final = "chat.postMessage|chat.startStream"
 EDITS: Final = "chat.appendStream|chat.stopStream|chat.update"
@@ -313,19 +314,19 @@ class SlackStage:
         return sorted((it for it in found if it.text.strip()), key=stamp)
 
     def _streams(self, message: Message) -> bool:
-        stream = message.stream
-        if stream is None or stream.state != "streaming":
-            return False
-        return self.fake.clock() - stream.started < STREAM_SECONDS
+        return message.stream is not None and message.stream.is_live(self.fake.clock())
 
     def _answer(self, message: Message, taken: dict[tuple[str, str], int]) -> Answer:
         thread = message.thread_ts
         made = thread if (message.channel_id, thread or "") in self._threads else None
-        reply_to = None if _is_later_piece(message) else self._answered(message, taken)
+        payload = (message.metadata or {}).get("event_payload", {})
+        reply_to = payload.get("reply_to")
+        if reply_to is None and not _is_later_piece(payload):
+            reply_to = self._answered(message, taken)
         return Answer(message.ts, read(message.text), reply_to, made)
 
     def _answered(self, message: Message, taken: dict[tuple[str, str], int]) -> str | None:
-        """Return what people take a message to answer.
+        """Return what people take a message to answer that does not say so in its metadata.
 
         In a thread of one question it is that; of several, and without a thread, the oldest
         question that has no answer yet.
@@ -392,7 +393,6 @@ def _key(delivery: Delivery) -> tuple[str, str]:
     return delivery.channel, str(delivery.event.get("ts", ""))
 
 
-def _is_later_piece(message: Message) -> bool:
-    """Tell by its key whether a message goes on where another ended."""
-    payload = (message.metadata or {}).get("event_payload", {})
+def _is_later_piece(payload: JsonObject) -> bool:
+    """Tell by the key of a message whether it goes on where another ended."""
     return any(_LATER_PIECE.search(str(value)) for value in payload.values())

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from tests.fakes import slack_rules as rules
 from tests.fakes.slack_people import People, change_reaction
 from tests.fakes.slack_rules import Asked, Content, Refusal
-from tests.fakes.slack_world import STREAM_SECONDS, Channel, Message, Stream
+from tests.fakes.slack_world import Channel, Message, Stream
 from tests.fakes.telegram_http import JsonObject
 
 Method: TypeAlias = Callable[[Asked], JsonObject]
@@ -221,10 +221,7 @@ class Chat:
         return message
 
     def _streams(self, message: Message) -> bool:
-        stream = message.stream
-        if stream is None or stream.state != "streaming":
-            return False
-        return self.people.clock() - stream.started < STREAM_SECONDS
+        return message.stream is not None and message.stream.is_live(self.people.clock())
 
     def _grow(self, message: Message, text: str) -> None:
         if text:

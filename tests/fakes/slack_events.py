@@ -37,6 +37,7 @@ SCOPES: Final = frozenset(
 )
 EVENTS: Final = frozenset(
     {
+        "agent_session_stopped",
         "app_home_opened",
         "app_mention",
         "app_uninstalled",

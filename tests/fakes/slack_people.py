@@ -222,12 +222,27 @@ class People:
         change_reaction(found, user.id, name, remove=remove)
         self.reacted(place, found, user.id, name, remove=remove)
 
-    def press_stop(self, channel: Channel | str, message: Message | str) -> None:
-        """Let someone stop a message that is being streamed."""
-        found = self._message(self.find(channel), message)
-        assert found.stream is not None
-        found.stream.state = "stopped_by_user"
-        self.changed()
+    def press_stop(self, channel: Channel | str, user: User, thread: Message | str) -> None:
+        """Let someone press Stop in a thread: what is being streamed there takes nothing more."""
+        place = self.find(channel)
+        root = self._message(place, thread)
+        streaming = [
+            it
+            for it in self.world.thread(place, root.thread_ts or root.ts)
+            if it.stream is not None and it.stream.is_live(self.clock())
+        ]
+        for message in streaming:
+            assert message.stream is not None
+            message.stream.state = "stopped_by_user"
+        event: JsonObject = {
+            "type": "agent_session_stopped",
+            "channel": place.id,
+            "user": user.id,
+            "thread_ts": root.thread_ts or root.ts,
+            "streaming_message_ts": [message.ts for message in streaming],
+            "event_ts": self.world.new_ts(place, self.unix()),
+        }
+        self._told(self.events.emit(place.workspace, event))
 
     # -- commands and buttons --------------------------------------------------------------
 

@@ -177,6 +177,9 @@ class Reads:
         kinds = {_TYPES[name.strip()] for name in types if name.strip() in _TYPES}
         if len(kinds) != len(types):
             raise Refusal("invalid_types")
+        for scope in (f"{rules.PLURAL[kind]}:read" for kind in sorted(kinds)):
+            if scope not in (scopes := self.people.events.scopes):
+                raise Refusal("missing_scope", needed=scope, provided=",".join(sorted(scopes)))
         bare = asked.flag("exclude_archived")
         found = [
             it.as_json()

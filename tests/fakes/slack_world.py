@@ -70,6 +70,10 @@ class Stream:
     state: StreamState = "streaming"
     recipient: str | None = None
 
+    def is_live(self, now: float) -> bool:
+        """Tell whether more can be appended; `now` is the clock's."""
+        return self.state == "streaming" and now - self.started < STREAM_SECONDS
+
 
 @dataclass(slots=True, eq=False)
 class Message:

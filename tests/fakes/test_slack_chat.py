@@ -231,7 +231,12 @@ async def test_a_stream_dies_after_five_minutes_or_when_it_is_stopped() -> None:
         assert await error_of(call) == "message_not_in_streaming_state"
         await web.chat_update(channel=direct.id, ts=old, text="goes on")
         stopped = await begin()
-        slack.press_stop(direct, stopped)
+        slack.press_stop(direct, ada, stopped)
+        told = slack.deliveries.all[-1].event
+        assert (told["type"], told["streaming_message_ts"]) == (
+            "agent_session_stopped",
+            [stopped],
+        )
         call = web.chat_appendStream(channel=direct.id, ts=stopped, markdown_text="b")
         assert await error_of(call) == "stopped_by_user"
 

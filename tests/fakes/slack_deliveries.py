@@ -65,6 +65,7 @@ class Deliveries:
         self.all: list[Delivery] = []
         self.send: Callable[[Delivery], str] = lambda _delivery: "connection_failed"
         self.unsent: Callable[[Delivery], None] = lambda _delivery: None
+        self.crashed: Callable[[BaseException], None] = lambda _error: None
         self.timeout_reason = "timeout"
         self.answered: Callable[[Delivery], None] = lambda _delivery: None
         self._open: list[Delivery] = []
@@ -187,4 +188,7 @@ class Deliveries:
     async def _wake(self, at: float) -> None:
         await self._sleep(max(at - self._clock(), 0.001))
         self._timer = None
-        self.advance()
+        try:
+            self.advance()
+        except Exception as error:
+            self.crashed(error)

@@ -59,8 +59,8 @@ class HttpEvents:
         """Begin to post a delivery; without an address there is nobody."""
         if not self.url:
             return "connection_failed"
-        post = asyncio.get_running_loop().create_task(self._post(delivery))
-        self._tasks[delivery] = post
+        task = asyncio.get_running_loop().create_task(self._watched(delivery))
+        self._tasks[delivery] = task
         return ""
 
     def unsent(self, delivery: Delivery) -> None:
@@ -102,6 +102,12 @@ class HttpEvents:
         reply = await post(url, body, given | (headers or {}))
         self.replies.append(reply)
         return reply
+
+    async def _watched(self, delivery: Delivery) -> None:
+        try:
+            await self._post(delivery)
+        except Exception as error:
+            self._deliveries.crashed(error)
 
     async def _post(self, delivery: Delivery) -> None:
         url, body, kind = self._addressed(delivery)

@@ -127,6 +127,7 @@ class FakeSlack(People):
         self._pulse = asyncio.Event()
         self._connections: set[Connection] = set()
         self._crashes: list[BaseException] = []
+        self.deliveries.crashed = self._crashes.append
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Self:

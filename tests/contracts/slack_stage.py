@@ -48,8 +48,9 @@ class SlackStage:
             self.fake.epoch = clock.now().timestamp() - clock.monotonic()
         self._people: dict[str, User] = {}
         self._threads: set[tuple[str, str]] = set()
-        # What may be answered, the oldest first: by channel and thread; "" is no thread.
+        # What may be answered, the oldest first: by channel and thread, and commands by channel.
         self._asked: dict[tuple[str, str], list[str]] = {}
+        self._commands: dict[str, list[str]] = {}
 
     async def __aenter__(self) -> Self:
         await self.fake.__aenter__()
@@ -70,6 +71,7 @@ class SlackStage:
             "SLACK__APP_TOKEN": self.fake.app_token,
             "SLACK__SIGNING_SECRET": self.fake.signing_secret,
             "SLACK__BASE_URL": self.fake.base_url,
+            "SLACK__HOLD": "0",  # time stands still while something is taken
         }
 
     def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
@@ -122,7 +124,7 @@ class SlackStage:
         thread = chat.thread or reply_to
         ts = like.id if like is not None else None
         message = self.fake.say(chat.id, self._people[person.name], text, thread=thread, ts=ts)
-        return self._said(message, chat, person, text, asks=mention or self._is_private(chat))
+        return self._said(message, chat, person, text)
 
     async def echo(self, chat: Chat, answer: Answer) -> None:
         channel = self.fake.find(chat.id)
@@ -143,7 +145,7 @@ class SlackStage:
             return await self.say(chat, person, f",{name}")
         told = self.fake.slash(chat.id, self._people[person.name], name)
         said = Said(str(told.payload["trigger_id"]), chat, person, f"/tapeway {name}")
-        self._asked.setdefault((chat.id, ""), []).append(said.id)
+        self._commands.setdefault(chat.id, []).append(said.id)
         return said
 
     async def send_image(
@@ -151,13 +153,13 @@ class SlackStage:
     ) -> Said:
         file = self.fake.file("image.png", data, "image/png", self._people[person.name])
         text = self._addressed(chat, text) if mention else text
-        return self._share(chat, person, file, text, asks=mention)
+        return self._share(chat, person, file, text)
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
     ) -> Said:
         file = self.fake.file(name, data, mime, self._people[person.name])
-        return self._share(chat, person, file, self._addressed(chat, text), asks=True)
+        return self._share(chat, person, file, self._addressed(chat, text))
 
     # -- what people see
 
@@ -276,15 +278,14 @@ class SlackStage:
     def _addressed(self, chat: Chat, text: str) -> str:
         return text if self._is_private(chat) else f"{self.calling()} {text}".strip()
 
-    def _share(self, chat: Chat, person: Person, file: File, text: str, *, asks: bool) -> Said:
+    def _share(self, chat: Chat, person: Person, file: File, text: str) -> Said:
         user = self._people[person.name]
         message = self.fake.say(chat.id, user, text, thread=chat.thread, files=[file])
-        return self._said(message, chat, person, text, asks=asks)
+        return self._said(message, chat, person, text)
 
-    def _said(self, message: Message, chat: Chat, person: Person, text: str, *, asks: bool) -> Said:
-        if asks or message.thread_ts is not None:
-            place = chat.id, message.thread_ts or ""
-            self._asked.setdefault(place, []).append(message.ts)
+    def _said(self, message: Message, chat: Chat, person: Person, text: str) -> Said:
+        if message.thread_ts is not None:
+            self._asked.setdefault((chat.id, message.thread_ts), []).append(message.ts)
         deliveries = enumerate(self.fake.deliveries.all)
         told = [number for number, it in deliveries if _key(it) == (chat.id, message.ts)]
         return Said(message.ts, chat, person, text, " ".join(map(str, told)))
@@ -328,28 +329,24 @@ class SlackStage:
     def _answered(self, message: Message, taken: dict[tuple[str, str], int]) -> str | None:
         """Return what people take a message to answer that does not say so in its metadata.
 
-        In a thread of one question it is that; of several, and without a thread, the oldest
-        question that has no answer yet.
+        In a thread of one question it is that; of several the oldest that has no answer yet.
+        Without a thread it is a command.
         """
         channel = self.fake.find(message.channel_id)
         place = channel.id, message.thread_ts or ""
-        asked = [*self._root(channel, message), *self._asked.get(place, [])]
-        if message.thread_ts is None:
-            asked = [ts for ts in asked if not self._has_thread(channel, ts)]
-        if not asked:
-            return None
         number = taken.get(place, 0)
         taken[place] = number + 1
-        return asked[min(number, len(asked) - 1)]
+        if message.thread_ts is None:
+            commands = self._commands.get(channel.id, [])
+            return commands[number] if number < len(commands) else None
+        asked = [*self._root(channel, message), *self._asked.get(place, [])]
+        return asked[min(number, len(asked) - 1)] if asked else None
 
     def _root(self, channel: Channel, message: Message) -> list[str]:
         """Return the question that a thread begins with, unless it was opened to talk in."""
         place = channel.id, message.thread_ts or ""
         root = channel.messages.get(place[1])
         return [] if root is None or root.mine or place in self._threads else [root.ts]
-
-    def _has_thread(self, channel: Channel, ts: str) -> bool:
-        return any(it.mine and it.thread_ts == ts for it in channel.messages.values())
 
 
 class SlackHttpStage(SlackStage):

@@ -207,10 +207,14 @@ class SlackStage:
         self.fake.drop_connections()
 
     def untaken(self) -> int:
-        """Count what people said that was neither acknowledged nor fetched."""
-        acked = {_key(it) for it in self.fake.deliveries.all if it.state == "acked"}
-        told = {_key(it) for it in self.fake.deliveries.all if self._is_said(it)}
-        return sum(not self._fetched(key) for key in told - acked)
+        """Count what people said that was neither acknowledged nor, if it never came, fetched.
+
+        What came and was not acknowledged may have been fetched by a gateway that cannot keep it.
+        """
+        everything = self.fake.deliveries.all
+        acked = {_key(it) for it in everything if it.state == "acked"}
+        left = [it for it in everything if self._is_said(it) and _key(it) not in acked]
+        return len({_key(it) for it in left if not self._made_up_for(it)})
 
     # -- trouble
 
@@ -296,15 +300,18 @@ class SlackStage:
             return False
         return event.get("user") != self.fake.workspace.bot.id
 
-    def _fetched(self, key: tuple[str, str]) -> bool:
-        channel = self.fake.world.channels.get(key[0])
-        message = channel.messages.get(key[1]) if channel is not None else None
+    def _made_up_for(self, delivery: Delivery) -> bool:
+        """Tell whether the app has fetched what it was not told."""
+        if delivery.arrived and delivery.state != "lost":
+            return False
+        channel_id, ts = _key(delivery)
+        message = self.fake.find(channel_id).messages.get(ts)
         return message is None or message.read
 
     def _waiting(self) -> list[Delivery]:
         """Return what is on its way, without what the gateway fetched in the meantime."""
         pending = self.fake.deliveries.pending
-        return [it for it in pending if not (self._is_said(it) and self._fetched(_key(it)))]
+        return [it for it in pending if not (self._is_said(it) and self._made_up_for(it))]
 
     def _ours(self, chat: Chat) -> list[Message]:
         found = list(self.fake.messages(chat.id))

@@ -21,7 +21,7 @@ class Delivery:
 
     `attempt` counts the retries, `reason` says what went wrong with the last try. `envelopes` are
     the ids it went out under, over Socket Mode a new one for each try. `answer` is what came with
-    the acknowledgement.
+    the acknowledgement. `arrived` tells that a try reached the app, whatever it made of it.
     """
 
     kind: Kind
@@ -33,6 +33,7 @@ class Delivery:
     envelopes: list[str] = field(default_factory=list)
     answer: Any = None
     twice: bool = False
+    arrived: bool = False
 
     @property
     def event(self) -> JsonObject:

@@ -122,6 +122,7 @@ class HttpEvents:
             return self._failed(delivery, "http_timeout")
         except (OSError, EOFError, ValueError):
             return self._failed(delivery, "connection_failed")
+        delivery.arrived = True
         if not 200 <= reply.status < 300:
             final = reply.headers.get("x-slack-no-retry") == "1"
             return self._failed(delivery, "http_error", for_good=final)

@@ -124,6 +124,7 @@ class Sockets:
         socket.carried.append(delivery)
         if socket.deaf:
             return
+        delivery.arrived |= not socket.mute
         message: JsonObject = {
             "envelope_id": envelope,
             "payload": delivery.payload,

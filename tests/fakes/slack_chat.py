@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from tests.fakes import slack_rules as rules
-from tests.fakes.slack_people import People, change_reaction
 from tests.fakes.slack_rules import Asked, Content, Refusal
+from tests.fakes.slack_town import Town, change_reaction
 from tests.fakes.slack_world import Channel, Message, Stream
 from tests.fakes.telegram_http import JsonObject
 
@@ -44,7 +44,7 @@ class Chat:
     `edit_window` is how many seconds a message can be changed for; None is for ever.
     """
 
-    people: People
+    town: Town
     ephemerals: list[Ephemeral] = field(default_factory=list)
     statuses: list[Status] = field(default_factory=list)
     edit_window: float | None = None
@@ -70,10 +70,10 @@ class Chat:
         channel = rules.open_channel(asked)
         content, metadata = rules.content_of(asked), rules.metadata_of(asked)
         json = _shown(content) | self._place(asked, channel)
-        message = self.people.post(channel, json, metadata)
+        message = self.town.post(channel, json, metadata)
         message.markdown = content.markdown
         message.settings = {name: asked.params[name] for name in _SETTINGS if name in asked.params}
-        self.people.tell(channel, message)
+        self.town.tell(channel, message)
         return _posted(channel, message) | _warning(content)
 
     def post_ephemeral(self, asked: Asked) -> JsonObject:
@@ -82,7 +82,7 @@ class Chat:
         if user not in channel.members:
             raise Refusal("user_not_in_channel")
         content = rules.content_of(asked)
-        ts = self.people.world.new_ts(channel, self.people.unix())
+        ts = self.town.world.new_ts(channel, self.town.unix())
         message = Message(ts, channel.id, True, {"ts": ts} | _shown(content))
         message.settings = {name: asked.params[name] for name in _SETTINGS if name in asked.params}
         self.ephemerals.append(Ephemeral(channel.id, user, content.text, ts, message))
@@ -107,13 +107,13 @@ class Chat:
         message.markdown = content.markdown
         if metadata is not None:
             message.metadata = metadata
-        self.people.edited(channel, message, before, by=asked.workspace.bot.id)
+        self.town.edited(channel, message, before, by=asked.workspace.bot.id)
         return _posted(channel, message) | {"text": message.text}
 
     def delete(self, asked: Asked) -> JsonObject:
         channel = rules.joined_channel(asked)
         message = rules.own_message(asked, channel, "cant_delete_message")
-        self.people.removed(channel, message, dict(message.json))
+        self.town.removed(channel, message, dict(message.json))
         return {"channel": channel.id, "ts": message.ts}
 
     # -- streams -----------------------------------------------------------------------------
@@ -132,10 +132,10 @@ class Chat:
             raise Refusal("user_not_found")
         text = _streamed(asked)
         json: JsonObject = {"text": text} | self._place(asked, channel)
-        message = self.people.post(channel, json, None)
+        message = self.town.post(channel, json, None)
         message.markdown = True
-        message.stream = Stream(self.people.clock(), recipient=recipient or None)
-        self.people.tell(channel, message)
+        message.stream = Stream(self.town.clock(), recipient=recipient or None)
+        self.town.tell(channel, message)
         return {"channel": channel.id, "ts": message.ts}
 
     def append_stream(self, asked: Asked) -> JsonObject:
@@ -159,8 +159,8 @@ class Chat:
         if metadata is not None:
             message.metadata = metadata
         message.stream.state = "stopped"
-        ts = self.people.world.new_ts(channel, self.people.unix())
-        self.people.events.changed(channel, message, before, ts)
+        ts = self.town.world.new_ts(channel, self.town.unix())
+        self.town.events.changed(channel, message, before, ts)
         return _posted(channel, message)
 
     def set_status(self, asked: Asked) -> JsonObject:
@@ -169,7 +169,7 @@ class Chat:
         rules.valid_ts(thread, "invalid_thread_ts")
         if "status" not in asked.params:
             raise rules.invalid_arguments("[ERROR] missing required field: status")
-        now = self.people.clock()
+        now = self.town.clock()
         self.statuses.append(Status(channel.id, thread, status, now))
         if status:
             channel.statuses[thread] = status, now
@@ -198,7 +198,7 @@ class Chat:
         bot = asked.workspace.bot.id
         if not change_reaction(message, bot, name, remove=remove):
             raise Refusal(error)
-        self.people.reacted(channel, message, bot, name, remove=remove)
+        self.town.reacted(channel, message, bot, name, remove=remove)
         return {}
 
     def _place(self, asked: Asked, channel: Channel) -> JsonObject:
@@ -221,7 +221,7 @@ class Chat:
         return message
 
     def _streams(self, message: Message) -> bool:
-        return message.stream is not None and message.stream.is_live(self.people.clock())
+        return message.stream is not None and message.stream.is_live(self.town.clock())
 
     def _grow(self, message: Message, text: str) -> None:
         if text:
@@ -230,7 +230,7 @@ class Chat:
             message.edits += 1
 
     def _age(self, message: Message) -> float:
-        return self.people.unix() - float(message.ts)
+        return self.town.unix() - float(message.ts)
 
 
 def _shown(content: Content) -> JsonObject:

@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 
 from tests.fakes import slack_rules as rules
 from tests.fakes.slack_chat import Method
-from tests.fakes.slack_people import People
 from tests.fakes.slack_rules import Asked, Refusal
+from tests.fakes.slack_town import Town
 from tests.fakes.slack_world import Channel, Message, User, parsed_ts, stamp
 from tests.fakes.telegram_http import JsonObject
 
@@ -28,7 +28,7 @@ _TYPES: Final = {
 class Reads:
     """Answer the methods that change nothing, or no messages."""
 
-    people: People
+    town: Town
 
     def methods(self) -> Mapping[str, Method]:
         """Return the methods by their names."""
@@ -119,7 +119,7 @@ class Reads:
             raise Refusal("is_archived")
         if asked.workspace.bot.id in channel.members:
             return {"channel": channel.as_json(), "warning": "already_in_channel"}
-        self.people.join(channel)
+        self.town.join(channel)
         return {"channel": channel.as_json()}
 
     def open(self, asked: Asked) -> JsonObject:
@@ -132,9 +132,9 @@ class Reads:
         if len(users) > 1:
             people: list[User] = [known[it] for it in users]
             name = f"mpdm-{'--'.join(it.name for it in people)}-1"
-            made = self.people.channel(name, "mpim", workspace=asked.workspace, members=people)
+            made = self.town.channel(name, "mpim", workspace=asked.workspace, members=people)
             return {"channel": {"id": made.id}}
-        return {"channel": {"id": self.people.im(known[users[0]]).id}}
+        return {"channel": {"id": self.town.im(known[users[0]]).id}}
 
     # -- what was said -----------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class Reads:
             found.reverse()
         page, cursor = _cut(asked, found, 100)
         page.sort(key=stamp, reverse=True)
-        self.people.changed()
+        self.town.changed()
         return _messages(asked, page, cursor) | {"pin_count": 0}
 
     def replies(self, asked: Asked) -> JsonObject:
@@ -156,16 +156,16 @@ class Reads:
         wanted = channel.messages.get(ts)
         if wanted is None:
             raise Refusal("thread_not_found")
-        thread = self.people.world.thread(channel, wanted.thread_ts or ts)
+        thread = self.town.world.thread(channel, wanted.thread_ts or ts)
         inside = {it.ts for it in _window(asked, channel)}
         # The parent comes with every page of the first.
         found = [it for it in thread if it.ts in inside or it.ts == (wanted.thread_ts or ts)]
         page, cursor = _cut(asked, found, 1_000)
-        self.people.changed()
+        self.town.changed()
         return _messages(asked, page, cursor)
 
     def file(self, asked: Asked) -> JsonObject:
-        found = self.people.world.files.get(asked.needed("file"))
+        found = self.town.world.files.get(asked.needed("file"))
         if found is None or found.team_id != asked.workspace.team_id:
             raise Refusal("file_not_found")
         return {"file": found.json | {"file_access": "visible", "channels": found.channels}}
@@ -178,7 +178,7 @@ class Reads:
         if len(kinds) != len(types):
             raise Refusal("invalid_types")
         for scope in (f"{rules.PLURAL[kind]}:read" for kind in sorted(kinds)):
-            if scope not in (scopes := self.people.events.scopes):
+            if scope not in (scopes := self.town.events.scopes):
                 raise Refusal("missing_scope", needed=scope, provided=",".join(sorted(scopes)))
         bare = asked.flag("exclude_archived")
         found = [

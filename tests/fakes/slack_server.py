@@ -1,7 +1,19 @@
 """A Slack that speaks HTTP/1.1 and WebSocket on a real socket, with people who talk to the app.
 
 It refuses what Slack refuses, delivers again what was not acknowledged, and can be told to fail.
-It stands in for slack.com in tests and in drills by hand.
+It stands in for slack.com in tests and in drills by hand. What can be turned, beside the methods:
+
+    deliveries.hold, release    events come later, in another order
+    events.first_twin, .twin_delay   which event of a mention comes first, and how long before
+    events.twice                so many of the next come over two sockets at once
+    events.again                a delivery comes once more, as itself or as another
+    events.scopes, .subscribed  what the app's manifest names
+    sockets.acks_to_lose        so many acknowledgements are overlooked
+    sockets.others              somebody else connects with the same token
+    sockets.most, opens_left    how many connections there may be, and how many more are given
+    chat.edit_window            how long messages can be changed
+    http.age, .signing_secret   how old requests are, and with what they are signed
+    tokens.oauth_codes, .app_scopes  codes for installing the app, and what its own token may
 """
 
 from __future__ import annotations

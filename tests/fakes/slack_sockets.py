@@ -86,7 +86,7 @@ class Sockets:
         self.opened = 0
         self.acks_to_lose = 0
         self.most = MOST_SOCKETS
-        # Sockets of somebody else with the same token: told of in the next greeting.
+        # Sockets of somebody else with the same token: they are told of, and get nothing.
         self.others = 0
         self._deliveries = deliveries
         self._lot = random.Random(seed)
@@ -169,7 +169,6 @@ class Sockets:
                 "connection_info": {"app_id": APP_ID},
             }
         )
-        self.others = 0
         socket.ping()
         self._changed()
         return socket

@@ -9,7 +9,7 @@ import pytest
 from slack_sdk.models.blocks import RichTextBlock
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from tests.fakes.slack_client import client_of
+from tests.fakes.slack_client import Bot, client_of
 from tests.fakes.slack_server import FakeSlack
 from tests.fakes.slack_text import typed
 from tests.fakes.slack_world import Channel, User
@@ -172,6 +172,25 @@ async def test_a_channel_without_the_bot_is_silent_and_leaving_it_is_told(
     slack.kick_bot(room)
     slack.say(room, ada, "gone?")
     assert kinds(slack) == ["channel_archive", "channel_unarchive", "channel_left"]
+
+
+async def test_a_new_name_of_a_channel_is_told(slack: FakeSlack, room: Channel) -> None:
+    slack.rename(room, "hall")
+    assert told(slack)[0]["type"] == "channel_rename"
+    assert told(slack)[0]["channel"] == {"id": room.id, "name": "hall", "created": 1700000000}
+
+
+async def test_what_reached_the_app_is_told_from_what_did_not(
+    slack: FakeSlack, ada: User, room: Channel
+) -> None:
+    slack.say(room, ada, "to nobody")
+    assert not slack.deliveries.all[0].arrived
+    async with Bot(slack):
+        slack.say(room, ada, "to the app")
+        assert slack.deliveries.all[1].arrived
+        slack.half_open()
+        slack.say(room, ada, "into the void")
+        assert not slack.deliveries.all[2].arrived
 
 
 async def test_a_delivery_can_be_made_again_as_itself_or_as_another(

@@ -72,6 +72,13 @@ async def test_a_call_needs_its_scope(slack: FakeSlack, web: AsyncWebClient, roo
     assert "chat:write" in answer["provided"]
 
 
+async def test_listing_needs_the_scope_of_each_kind(slack: FakeSlack, web: AsyncWebClient) -> None:
+    slack.events.scopes.discard("mpim:read")
+    await web.users_conversations(types="public_channel,im")
+    answer = await refusal(web.users_conversations(types="public_channel,mpim"))
+    assert (answer["error"], answer["needed"]) == ("missing_scope", "mpim:read")
+
+
 async def test_a_method_that_nobody_knows_is_refused(web: AsyncWebClient) -> None:
     assert await error_of(web.api_call("chat.sing")) == "unknown_method"
 
@@ -247,6 +254,14 @@ async def test_faults_come_once_each_and_for_their_channel(
     assert await error_of(web.chat_postMessage(channel=room.id, text="x")) == "fatal_error"
     assert slack.faults_left == []
     assert slack.messages(room.id) == []
+
+
+async def test_a_fault_can_be_for_whichever_of_several_methods_comes_first(
+    slack: FakeSlack, web: AsyncWebClient, room: Channel
+) -> None:
+    slack.fail("chat.startStream|chat.postMessage", Refuse("fatal_error"))
+    assert await error_of(web.chat_postMessage(channel=room.id, text="x")) == "fatal_error"
+    await web.chat_postMessage(channel=room.id, text="x")
 
 
 async def test_an_answer_can_be_lost_before_or_after_the_deed(

@@ -100,15 +100,23 @@ async def test_f2_after_a_hundred_reconnects_one_connection_lives(
 ) -> None:
     async with playing(channel, tmp_path) as play:
         chat, alice = play.chat(), play.person()
+        said = []
         with loop_time(play.clock):
-            for _ in range(100):
+            for number in range(100):
                 await until_connected(play)
                 assert play.stage.listening() == 1
                 play.stage.drop_connections()
+                asks = number % 20 == 0
+                said.append(await play.stage.say(chat, alice, f"number {number}", mention=asks))
                 await play.clock.advance(0)
             await until_connected(play)
             assert play.stage.listening() == 1
             assert play.stage.connections() <= 2
+        await play.settle()
+        taped = [entry.meta.get("message_id") for entry in await play.tape(chat)]
+        assert [taped.count(one.id) for one in said] == [1] * 100
+        for one in said[::20]:
+            play.answer(one)
         play.answer(await play.ask(chat, alice, "still there?"))
 
 

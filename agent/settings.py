@@ -67,7 +67,8 @@ class AgentSettings(BaseModel):
         2,
         ge=0,
         le=10,
-        description="How often a call is tried again that fails, or whose answer breaks off.",
+        description="How often a call that fails is tried again, and an answer that breaks off"
+        " asked for again.",
         examples=["2"],
     )
     strict_roles: bool = Field(

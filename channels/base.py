@@ -231,8 +231,8 @@ class Channel(ABC):
     def missed(self, marks: Marks) -> AsyncIterator[Sequence[InboundMessage]]:
         """Yield what was said in every chat after its mark, each chat's oldest first.
 
-        Needs `backfill`. What cannot be read of one chat holds up no other; raises ChannelError
-        where nothing can be read now.
+        Needs `backfill`. What cannot be read of one chat holds up no other, and is told
+        (`host.skipped`); raises ChannelError where chats cannot even be listed now.
         """
         raise NotImplementedError
 
@@ -240,11 +240,13 @@ class Channel(ABC):
         """Take what was said while the channel was away; to be called on each new connection.
 
         Between a lost connection (`host.behind`) and the end of this the marks stay where they
-        are: after a crash in between, the gap is asked for again.
+        are: after a crash in between, the gap is asked for again. What comes in meanwhile by itself
+        belongs behind the gap: where the platform allows it, the channel holds it back.
         """
-        async for messages in self.missed(await self.host.marks()):
+        marks = await self.host.marks()
+        async for messages in self.missed(marks):
             await self.host.accept([replace(message, backlog=True) for message in messages])
-        self.host.caught_up()
+        self.host.caught_up(marks)
 
     @abstractmethod
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:

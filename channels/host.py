@@ -72,12 +72,21 @@ class ChannelHost(DraftJournal, Protocol):
     def behind(self) -> None:
         """Say that from now on something may be missing: the connection was lost.
 
-        A channel that is started is behind.
+        A channel that is started is behind, and so is one whose messages were refused (`accept`
+        raised): it has to give them again, or to catch up.
         """
         ...
 
-    def caught_up(self) -> None:
-        """Say that nothing is missing: what was said meanwhile was taken."""
+    def skipped(self, chat_id: str, account: str = "") -> None:
+        """Say that the gap of a chat cannot be read: its mark stays until the next catching up."""
+        ...
+
+    def caught_up(self, marks: Marks | None = None) -> None:
+        """Say that nothing is missing since these marks were given out.
+
+        Without marks: the platform goes on where the connection was lost, so that nothing is
+        missing that was not before.
+        """
         ...
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:

@@ -13,6 +13,7 @@ from gateway.clock import Clock
 from gateway.in_order import Spawn
 from gateway.ledger.rows import InboxRow
 from gateway.turn import Asked
+from tape.entry import parse_date
 
 Key = tuple[str, str | None, str]
 """Session, thread, author."""
@@ -21,6 +22,14 @@ Key = tuple[str, str | None, str]
 def key_of(asked: Asked) -> Key:
     """Return the burst that a question belongs to."""
     return (asked.session_id, asked.message.thread_id, asked.message.sender.id)
+
+
+def _much_later(asked: Asked, burst: Asked, debounce: float) -> bool:
+    """Tell whether a message that waited at the platform was said long after a burst."""
+    if not asked.message.backlog:
+        return False
+    gap = parse_date(asked.message.date) - parse_date(burst.message.date)
+    return gap.total_seconds() > debounce
 
 
 @dataclass(slots=True)
@@ -47,6 +56,10 @@ class Buffer:
         key = key_of(asked)
         now = self._clock.monotonic()
         burst = self._bursts.get(key)
+        if burst is not None and _much_later(asked, burst.asked, debounce):
+            del self._bursts[key]  # both waited at the platform; people did not say them together
+            await self._flush(burst.asked)
+            burst = None
         if burst is not None:
             burst.asked = replace(
                 burst.asked, rows=(*burst.asked.rows, *asked.rows), role=asked.role
@@ -69,6 +82,18 @@ class Buffer:
         """Let a message that is being collected read as it does now."""
         for burst in self._bursts.values():
             burst.asked = burst.asked.reading(row)
+
+    def forget(self, inbox_id: int) -> InboxRow | None:
+        """Take a message out of its burst, which is collected on."""
+        for key, burst in list(self._bursts.items()):
+            left, gone = burst.asked.without(inbox_id)
+            if gone is not None:
+                if left is not None:
+                    burst.asked = left
+                else:
+                    del self._bursts[key]
+                return gone
+        return None
 
     def take_away(self, wanted: Callable[[Asked], bool]) -> list[Asked]:
         """Take bursts out that will not be asked."""

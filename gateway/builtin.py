@@ -35,6 +35,7 @@ from tape.context import (
     view_entries,
 )
 from tape.entry import event, message
+from tape.errors import UnitFailed
 from tape.tokens import estimate_text
 
 
@@ -178,7 +179,10 @@ class BuiltinPlugin:
         while turn.steered:
             asked = turn.steered[0]
             with anyio.CancelScope(shield=True):  # taken and known to be taken, or neither
-                await take_also(self._core, turn, asked)
+                try:
+                    await take_also(self._core, turn, asked)
+                except UnitFailed:  # it was dropped or deleted meanwhile
+                    get_log().info("turn.not_steered", turn=turn.id)
             if asked in turn.steered:
                 turn.steered.remove(asked)
 

@@ -27,6 +27,7 @@ from gateway.turn import Asked, Turn
 from gateway.turn_record import commit_with_sends, outbound_event
 from gateway.turns import STOPPED, TurnRunner, answer_to
 from tape.entry import event, parse_date
+from tape.errors import StoreUnavailable
 from tape.unit import Unit
 
 FULL_NOTICE_SECONDS: Final = 60.0
@@ -119,20 +120,16 @@ class Conversation:
 
     def forget(self, inbox_id: int) -> None:
         """Let a message that waits not be asked: its row says that it was dropped."""
-
-        def is_it(asked: Asked) -> bool:
-            return any(row.id == inbox_id for row in asked.rows)
-
-        for asked in [*self.sessions.forget(is_it), *self._buffer.take_away(is_it)]:
-            left = tuple(row for row in asked.rows if row.id != inbox_id)
-            if left:
-                self.sessions.submit(replace(asked, rows=left))
-            dropped = next(row for row in asked.rows if row.id == inbox_id)
-            self._spawn("forget", partial(self._tell_end, dropped.message, silent=True))
+        gone = self.sessions.forget(inbox_id) or self._buffer.forget(inbox_id)
+        if gone is not None:
+            self._spawn("forget", partial(self._tell_end, gone.message, silent=True))
 
     async def load(self) -> None:
         """Read what the last process left; to be called before anything new is accepted."""
-        await self._core.ledger.end_leases()  # the home's lock is ours: nobody else is alive
+        try:
+            await self._core.ledger.end_leases()  # the home's lock is ours: nobody else is alive
+        except StoreUnavailable as away:  # they end by themselves
+            get_log().error("ledger.leases_not_ended", why=str(away))
         here = self._core.router.channel
         left = await self._core.ledger.open_inbox()
         unsent = await self._core.ledger.open_outbox()

@@ -29,6 +29,7 @@ from gateway.in_order import InOrder, Spawn
 from gateway.ledger.rows import OutboxRow
 from gateway.logs import get_log
 from tape.entry import event, parse_date
+from tape.errors import StoreUnavailable
 from tape.unit import Unit
 
 MOST_TRIES: Final = 8
@@ -44,12 +45,37 @@ RESENT: Final = "(sent again after an interruption)\n\n"
 Chat = tuple[str, str, str]
 
 
+class _Doubt:
+    """Whether a message may be there already, or its draft, of which nobody knows the place.
+
+    of_sending      a send of the message itself may have been made
+    can_be_cleared  its chat can be searched for it
+    """
+
+    def __init__(self, row: OutboxRow, channel: Channel) -> None:
+        self.can_be_cleared = "lookup" in channel.capabilities
+        self.of_sending = row.status == "sending"
+        self._of_draft = row.drafted and row.platform_id is None and self.can_be_cleared
+
+    def __bool__(self) -> bool:
+        return self.of_sending or self._of_draft
+
+    def raise_(self) -> None:
+        """A send of which nobody knows was made."""
+        self.of_sending = True
+
+    def clear(self) -> None:
+        """It is not there."""
+        self.of_sending = self._of_draft = False
+
+
 class Delivery:
     """Sends the rows of the outbox."""
 
     def __init__(self, core: Core, spawn: Spawn) -> None:
         self._core = core
         self._chats: InOrder[Chat] = InOrder("delivery", spawn)
+        self._queued: set[int] = set()
         self._forgotten: set[int] = set()
 
     def forget(self, outbox_id: int) -> None:
@@ -57,17 +83,25 @@ class Delivery:
         self._forgotten.add(outbox_id)
 
     def enqueue(self, rows: Sequence[OutboxRow]) -> None:
-        """Send rows, each after those that its chat has already."""
+        """Send rows, each after those that its chat has already; one that waits here waits once."""
         for row in rows:
             chat = (row.message.channel, row.message.account, row.message.chat_id)
             self._forgotten.discard(row.id)
-            self._chats.submit(chat, lambda row=row: self._deliver(row))  # type: ignore[misc]
+            if row.id not in self._queued:
+                self._queued.add(row.id)
+                self._chats.submit(chat, lambda row=row: self._deliver(row))  # type: ignore[misc]
 
     async def idle(self) -> None:
         """Wait until nothing is being sent."""
         await self._chats.idle()
 
     async def _deliver(self, row: OutboxRow) -> None:
+        try:
+            await self._deliver_one(row)
+        finally:
+            self._queued.discard(row.id)
+
+    async def _deliver_one(self, row: OutboxRow) -> None:
         if row.id in self._forgotten:
             self._forgotten.discard(row.id)
             return
@@ -75,45 +109,49 @@ class Delivery:
         if channel is None:
             await self._end(row, "dead", f"no channel is named {row.message.channel}")
             return
-        unsure = row.status == "sending"
-        if unsure and self._is_held(channel, row):
-            await self._end(row, "ambiguous", "the process ended while it was being sent")
-            return
-        receipts = await self._send(channel, row, unsure)
+        receipts = await self._send(channel, row)
         if receipts is not None:
             await self._sent(row, receipts)
 
-    async def _send(self, channel: Channel, row: OutboxRow, unsure: bool) -> list[Receipt] | None:
-        """Send until it is sent (the receipts) or will never be (None, and that is recorded).
-
-        `unsure`: it may have arrived already.
-        """
+    async def _send(self, channel: Channel, row: OutboxRow) -> list[Receipt] | None:
+        """Send until it is sent (the receipts) or will never be (None, and that is recorded)."""
+        doubt = _Doubt(row, channel)
         tries = copies = waits = 0
         while tries < MOST_TRIES:
+            if doubt and not self._is_repeatable(channel, row):
+                found = await self._look_up(channel, row) if doubt.can_be_cleared else None
+                if found:
+                    return found
+                if found is not None:
+                    doubt.clear()
+                elif not doubt.of_sending:
+                    doubt.clear()  # at worst a beginning of it stands there
+                elif self._core.settings.delivery.ambiguous == "hold":
+                    await self._end(row, "ambiguous", "nobody knows whether it arrived")
+                    return None
+                else:
+                    row = marked(row)
             try:
-                if unsure and not self._is_repeatable(channel, row):
-                    if "lookup" in channel.capabilities:
-                        found = await self._look_up(channel, row)
-                        if found:
-                            return found
-                        unsure = False
-                    else:
-                        row = marked(row)
+                repeatable = self._is_repeatable(channel, row)
                 row = replace(row, message=await channel.prepare(row.message))
+                if doubt and repeatable and not self._is_repeatable(channel, row):
+                    continue  # it waited too long for its slot
                 if not _always_idempotent(channel):
                     await self._write_sending(row)
                 return await channel.transmit(row.message)
+            except StoreUnavailable:
+                raise  # the process ends
             except SendDelayed as later:
-                await self._write_unsent(row, unsure)
+                await self._write_unsent(row, doubt)
                 await self._core.clock.sleep(later.retry_after)
             except ChannelDown:
-                await self._write_unsent(row, unsure)
+                await self._write_unsent(row, doubt)
                 await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(waits, 6) / 2))
                 waits += 1
             except PlaceGone:
-                row, unsure = await self._write_unplaced(row), False
+                row = await self._write_unplaced(row, doubt)
             except ChannelUnfit as unfit:
-                await self._write_unsent(row, unsure)
+                await self._write_unsent(row, doubt)
                 get_log().error("delivery.left", idem=row.message.idem, why=str(unfit))
                 return None
             except SendRefused as never:
@@ -124,13 +162,11 @@ class Delivery:
                 copies, tries = copies + known, tries + (not known)
                 if copies >= MOST_COPIES:
                     break
-                unsure = True
-                if self._is_held(channel, row):
-                    await self._end(row, "ambiguous", f"{type(cause).__name__}: {cause}")
-                    return None
+                doubt.raise_()
                 if not known:
                     get_log().error("delivery.failed", idem=row.message.idem, exc_info=cause)
-                await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** (tries + copies) / 2))
+                if not self._is_held(channel, row):
+                    await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** (tries + copies) / 2))
         await self._end(row, "dead", f"it could not be sent in {tries + copies} tries")
         return None
 
@@ -151,28 +187,47 @@ class Delivery:
         age = (self._core.clock.now() - parse_date(row.message.date)).total_seconds()
         return 0 <= age < window
 
-    async def _look_up(self, channel: Channel, row: OutboxRow) -> list[Receipt]:
-        """Search the chat for a message that may be there, or may be on its way still."""
+    async def _look_up(self, channel: Channel, row: OutboxRow) -> list[Receipt] | None:
+        """Search the chat for a message that may be there, or may be on its way still.
+
+        What cannot be found out now is asked again for as long as it takes; None where it may not.
+        """
+        waits = 0
         await self._core.clock.sleep(LOOK_AFTER)
-        found = await channel.find(row.message)
-        get_log().info("delivery.looked_up", idem=row.message.idem, found=bool(found))
-        return found
+        while True:
+            pause = min(LONGEST_WAIT, 2.0 ** min(waits, 6))
+            try:
+                found = await channel.find(row.message)
+            except (SendRefused, ChannelUnfit) as refused:
+                get_log().warning("delivery.no_look_up", idem=row.message.idem, why=str(refused))
+                return None
+            except SendDelayed as later:
+                pause = later.retry_after
+            except Exception as cause:
+                get_log().warning("delivery.not_looked_up", idem=row.message.idem, why=str(cause))
+            else:
+                get_log().info("delivery.looked_up", idem=row.message.idem, found=bool(found))
+                return found
+            waits += 1
+            await self._core.clock.sleep(pause)
 
     async def _write_sending(self, row: OutboxRow) -> None:
         await self._core.persist.until_stored("delivery", lambda: self._core.ledger.sending(row))
 
-    async def _write_unsent(self, row: OutboxRow, unsure: bool) -> None:
+    async def _write_unsent(self, row: OutboxRow, doubt: _Doubt) -> None:
         """Write down that a send is known not to have happened: a restart just makes it.
 
         Where an earlier one may have arrived, it stays one that is under way.
         """
-        if unsure:
-            return
-        await self._core.persist.until_stored("delivery", lambda: self._core.ledger.unsent(row))
+        if not doubt.of_sending:
+            await self._core.persist.until_stored("delivery", lambda: self._core.ledger.unsent(row))
 
-    async def _write_unplaced(self, row: OutboxRow) -> OutboxRow:
+    async def _write_unplaced(self, row: OutboxRow, doubt: _Doubt) -> OutboxRow:
         """Write down that the draft is gone: from now on it is a send like any other."""
-        await self._core.persist.until_stored("delivery", lambda: self._core.ledger.unplaced(row))
+        unsure = doubt.of_sending
+        await self._core.persist.until_stored(
+            "delivery", lambda: self._core.ledger.unplaced(row, unsure=unsure)
+        )
         return replace(row, platform_id=None, message=replace(row.message, edits=None))
 
     async def _sent(self, row: OutboxRow, receipts: Sequence[Receipt]) -> None:

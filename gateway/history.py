@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from channels.message import Shown
+from tape.deleted import deleted
 from tape.entry import EVENT, MESSAGE, Entry
 from tape.handle import Tape
 
@@ -16,10 +17,11 @@ ENTRIES_A_MESSAGE: Final = 4
 async def read_history(tape: Tape, agent: str, limit: int) -> list[Shown]:
     """Return the newest messages of a chat, oldest of them first."""
     entries = await tape.find(kinds=(MESSAGE, EVENT), limit=limit * ENTRIES_A_MESSAGE, newest=True)
+    gone = await deleted(tape, entries[0].id) if entries else set()
     finals = _finals(entries)
     shown: list[Shown] = []
     for entry in entries:
-        if entry.kind == MESSAGE and "inbox" in entry.meta:
+        if entry.kind == MESSAGE and "inbox" in entry.meta and entry.id not in gone:
             shown.append(_person(entry))
         elif entry.name == "outbound":
             shown.append(_ours(entry, agent, finals))

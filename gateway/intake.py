@@ -7,9 +7,11 @@ is told apart from its neighbours, written down as dead, and wedges nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+
+import anyio
 
 from channels.message import InboundMessage
 from gateway.access import Access, Decision
@@ -96,18 +98,25 @@ class Intake:
         self._early: list[InboxRow] | None = []
         self._replayed_until = 0
 
-    async def accept(self, messages: Sequence[InboundMessage], *, marks: bool = False) -> set[str]:
+    async def accept(
+        self,
+        messages: Sequence[InboundMessage],
+        kept_back: Collection[tuple[str, str]] | None = None,
+    ) -> set[str]:
         """Write messages into the inbox; returns the keys of those that were new.
 
-        `marks`: nothing that was said before them is missing.
+        `kept_back`: see `Ledger.accept`.
         """
         fit = [cleaned(message) for message in messages]
-        rows = await self._core.persist.once(lambda: self._core.ledger.accept(fit, marks=marks))
-        for row in rows:
-            if self._early is None:
-                self._joiner.put(row)
-            else:
-                self._early.append(row)
+        # Written and queued, or neither: whoever is cancelled in between would leave it lying.
+        with anyio.CancelScope(shield=True):
+            ledger = self._core.ledger
+            rows = await self._core.persist.once(lambda: ledger.accept(fit, kept_back))
+            for row in rows:
+                if self._early is None:
+                    self._joiner.put(row)
+                else:
+                    self._early.append(row)
         return {row.message.ext_id for row in rows}
 
     def begin(self, rows: Sequence[InboxRow]) -> None:

@@ -205,6 +205,45 @@ class ChannelManager:
             self._settled.set()
 
 
+class _Gap:
+    """What a channel may have missed; until that is read, no mark is moved.
+
+    A gap that opens while an earlier one is being read is another: its end is told by the marks
+    that were given out for it.
+    """
+
+    def __init__(self) -> None:
+        self.skipped: set[tuple[str, str]] = set()
+        self._is_open = True
+        self._to_be_read = True
+        self._given_out: tuple[Marks, datetime] | None = None
+
+    def open(self) -> None:
+        """Begin one: the connection was lost, or what came in was not taken."""
+        self._is_open, self._given_out = True, None
+
+    def given_out(self, marks: Marks, asked_at: datetime) -> None:
+        """Begin to read it."""
+        self._to_be_read = True
+        self._given_out = (marks, asked_at)
+        self.skipped.clear()
+
+    def close(self, marks: Marks | None) -> datetime | None:
+        """End it; returns since when nothing is missing in any chat, where that is so."""
+        if marks is None:
+            self._is_open = self._is_open and self._to_be_read
+            return None
+        if self._given_out is None or self._given_out[0] is not marks:
+            return None
+        _marks, asked_at = self._given_out
+        self._is_open, self._to_be_read, self._given_out = False, False, None
+        return None if self.skipped else asked_at
+
+    def kept_back(self) -> frozenset[tuple[str, str]] | None:
+        """Return the chats whose marks stay where they are; None: all of them."""
+        return None if self._is_open else frozenset(self.skipped)
+
+
 class _Host(ChannelHost):
     """What one channel is given of the gateway."""
 
@@ -226,29 +265,33 @@ class _Host(ChannelHost):
         self.names: Sequence[str] = core.settings.agent.names_in_chats()
         self.holds: bool = core.settings.delivery.ambiguous == "hold"
         self.hint: str | None = None
-        self._behind = True
-        self._asked_at: datetime | None = None
+        self._gap = _Gap()
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
-        marks = not self._behind and "backfill" in self._channel.capabilities
+        kept_back = self._gap.kept_back() if "backfill" in self._channel.capabilities else None
         try:
-            return await self._conversation.intake.accept(messages, marks=marks)
+            return await self._conversation.intake.accept(messages, kept_back)
         except StoreUnavailable as away:
+            self._gap.open()
             raise ChannelDown(f"nothing can be written down now: {away}") from away
 
     async def marks(self) -> Marks:
-        self._asked_at = self._core.clock.now()
-        return await self._core.ledger.marks(self._channel.name, OVERLAP, LONGEST_GAP)
+        asked_at = self._core.clock.now()
+        marks = await self._core.ledger.marks(self._channel.name, OVERLAP, LONGEST_GAP)
+        self._gap.given_out(marks, asked_at)
+        return marks
 
     def behind(self) -> None:
-        self._behind, self._asked_at = True, None
+        self._gap.open()
 
-    def caught_up(self) -> None:
-        self._behind = False
-        asked_at, self._asked_at = self._asked_at, None
-        if asked_at is not None:  # what has been said since then has come in by itself
+    def skipped(self, chat_id: str, account: str = "") -> None:
+        self._gap.skipped.add((account, chat_id))
+
+    def caught_up(self, marks: Marks | None = None) -> None:
+        since = self._gap.close(marks)
+        if since is not None:  # what has been said since then has come in by itself
             name, ledger = self._channel.name, self._core.ledger
-            self.start_soon("marks", lambda: ledger.mark_all(name, asked_at))
+            self.start_soon("marks", lambda: ledger.mark_all(name, since))
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         account = account_id(self._channel.name, account)

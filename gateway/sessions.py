@@ -10,7 +10,7 @@ mailboxes hold references: what is lost with the process is in the inbox.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, MutableSequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
@@ -88,14 +88,16 @@ class Sessions:
         session = self._sessions.get(session_id)
         return sum(len(lane.queue) for lane in session.lanes.values()) if session else 0
 
-    def forget(self, wanted: Callable[[Asked], bool]) -> list[Asked]:
-        """Take out what waits and is wanted; what runs goes on."""
-        taken: list[Asked] = []
+    def forget(self, inbox_id: int) -> InboxRow | None:
+        """Take a message out that waits, from where it stands; what runs goes on."""
         for session in self._sessions.values():
             for lane in session.lanes.values():
-                taken += [asked for asked in lane.queue if wanted(asked)]
-                lane.queue = deque(asked for asked in lane.queue if not wanted(asked))
-        return taken
+                waiting = [lane.queue, lane.turn.steered] if lane.turn else [lane.queue]
+                for questions in waiting:
+                    gone = _take_out(questions, inbox_id)
+                    if gone is not None:
+                        return gone
+        return None
 
     def stop(
         self, session_id: str, wanted: Callable[[Asked], bool], stopped_by: dict[str, Any]
@@ -183,6 +185,18 @@ class Sessions:
         if not session.lanes and session.running == 0:
             self._sessions.pop(session_id, None)
         self._start(session_id)
+
+
+def _take_out(questions: MutableSequence[Asked], inbox_id: int) -> InboxRow | None:
+    for position, asked in enumerate(questions):
+        left, gone = asked.without(inbox_id)
+        if gone is not None:
+            if left is not None:
+                questions[position] = left
+            else:
+                del questions[position]
+            return gone
+    return None
 
 
 def _cancel(lane: _Lane, stopped_by: dict[str, Any]) -> None:

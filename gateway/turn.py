@@ -42,6 +42,14 @@ class Asked:
             return self
         return replace(self, rows=tuple(row if own.id == row.id else own for own in self.rows))
 
+    def without(self, inbox_id: int) -> tuple[Asked | None, InboxRow | None]:
+        """Return the question without a message (None: nothing is left), and the message's row."""
+        gone = next((row for row in self.rows if row.id == inbox_id), None)
+        if gone is None:
+            return self, None
+        left = tuple(row for row in self.rows if row.id != inbox_id)
+        return (replace(self, rows=left) if left else None), gone
+
     @property
     def entry_ids(self) -> tuple[int, ...]:
         """The entries of the messages."""

@@ -19,7 +19,7 @@ from gateway.core import Core
 from gateway.ledger.rows import OutboxRow, new_turn_id, with_place
 from gateway.takes import Takes
 from gateway.turn import Asked, Turn
-from tape.context import TURN_RETAKE, TURN_START
+from tape.context import TURN_RETAKE, TURN_START, is_take
 from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message, utc_iso
 from tape.handle import Tape
 from tape.unit import Unit
@@ -104,8 +104,8 @@ async def begun_before(tape: Tape, asked: Asked) -> str:
     wanted = set(asked.entry_ids)
     if not wanted:
         return ""
-    starts = await tape.find(after=min(wanted), kinds=(EVENT,), name=TURN_START)
-    for start in reversed(starts):
+    events = await tape.find(after=min(wanted), kinds=(EVENT,))
+    for start in reversed([entry for entry in events if is_take(entry)]):
         if wanted & set(start.payload["data"]["takes"]):
             turn = str(start.payload["data"]["turn"])
             own = await tape.find(turn=turn, kinds=(EVENT,), name=TURN_END)
@@ -190,6 +190,7 @@ async def commit_with_sends(
                     attempts=0,
                     message=with_place(send, place),
                     platform_id=place,
+                    drafted=written[0]["op"] == "place",
                 )
             )
     return rows

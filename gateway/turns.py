@@ -30,7 +30,7 @@ from gateway.turn_record import (
     commit_failed,
     commit_stopped,
 )
-from tape.errors import AppendRefused, StoreUnavailable, TapeError
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, UnitFailed
 from tape.handle import Tape
 
 RENEW_SECONDS: Final = LEASE_SECONDS / 3
@@ -69,6 +69,12 @@ class TurnRunner:
         """Run a turn; returns what is asked again because the database was lost meanwhile."""
         try:
             turn = await self._core.persist.until_stored("turn", lambda: self._begin(asked))
+        except UnitFailed:
+            left = await self._core.ledger.still_open(asked.rows)
+            if left == asked.rows:
+                await self._tell_end(asked.message, silent=True)
+                raise
+            return replace(asked, rows=left) if left else None  # others were deleted meanwhile
         except Exception:
             await self._tell_end(asked.message, silent=True)
             raise

@@ -40,12 +40,12 @@ async def deleted(tape: _Tape, after: int = 0) -> set[int]:
 
 async def without_deleted(tape: _Tape, entries: Sequence[Entry]) -> list[Entry]:
     """Return entries as they may be shown: what was deleted says no more than that."""
-    words = [number for entry in entries if (number := _words_of(entry)) is not None]
+    words = [number for entry in entries if (number := words_of(entry)) is not None]
     gone = await deleted(tape, min(words)) if words else set()
-    return [_emptied(entry) if _words_of(entry) in gone else entry for entry in entries]
+    return [_emptied(entry) if words_of(entry) in gone else entry for entry in entries]
 
 
-def _words_of(entry: Entry) -> int | None:
+def words_of(entry: Entry) -> int | None:
     """Return the message whose words an entry shows; None: nobody's."""
     if entry.kind != MESSAGE:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tape.deleted import deleted
+from tape.deleted import deleted, words_of
 from tape.entry import ANCHOR, MESSAGE, Entry, NewEntry, handoff
 from tape.errors import NotFound
 from tape.query import Query
@@ -97,11 +97,11 @@ class Tape:
             return []
         wanted: dict[str, Any] = {"kinds": (MESSAGE, ANCHOR), "text": text.strip()}
         hits = await self.find(**wanted, limit=limit, newest=True)
-        gone = await deleted(self, hits[0].id) if hits else set()
-        if any(entry.id in gone for entry in hits):
-            hits = await self.find(**wanted, limit=limit + len(await deleted(self)), newest=True)
-            gone = await deleted(self, hits[0].id)
-        return [entry for entry in reversed(hits) if entry.id not in gone][:limit]
+        gone = await deleted(self) if hits else set()
+        if any(words_of(entry) in gone for entry in hits):
+            # Its prompt may say again what a deleted message said.
+            hits = await self.find(**wanted, limit=limit + 2 * len(gone), newest=True)
+        return [entry for entry in reversed(hits) if words_of(entry) not in gone][:limit]
 
     async def anchor(self, name: str) -> Entry:
         """Return the latest anchor of a name; raises NotFound with the nearest names."""

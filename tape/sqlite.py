@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from tape.database import Database, Reader
+from tape.deleted import MESSAGE_DELETE
 from tape.entry import Entry, NewEntry
 from tape.errors import StoreUnavailable
 from tape.query import Query
@@ -71,8 +72,9 @@ class SqliteStore:
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query: small ones at once, long ones in the reader thread."""
         bounded = query.limit is not None and query.limit <= SMALL_READ
-        # A turn has few entries: to wait for the thread costs more than to read them.
-        if query.ids is not None or (query.text is None and (bounded or query.turn is not None)):
+        # A turn has few entries, and few are deleted: to wait for the thread costs more.
+        few = bounded or query.turn is not None or query.name == MESSAGE_DELETE
+        if query.ids is not None or (query.text is None and few):
             return self._here().query(query)
         return await self._in_thread(lambda reader: reader.query(query))
 

@@ -9,8 +9,8 @@ What it promises, on every store (`gateway.ledger.testing` holds it to that):
   it cannot commit. A lease that is not renewed ends by the database's clock.
 - A send is written once under its `idem`; its draft becomes it, in its place.
 - A row that cannot be read is dead, with the reason, and wedges nothing.
-- A unit may be made again when nobody knows whether it was: its appends have keys, its statements
-  say what is so.
+- A unit may be made again when nobody knows whether it was: its appends have keys, and its
+  statements leave the same rows (the count of attempts apart) and tell the same of them.
 
 Methods that take a `Unit` add their statements to it, so that they stand or fall with what else
 is in it; the others are transactions or readings of their own. No SQL and no dialect here: the
@@ -20,7 +20,7 @@ statements are named, and stand in `sql/` beside this file.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
@@ -42,6 +42,9 @@ T = TypeVar("T")
 MOST_ATTEMPTS: Final = 5
 """So often a turn may be lost with its process before its message is given up."""
 
+
+CLOCKS_DIFFER: Final = timedelta(minutes=5)
+"""A date is not yet to come that is so much later than our clock."""
 
 LEASE_SECONDS: Final = 60.0
 """So long a session stays with a process that says nothing of it."""
@@ -65,12 +68,14 @@ class Ledger:
         self._lease = lease
 
     async def accept(
-        self, messages: Sequence[InboundMessage], *, marks: bool = False
+        self,
+        messages: Sequence[InboundMessage],
+        kept_back: Collection[tuple[str, str]] | None = None,
     ) -> list[InboxRow]:
         """Put messages into the inbox, all or none; returns the rows of those that were new.
 
-        `marks`: nothing that was said before them in their chats is missing, and that is written
-        down with them.
+        Nothing that was said before them is missing, and that is written down with them, except in
+        the chats (account and chat) that are `kept_back`; None: in all of them.
         """
         unit = Unit()
         moment = utc_iso(self._clock.now())
@@ -85,8 +90,8 @@ class Ledger:
                 payload=dump(message.to_payload()),
                 received_at=moment,
             )
-        if marks:
-            self._mark(unit, messages)
+        if kept_back is not None:
+            self._mark(unit, messages, kept_back)
         outcomes = await self.store.commit(unit)
         return [
             InboxRow(
@@ -104,12 +109,19 @@ class Ledger:
             if outcome.rows
         ]
 
-    def _mark(self, unit: Unit, messages: Iterable[InboundMessage]) -> None:
+    def _mark(
+        self,
+        unit: Unit,
+        messages: Iterable[InboundMessage],
+        kept_back: Collection[tuple[str, str]],
+    ) -> None:
         newest: dict[tuple[str, str], str] = {}
         for message in messages:
-            if message.kind == "message":
+            if message.kind != "message" or (message.account, message.chat_id) in kept_back:
+                continue
+            if (said_at := self._past(message.date)) is not None:
                 key = (account_id(message.channel, message.account), message.chat_id)
-                newest[key] = max(newest.get(key, ""), utc_iso(parse_date(message.date)))
+                newest[key] = max(newest.get(key, ""), utc_iso(said_at))
         for (account, chat_id), moment in newest.items():
             unit.run("ledger.move_cursor", account_id=account, chat_id=chat_id, value=moment)
 
@@ -120,8 +132,9 @@ class Ledger:
         """
         rows = await self.store.select("ledger.marks", {"channel": channel})
         found = {
-            (row["account_id"].partition(":")[2], row["chat_id"]): parse_date(row["value"])
+            (row["account_id"].partition(":")[2], row["chat_id"]): value
             for row in rows
+            if (value := self._past(row["value"])) is not None
         }
         least = self._clock.now() - longest
         if ("", "") in found:  # of all chats
@@ -133,6 +146,14 @@ class Ledger:
             chats[account, chat_id] = moment
             accounts[account] = max(moment, accounts.get(account, moment))
         return Marks(accounts, chats)
+
+    def _past(self, date: str) -> datetime | None:
+        """Read a date; None where it is none, or to come: some clock was wrong."""
+        try:
+            moment = parse_date(date)
+        except ValueError:
+            return None
+        return moment if moment <= self._clock.now() + CLOCKS_DIFFER else None
 
     async def mark_all(self, channel: str, moment: datetime) -> None:
         """Write down that nothing is missing that was said in any chat before a moment."""
@@ -223,9 +244,10 @@ class Ledger:
     def send_later(
         self, unit: Unit, message: OutboundMessage, session_id: str, lane: str | None
     ) -> int:
-        """Put a message into the outbox; the step's outcome has `id` and `platform_id`, or nothing.
+        """Put a message into the outbox; the step's outcome has its row, or nothing.
 
-        Nothing means that a message of this key is already on its way, or was sent.
+        Nothing means that a message of this key is being sent, or was. One that waits stays as it
+        is: whoever sends it does so once, by its id.
         """
         return unit.run(
             "ledger.send_later",
@@ -282,10 +304,13 @@ class Ledger:
         unit.run("ledger.unsent", id=row.id)
         await self.store.commit(unit)
 
-    async def unplaced(self, row: OutboxRow) -> None:
-        """Write down that a draft is gone, whose place a message was to take; nothing was sent."""
+    async def unplaced(self, row: OutboxRow, *, unsure: bool = False) -> None:
+        """Write down that a draft is gone, whose place a message was to take.
+
+        `unsure`: an earlier send may have been made all the same.
+        """
         unit = Unit()
-        unit.run("ledger.unplaced", id=row.id)
+        unit.run("ledger.unplaced", id=row.id, status="sending" if unsure else "pending")
         await self.store.commit(unit)
 
     def sent(self, unit: Unit, row: OutboxRow, platform_id: str | None) -> None:
@@ -326,6 +351,13 @@ class Ledger:
         rows = await self.store.select("ledger.waiting_entries", {"session_id": session_id})
         return set(orjson.loads(rows[0]["entries"]))
 
+    async def still_open(self, rows: Sequence[InboxRow]) -> tuple[InboxRow, ...]:
+        """Return those of some rows that are not at their end."""
+        ids = dump([row.id for row in rows])
+        found = await self.store.select("ledger.still_open", {"ids": ids})
+        wanted = {row["id"] for row in found}
+        return tuple(row for row in rows if row.id in wanted)
+
     async def hand_over(self, turn_id: str) -> None:
         """Write down that a turn is left to the next start on purpose."""
         unit = Unit()
@@ -361,7 +393,7 @@ class Ledger:
         unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
 
     def unask(self, unit: Unit, row: InboxRow) -> int:
-        """Let a question not be asked that was deleted; the outcome changes a row if it waited."""
+        """Let a question not be asked that was deleted; no row changes where a turn has it."""
         return unit.run("ledger.unask", id=row.id)
 
     async def original_of(self, edit: InboxRow) -> tuple[InboxRow, InboxRow] | None:

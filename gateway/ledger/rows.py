@@ -59,6 +59,8 @@ class OutboxRow:
     attempts: int
     message: OutboundMessage
     platform_id: str | None = None
+    drafted: bool = False
+    """Whether a draft was begun for it."""
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> OutboxRow:
@@ -74,6 +76,7 @@ class OutboxRow:
                 OutboundMessage.from_payload(load(row["payload"])), row["platform_id"]
             ),
             platform_id=row["platform_id"],
+            drafted=row["op"] == "place",
         )
 
 

@@ -308,18 +308,21 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
 
     await ledger.accept([at(1, 5)])
     assert (await ledger.marks("chat", hour, week)).of("1") is None
-    await ledger.accept([at(2, 5), at(3, 3), at(4, 4)], marks=True)
-    await ledger.accept([at(5, 6), at(6, 9, "2")], marks=True)
+    await ledger.accept([at(2, 5), at(3, 3), at(4, 4)], ())
+    await ledger.accept([at(5, 6), at(6, 9, "2")], ())
     await ledger.accept([at(7, 1)])
+    await ledger.accept([at(8, 1)], [("", "1")])
+    await ledger.accept([at(9, -48), at(10, 1, "3")], ())  # some clock is wrong
+    await ledger.accept([number(11, date="yesterday", chat_id="4")], ())
     marks = await ledger.marks("chat", hour, week)
     assert marks.of("1") == now - 4 * hour
     assert marks.of("2") == now - 10 * hour
-    assert marks.of("never heard of") == now - 4 * hour
+    assert marks.of("3") == marks.of("never heard of") == now - 2 * hour
     assert marks.of("1", "another account") is None
     assert (await ledger.marks("ch", hour, week)).of("1") is None
     await ledger.mark_all("chat", now - 2 * hour)
     marks = await ledger.marks("chat", hour, week)
-    assert {marks.of(chat) for chat in ("1", "2", "never heard of")} == {now - 3 * hour}
+    assert {marks.of(chat) for chat in ("1", "2", "4")} == {now - 3 * hour, now - 2 * hour}
     assert marks.of("1", "another account") == now - 3 * hour
 
 

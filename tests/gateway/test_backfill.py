@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from channels.base import Capability
+from channels.errors import ChannelDown
 from channels.host import Marks
 from channels.message import InboundMessage
 from gateway.app import Gateway
@@ -19,6 +20,7 @@ from tape.entry import utc_iso
 from tests.clock import QuickClock
 from tests.gateway.test_access import Brings
 from tests.gateway.test_delivery import QUESTION, EditingChannel, Platform
+from tests.gateway.test_look_up import until
 from tests.gateways import gateway_of, settled
 
 pytestmark = pytest.mark.anyio
@@ -125,39 +127,117 @@ async def test_what_comes_in_before_the_gap_is_filled_moves_no_mark(tmp_path: Pa
 
 
 async def test_a_lost_connection_keeps_the_marks_where_they_were(tmp_path: Path) -> None:
-    channel = History()
-    async with gateway_of(tmp_path, None, Brings(channel)):
-        await channel.ready.wait()
+    channel, clock = History(), QuickClock()
+    async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
+        await started(gateway, channel, clock)
         await channel.host.accept([said(1, -20)])
         channel.host.behind()
         await channel.host.accept([said(2, -30)])
-        assert (await channel.host.marks()).of("1") == NOW + timedelta(minutes=10)
-        channel.host.caught_up()
+        assert await mark(gateway) == NOW + timedelta(minutes=10)
+        channel.host.caught_up()  # the platform went on where it was lost
         await channel.host.accept([said(3, -40)])
-        assert (await channel.host.marks()).of("1") == NOW + timedelta(minutes=30)
+        assert await mark(gateway) == NOW + timedelta(minutes=30)
+
+
+async def test_a_gap_that_was_not_read_is_not_closed_by_a_connection_that_goes_on(
+    tmp_path: Path,
+) -> None:
+    channel, clock = History(catches_up=False), QuickClock()
+    async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
+        await channel.ready.wait()
+        channel.host.behind()
+        channel.host.caught_up()
+        await channel.host.accept([said(1, 20)])
+        assert await mark(gateway) is None
+
+
+async def test_the_end_of_an_earlier_gap_does_not_close_a_later_one(tmp_path: Path) -> None:
+    channel, clock = History(), QuickClock()
+    async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
+        await started(gateway, channel, clock)
+        await channel.host.accept([said(1, -20)])
+        channel.host.behind()
+        earlier = await channel.host.marks()
+        channel.host.behind()
+        channel.host.caught_up(earlier)
+        await channel.host.accept([said(2, -60)])
+        assert await mark(gateway) == NOW + timedelta(minutes=10)
+        channel.host.caught_up(await channel.host.marks())
+        await channel.host.accept([said(3, -119)])
+        assert await mark(gateway) >= NOW + timedelta(minutes=109)  # type: ignore[operator]
+
+
+async def test_a_chat_that_could_not_be_read_keeps_its_mark(tmp_path: Path) -> None:
+    channel, clock = History(), QuickClock()
+    async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
+        await started(gateway, channel, clock)
+        await channel.host.accept([said(1, -20), said(2, -20, "2")])
+        channel.host.behind()
+        marks = await channel.host.marks()
+        channel.host.skipped("2")
+        channel.host.caught_up(marks)
+        await channel.host.accept([said(3, -60), said(4, -60, "2")])
+        assert await mark(gateway) == NOW + timedelta(minutes=50)
+        assert await mark(gateway, "2") == NOW + timedelta(minutes=10)
+        assert await mark(gateway, "") is not None
+        assert await mark(gateway, "") < NOW + timedelta(minutes=10)  # type: ignore[operator]
+
+
+async def test_d7_what_was_refused_while_the_database_was_away_is_not_behind_a_mark(
+    tmp_path: Path,
+) -> None:
+    channel, clock = History(), QuickClock()
+    async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
+        await started(gateway, channel, clock)
+        await channel.host.accept([said(1, -20)])
+        gateway.core.persist._ballast.given_up = True
+        with pytest.raises(ChannelDown):
+            await channel.host.accept([said(2, -30)])
+        gateway.core.persist._ballast.given_up = False
+        await channel.host.accept([said(3, -60)])
+        assert await mark(gateway) == NOW + timedelta(minutes=10)
 
 
 async def test_an_old_message_moves_no_mark_back_and_no_gap_is_longer_than_a_week(
     tmp_path: Path,
 ) -> None:
-    channel = History()
-    clock = QuickClock()
-    async with gateway_of(tmp_path, None, Brings(channel), clock=clock):
-        await channel.ready.wait()
+    channel, clock = History(), QuickClock()
+    async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
+        await started(gateway, channel, clock)
         await channel.host.accept([said(1, -90)])
         await channel.host.accept([said(2, -60)])
-        assert (await channel.host.marks()).of("1") == NOW + timedelta(minutes=80)
+        assert await mark(gateway) == NOW + timedelta(minutes=80)
         clock.jump(timedelta(days=30))
-        since = (await channel.host.marks()).of("1")
+        since = await mark(gateway)
         assert since is not None
         assert since >= NOW + timedelta(days=23)
 
 
-async def until_marked(gateway: Gateway) -> None:
-    """Wait until the end of a gap is written down."""
-    with anyio.fail_after(10):
-        while not await gateway.core.store.select("ledger.marks", {"channel": "editing"}):  # noqa: ASYNC110 - a row has no event
-            await anyio.sleep(0.005)
+async def test_a_clock_that_was_ahead_leaves_no_mark_beyond_what_was_said(tmp_path: Path) -> None:
+    clock = QuickClock()
+    clock.jump(timedelta(days=2))
+    first = History()
+    async with gateway_of(tmp_path, None, Brings(first), clock=clock) as gateway:
+        await first.ready.wait()
+        await until_marked(gateway)
+        await first.host.accept([said(1, 30)])
+    clock.jump(timedelta(days=-2))
+    second = History(said(2, 15))
+    async with gateway_of(tmp_path, None, Brings(second), clock=clock) as gateway:
+        await second.ready.wait()
+        assert await texts(gateway) == ["number 1", "number 2"]
+
+
+async def test_d2_questions_of_hours_apart_that_waited_are_no_burst(tmp_path: Path) -> None:
+    channel = History()
+    more = {"BUFFER__DEBOUNCE": "1"}
+    asks = {"addressed": True, "why": "private chat", "backlog": True}
+    async with gateway_of(tmp_path, None, Brings(channel), **more) as gateway:
+        await channel.ready.wait()
+        waited = [said(1, 180), said(2, 10)]
+        await channel.host.accept([replace(one, **asks) for one in waited])  # type: ignore[arg-type]
+        await gateway.conversation.intake.taken_in()
+        await until(lambda: len(channel.platform.messages) == 2)
 
 
 async def test_the_threads_of_a_chat_are_those_in_which_something_was_said(tmp_path: Path) -> None:
@@ -167,3 +247,25 @@ async def test_the_threads_of_a_chat_are_those_in_which_something_was_said(tmp_p
         await channel.host.accept([said(1, 5, thread="77"), said(2, 5), said(3, 5, "2", "88")])
         assert await channel.host.threads("1", NOW - timedelta(hours=1)) == ["77"]
         assert await channel.host.threads("1", NOW + timedelta(hours=1)) == []
+
+
+async def started(gateway: Gateway, channel: History, clock: QuickClock) -> None:
+    """Wait until the first gap is behind us; then it is two hours later."""
+    await channel.ready.wait()
+    await until_marked(gateway)
+    clock.jump(timedelta(hours=2))
+
+
+async def mark(gateway: Gateway, chat: str = "1") -> datetime | None:
+    """Return the mark of a chat, as a channel would be given it."""
+    marks = await gateway.core.ledger.marks("editing", timedelta(minutes=10), timedelta(days=7))
+    return marks.of(chat)
+
+
+async def until_marked(gateway: Gateway) -> None:
+    """Wait until the end of a gap is written down."""
+    with anyio.fail_after(10):
+        while not await gateway.core.store.select(  # noqa: ASYNC110 - a row has no event
+            "ledger.marks", {"channel": "editing"}
+        ):
+            await anyio.sleep(0.005)

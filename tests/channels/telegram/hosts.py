@@ -53,7 +53,10 @@ class Host(ChannelHost):
     def behind(self) -> None:
         """Nothing is asked for again here."""
 
-    def caught_up(self) -> None:
+    def skipped(self, chat_id: str, account: str = "") -> None:
+        """Nothing is asked for again here."""
+
+    def caught_up(self, marks: Marks | None = None) -> None:
         """Nothing is asked for again here."""
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:

@@ -13,7 +13,7 @@ ON CONFLICT (account_id, chat_id) DO UPDATE SET value = max(value, excluded.valu
 -- name: marks
 -- How far every chat of an account was accepted.
 SELECT account_id, chat_id, value FROM cursor
-WHERE account_id = :channel OR account_id LIKE :channel || ':%'
+WHERE account_id = :channel OR substr(account_id, 1, length(:channel) + 1) = :channel || ':'
 
 -- name: threads
 -- The threads of a chat in which something was accepted since a moment.
@@ -63,6 +63,11 @@ WHERE id = :id AND status = 'accepted'
 -- A turn takes a message; a turn that is resumed takes it again.
 UPDATE inbox SET status = 'taken', turn_id = :turn_id, attempts = attempts + 1
 WHERE id = :id AND status IN ('waiting', 'taken')
+
+-- name: still_open
+-- Which of some messages are not at their end: the ids as a JSON list.
+SELECT id FROM inbox
+WHERE id IN (SELECT value FROM json_each(:ids)) AND status IN ('accepted', 'waiting', 'taken')
 
 -- name: hand_over
 -- A turn is left to the next start on purpose: that is no lost attempt.
@@ -126,15 +131,18 @@ UPDATE inbox SET status = 'dead', why = :why WHERE id = :id
 UPDATE outbox SET status = 'dead', why = :why WHERE id = :id
 
 -- name: send_later
--- A message to send; the draft of the same key becomes it, and one that was made before stays.
+-- A message to send. The draft of the same key becomes it (its op tells that there was one); one that
+-- was made before stays as it is.
 INSERT INTO outbox
     (account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status)
 VALUES
     (:account_id, :chat_id, :session_id, :turn_id, :part, :idem, 'send', :lane, :payload, 'pending')
 ON CONFLICT (idem) DO UPDATE
-SET payload = excluded.payload, op = 'send', status = 'pending'
-WHERE status = 'draft'
-RETURNING id, platform_id
+SET payload = CASE status WHEN 'draft' THEN excluded.payload ELSE payload END,
+    op = CASE status WHEN 'draft' THEN 'place' ELSE op END,
+    status = 'pending'
+WHERE status IN ('draft', 'pending')
+RETURNING id, platform_id, op
 
 -- name: sending
 -- A send begins.
@@ -146,7 +154,7 @@ UPDATE outbox SET status = 'pending' WHERE id = :id AND status = 'sending'
 
 -- name: unplaced
 -- The draft that a send was to replace is gone.
-UPDATE outbox SET status = 'pending', platform_id = NULL WHERE id = :id
+UPDATE outbox SET status = :status, platform_id = NULL WHERE id = :id
 
 -- name: sent
 -- The platform has it.
@@ -158,8 +166,8 @@ UPDATE outbox SET status = :status, why = :why WHERE id = :id
 
 -- name: open_outbox
 -- Every send that is not at its end, oldest first.
-SELECT id, account_id, chat_id, session_id, turn_id, part, idem, lane, payload, status, platform_id,
-       attempts
+SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
+       platform_id, attempts
 FROM outbox
 WHERE status IN ('draft', 'pending', 'sending')
 ORDER BY id
@@ -174,7 +182,8 @@ UPDATE inbox SET payload = :payload WHERE id = :id
 
 -- name: unask
 -- A question was deleted before a turn took it.
-UPDATE inbox SET status = 'dropped', why = 'it was deleted' WHERE id = :id AND status = 'waiting'
+UPDATE inbox SET status = 'dropped', why = 'it was deleted'
+WHERE id = :id AND status IN ('waiting', 'dropped')
 
 -- name: joined
 -- A part of a message that stands in another row.
@@ -183,10 +192,11 @@ SET status = 'joined', session_id = :session_id, entry_id = :entry_id, lane = :l
 WHERE id = :id AND status = 'accepted'
 
 -- name: original_of
--- The message that an edit is about: the first that was accepted under its id.
+-- The message that an edit is about: the first that was taken in under its id.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
 FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
+  AND entry_id IS NOT NULL
 ORDER BY id
 LIMIT 1
 
@@ -264,7 +274,7 @@ UPDATE inbox SET status = 'dropped' WHERE id = :id AND status IN ('accepted', 'w
 -- name: retry_outbox
 -- A send that was given up, or kept back, is made again.
 UPDATE outbox SET status = 'pending', attempts = 0, why = NULL
-WHERE id = :id AND status IN ('dead', 'ambiguous', 'dropped') AND op = 'send'
+WHERE id = :id AND status IN ('dead', 'ambiguous', 'dropped') AND op <> 'draft'
 
 -- name: drop_outbox
 -- A message that will not be sent.

@@ -10,7 +10,7 @@ markdown chunk        what a Markdown text shows, and its pieces that a platform
 typing addressing     signs while somebody waits, and whether a text calls somebody
 testing               the conformance suite's kit
 rooms rooms_http hub  channels of our own
-telegram web cli      the adapters, each with adapter inbound outbound format settings
+telegram discord web cli    the adapters, each with adapter inbound outbound format settings
 """
 
 from channels.base import Channel, Traits

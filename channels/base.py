@@ -47,6 +47,7 @@ Feature = Literal[
     "deletions",
     "pings",
     "remote",
+    "exclusive",
 ]
 """What a platform has, beside what its channel can do: the conformance suite asks for no more.
 
@@ -60,6 +61,7 @@ strangers        whoever finds the agent may write to it
 edits, deletions the platform tells of them
 pings            a message can alert people whom it does not answer
 remote           it is reached over a network, refuses what it does not like, and asks to wait
+exclusive        who asks for what is said is told of a second one with the same token
 """
 
 

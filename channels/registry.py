@@ -21,6 +21,7 @@ class Registered:
 CHANNELS: Final[Mapping[str, Registered]] = MappingProxyType(
     {
         "cli": Registered("channels.cli.adapter:CliChannel"),
+        "discord": Registered("channels.discord.adapter:DiscordChannel"),
         "telegram": Registered("channels.telegram.adapter:TelegramChannel"),
         "web": Registered("channels.web.adapter:WebChannel"),
     }

@@ -348,6 +348,7 @@ LACKS: Final[Mapping[Need, str]] = MappingProxyType(
         "deletions": "the agent is not told what was deleted",
         "pings": "it alerts nobody",
         "remote": "there is no platform between the gateway and its people",
+        "exclusive": "several may hear what is said, and none is told of another",
         "edit": "a message that was sent stays as it is",
         "typing": "it has no sign for typing",
         "native_stream": "partial text is sent and edited there",

@@ -33,12 +33,13 @@ from pydantic_settings import (
 
 from agent.settings import AgentSettings
 from channels.cli.settings import CliSettings
+from channels.discord.settings import DiscordSettings
 from channels.telegram.settings import TelegramSettings
 from channels.web.settings import WebSettings
 from gateway.errors import SettingsError
 
 PREFIX: Final = "TAPEWAY_"
-LATER: Final = frozenset({"DISCORD", "SLACK"})
+LATER: Final = frozenset({"SLACK"})
 """Sections whose names are fixed and whose channels are still to come."""
 
 _ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
@@ -290,6 +291,7 @@ class Settings(BaseSettings):
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     agent: AgentSettings = Field(default_factory=AgentSettings)
     telegram: TelegramSettings = Field(default_factory=TelegramSettings)
+    discord: DiscordSettings = Field(default_factory=DiscordSettings)
     web: WebSettings = Field(default_factory=WebSettings)
     cli: CliSettings = Field(default_factory=CliSettings)
     log: LogSettings = Field(default_factory=LogSettings)

@@ -109,6 +109,7 @@ class TelegramChannel(Channel):
             "edits",
             "pings",
             "remote",
+            "exclusive",
         }
     )
 

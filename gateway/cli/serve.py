@@ -64,9 +64,13 @@ def _say_what_next(gateway: Gateway, settings: Settings) -> None:
         lines += [
             f"  {name}: {told}" for told in (channel.invitation, state.why, *state.notes) if told
         ]
-    if not settings.telegram.enabled:
-        lines += ["  To bring it into a Telegram group: docs/telegram.md, in five minutes."]
-    if settings.telegram.enabled and settings.access.mode == "paired" and not settings.access.allow:
+    invited = settings.telegram.enabled or settings.discord.enabled
+    if not invited:
+        lines += [
+            "  To bring it into a Telegram group or a Discord server: docs/telegram.md and",
+            "  docs/discord.md, in five minutes.",
+        ]
+    if invited and settings.access.mode == "paired" and not settings.access.allow:
         lines += [
             "  Chats are closed until TAPEWAY_ACCESS__ALLOW lists them: write to the bot, and it",
             "  tells you what to add. TAPEWAY_ACCESS__MODE=open lets everybody in.",

@@ -128,7 +128,9 @@ class Ledger:
     async def marks(self, channel: str, overlap: timedelta, longest: timedelta) -> Marks:
         """Return how far a channel's chats were accepted: so much before, and at most so long ago.
 
-        A chat's mark is no later than what was accepted of it without a gap.
+        A chat's mark is no later than what was accepted of it without a gap. Where nothing was
+        accepted ever, the first process may have ended before it could: then it is what was said
+        just now.
         """
         rows = await self.store.select("ledger.marks", {"channel": channel})
         found = {
@@ -136,6 +138,8 @@ class Ledger:
             for row in rows
             if (value := self._past(row["value"])) is not None
         }
+        if not found:
+            found["", ""] = self._clock.now()
         least = self._clock.now() - longest
         if ("", "") in found:  # of all chats
             least = max(least, found["", ""] - overlap)

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 from channels.testing import Stage
 from tests.clock import ManualClock
+from tests.contracts.discord_stage import DiscordStage
 from tests.contracts.room_stage import RoomStage, TerminalStage
 from tests.contracts.telegram_stage import TelegramStage
 
@@ -24,5 +25,5 @@ class MakeStage(Protocol):
 
 
 STAGES: Final[Mapping[str, MakeStage]] = MappingProxyType(
-    {"cli": TerminalStage, "telegram": TelegramStage, "web": RoomStage}
+    {"cli": TerminalStage, "discord": DiscordStage, "telegram": TelegramStage, "web": RoomStage}
 )

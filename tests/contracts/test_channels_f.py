@@ -185,7 +185,7 @@ async def test_f4_a_token_that_is_no_good_is_told_with_its_remedy_and_others_run
             assert play.stage.outbound() == sent
 
 
-@promises("F4")
+@promises("F4", "exclusive")
 async def test_f4_a_second_reader_of_the_same_token_is_told_and_tried_again(
     channel: str, tmp_path: Path
 ) -> None:

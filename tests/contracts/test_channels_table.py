@@ -21,7 +21,6 @@ ROOM: Final = {
     "A4": "nothing that was said can be changed",
     "B5": "no bots write there",
     "B7": "whoever is there is the owner, or let in by the owner",
-    "D1 remote": "there is no platform between the gateway and its people",
     "D2": "there is no platform between the gateway and its people",
     "D3": "there is no platform between the gateway and its people",
     "D4": "there is no platform between the gateway and its people",
@@ -48,6 +47,9 @@ DOES_NOT_APPLY: Final[Mapping[str, Mapping[str, str]]] = {
         "B6": "a line is sent on purpose: nothing is waited for",
         "C1": "its chats have one person each",
         "C2 groups": "its chats have one person each",
+    },
+    "discord": {
+        "F4 exclusive": "several may hear what is said, and none is told of another",
     },
     "telegram": {"A4 deletions": "the agent is not told what was deleted"},
     "web": ROOM

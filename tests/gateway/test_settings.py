@@ -103,14 +103,14 @@ def test_names_that_are_no_settings_are_told_with_the_nearest() -> None:
     told = unknown_names(
         {
             "TAPEWAY_ACESS__MODE": "open",
-            "TAPEWAY_DISCORD__TOKEN": "t",
+            "TAPEWAY_SLACK__BOT_TOKEN": "t",
             "PATH": "",
             "TAPEWAY_HOME": "",
         }
     )
     assert told == [
         "TAPEWAY_ACESS__MODE is not a setting; did you mean TAPEWAY_ACCESS__MODE?",
-        "TAPEWAY_DISCORD__TOKEN is for a channel that this version does not have yet",
+        "TAPEWAY_SLACK__BOT_TOKEN is for a channel that this version does not have yet",
     ]
 
 

@@ -1,0 +1,306 @@
+"""What came in, in its order, onto the disk: one queue for all connections, one worker.
+
+An event is taken when it is on the disk; the connection's heartbeat then names it. After a lost
+session what was missed is asked for first, and what came since waits behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import anyio
+
+from channels.discord.api import ApiRefused, DiscordApi
+from channels.discord.inbound import Me, changed, parse, unreadable
+from channels.discord.places import Places
+from channels.discord.shard import Place, Shard
+from channels.errors import ChannelDown, SendDelayed
+from channels.host import ChannelHost
+from channels.message import InboundMessage
+
+MOST_AT_ONCE: Final = 100
+MOST_WAITING: Final = 10_000
+"""So many events wait for the disk; beyond, what they said is asked for when it is back."""
+
+FIRST_WAIT: Final = 0.5
+LONGEST_WAIT: Final = 30.0
+ARRIVAL_SECONDS: Final = 5.0
+"""So long after a new session its servers are waited for."""
+
+IDENTIFY_EVERY: Final = 5.0
+"""Discord lets a bot begin one session in so many seconds."""
+
+MOST_SESSIONS: Final = 50
+SESSION_EVERY: Final = 90.0
+"""And a thousand a day, or it makes the token invalid. So after some at once they thin out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    shard: Shard
+    at: Place
+    name: str
+    data: dict[str, Any]
+
+
+class Hearing:
+    """The ears of one bot.
+
+    `me` tells who the bot is; `catch_up` takes what was missed; `used` answers a slash command;
+    `own` is told of what the bot itself has written.
+    """
+
+    def __init__(
+        self,
+        host: ChannelHost,
+        api: DiscordApi,
+        places: Places,
+        me: Callable[[], Me],
+        catch_up: Callable[[], Awaitable[None]],
+        used: Callable[[dict[str, Any]], Awaitable[None]],
+        own: Callable[[dict[str, Any]], None],
+    ) -> None:
+        self.host = host
+        self._api = api
+        self._places = places
+        self._me = me
+        self._catch_up = catch_up
+        self._used = used
+        self._own = own
+        self._queue: asyncio.Queue[_Heard] = asyncio.Queue()
+        self._listed: set[str] = set()
+        self._late: set[str] = set()
+        self._added: set[str] = set()
+        self._identified: deque[float] = deque()
+        self._identifying = anyio.Lock()
+        self.shards: list[Shard] = []
+
+    # -- the connections
+
+    def heard(self, shard: Shard, at: Place, name: str, data: dict[str, Any]) -> None:
+        """Take an event of a connection."""
+        self.host.alive()
+        try:
+            self._notice(name, data)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            self.host.report("discord.event_unreadable")
+        if name == "INTERACTION_CREATE":  # Discord waits three seconds for its answer
+            self.host.start_soon("slash command", lambda: self._used(data))
+        if self._queue.qsize() >= MOST_WAITING:
+            self._forget_waiting()
+            name, data = "READY", {}
+        self._queue.put_nowait(_Heard(shard, at, name, data))
+
+    def answered(self) -> None:
+        """Learn that a connection answers."""
+        self.host.alive()
+
+    def lost(self, shard: Shard, why: str) -> None:
+        """Learn that a connection is lost: from now on something may be missing."""
+        del shard
+        self.host.behind()
+        self.host.down(why)
+
+    def server_of(self, shard: Shard) -> tuple[str, str] | None:
+        """Return a server that a connection tells of, and who the bot is."""
+        count = len(self.shards)
+        for number in self._places.servers:
+            if count and (int(number) >> 22) % count == (shard.shard_id or 0):
+                return number, self._me().id
+        return None
+
+    def is_deaf(self, server: str) -> None:
+        """Begin the connection anew over which a server should have told of something."""
+        for shard in self.shards:
+            if (int(server) >> 22) % len(self.shards) == (shard.shard_id or 0):
+                shard.end()
+
+    async def may_identify(self) -> None:
+        """Wait until Discord takes another session."""
+        async with self._identifying:
+            clock, begun = self.host.clock, self._identified
+            most = MOST_SESSIONS + 2 * len(self.shards)
+            while len(begun) > most:
+                begun.popleft()
+            opens = begun[-1] + IDENTIFY_EVERY if begun else 0.0
+            if len(begun) == most:
+                opens = max(opens, begun[0] + most * SESSION_EVERY)
+            if opens > clock.monotonic():
+                await clock.sleep(opens - clock.monotonic())
+            begun.append(clock.monotonic())
+
+    def _forget_waiting(self) -> None:
+        """Keep no more of what waits for the disk: the histories have it, to be read later."""
+        self.host.behind()
+        while not self._queue.empty():
+            self._queue.get_nowait()
+
+    def _notice(self, name: str, data: dict[str, Any]) -> None:
+        """Learn at once what a server is made of: who speaks next may need it."""
+        if name == "READY":
+            listed = {str(one["id"]) for one in data.get("guilds") or ()}
+            self._listed |= listed
+            self._places.expect(listed)
+        elif name == "MESSAGE_CREATE":
+            self._places.said(str(data["channel_id"]), int(data["id"]))
+            if str(data["author"]["id"]) == self._me().id:
+                self._own(data)
+        elif name == "GUILD_CREATE" and str(data["id"]) not in self._listed:
+            self._listed.add(str(data["id"]))
+            self._added.add(str(data["id"]))
+        if name in ("READY", "RESUMED") and all(shard.live for shard in self.shards):
+            self.host.ready()
+        if name not in ("GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE"):
+            self._places.take(name, data)
+
+    # -- the worker
+
+    async def run(self) -> None:
+        """Put onto the disk what comes in, for ever."""
+        while True:
+            batch = [await self._queue.get()]
+            while len(batch) < MOST_AT_ONCE and not self._queue.empty():
+                batch.append(self._queue.get_nowait())
+            await self._insist(batch)
+
+    async def _insist(self, batch: list[_Heard]) -> None:
+        """Take events; as long as that cannot be, they wait, and what comes behind them."""
+        wait = FIRST_WAIT
+        while True:
+            try:
+                await self._take(batch)
+            except (ChannelDown, SendDelayed) as cause:
+                self.host.down(str(cause))
+                asked = cause.retry_after if isinstance(cause, SendDelayed) else 0.0
+                await self.host.clock.sleep(max(wait, asked))
+                wait = min(2 * wait, LONGEST_WAIT)
+                continue
+            if wait > FIRST_WAIT and all(shard.live for shard in self.shards):
+                self.host.ready()
+            return
+
+    async def _take(self, batch: list[_Heard]) -> None:
+        """Take events in their order; those that are taken leave the batch."""
+        while batch:
+            count, messages = 0, []
+            for heard in batch:
+                if heard.name in ("READY", "RESUMED") and count:
+                    break
+                count += 1
+                messages += await self._read(heard)
+                if heard.name in ("READY", "RESUMED"):
+                    break
+            if messages:
+                await self.host.accept(messages)
+            done, batch[:count] = batch[:count], []
+            for shard, at in {heard.shard: heard.at for heard in done}.items():
+                await shard.took(at)
+
+    async def _read(self, heard: _Heard) -> list[InboundMessage]:
+        name, data = heard.name, heard.data
+        if name == "READY":
+            await self._begin()
+        elif name == "RESUMED":
+            if all(shard.live for shard in self.shards):
+                self.host.caught_up()
+        elif name.startswith(("GUILD_", "CHANNEL_", "THREAD_")):
+            return await self._changed(name, data)
+        elif name.startswith("MESSAGE_"):
+            return await self._message(name, data)
+        return []
+
+    async def _begin(self) -> None:
+        """Take what was missed before a new session: it may be anything."""
+        self.host.behind()
+        await self._arrived()
+        await self._catch_up()
+        if not all(shard.live for shard in self.shards):
+            self.host.behind()
+
+    async def _arrived(self) -> None:
+        """Wait until the servers have told of their channels, or do not."""
+        complete = self._places.complete
+        if complete.is_set():
+            return
+        async with anyio.create_task_group() as group:
+
+            async def in_vain() -> None:
+                await self.host.clock.sleep(ARRIVAL_SECONDS)
+                group.cancel_scope.cancel()
+
+            group.start_soon(in_vain)
+            await complete.wait()
+            group.cancel_scope.cancel()
+        self._late |= self._places.expected
+
+    async def _message(self, name: str, data: dict[str, Any]) -> list[InboundMessage]:
+        try:
+            await self._learn(data)
+            found = parse(name, data, self._me(), self._places)
+        except (ChannelDown, SendDelayed):
+            raise
+        except Exception as cause:
+            self.host.report("discord.event_unreadable")
+            found = unreadable(name, data, f"{type(cause).__name__}: {cause}")
+        return [found] if found is not None else []
+
+    async def _learn(self, data: dict[str, Any]) -> None:
+        """Ask for a server's channel that is not known: it may be a thread."""
+        number = str(int(data["channel_id"]))
+        if number in self._places.rooms:
+            return
+        server = str(data.get("guild_id") or "")
+        known: dict[str, Any] = {"id": number, "guild_id": server, "type": 0 if server else 1}
+        if server:
+            try:
+                known |= await self._api.ask(f"/channels/{number}")
+            except ApiRefused:
+                """It is not to be seen: then it is a channel like any other."""
+        self._places.learn({**known, "last_message_id": data.get("id")})
+
+    async def _changed(self, name: str, data: dict[str, Any]) -> list[InboundMessage]:
+        """Tell the chats that a server or a channel came or went."""
+        number = str(data.get("id"))
+        if name == "GUILD_CREATE":
+            if number in self._late:  # it was away while the others were caught up with
+                self._late.discard(number)
+                await self._begin()
+            return self._came(number, data)
+        if name not in ("GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE"):
+            return []
+        gone: list[InboundMessage] = []
+        if data.get("unavailable") is True:
+            self._late.add(number)
+        elif name != "THREAD_DELETE":
+            gone = await self._went(name, number)
+        if name == "GUILD_DELETE" and not data.get("unavailable"):
+            self._listed.discard(number)
+        self._places.take(name, data)
+        return gone
+
+    def _came(self, number: str, data: dict[str, Any]) -> list[InboundMessage]:
+        """Say hello where Discord greets those who come, if the bot was just added."""
+        server = self._places.servers.get(number)
+        room = self._places.rooms.get(server.greeting) if server is not None else None
+        if number not in self._added or room is None:
+            return []
+        self._added.discard(number)
+        stamp = str(data.get("joined_at") or "")
+        return [changed(room, "added", "The bot was added to the server.", stamp, self._places)]
+
+    async def _went(self, name: str, number: str) -> list[InboundMessage]:
+        """Tell the chats that are on tapes that they are gone."""
+        heard = {chat for _account, chat in (await self.host.marks()).chats}
+        rooms = [one for one in self._places.rooms.values() if number in (one.server, one.id)]
+        text = "The channel was deleted."
+        if name == "GUILD_DELETE":
+            text = "The bot was removed from the server."
+        return [
+            changed(room, "removed", text, number, self._places)
+            for room in rooms
+            if room.id in heard
+        ]

@@ -1,0 +1,164 @@
+"""A gateway with a Discord bot: real sockets, and one clock for it and for Discord."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from gateway.app import Gateway, running_gateway
+from tape.entry import Entry
+from tests.clock import START, ManualClock
+from tests.fakes.discord_server import FakeDiscord
+from tests.fakes.discord_world import Channel, Guild, Message, User
+from tests.fakes.openai_server import FakeOpenAI
+from tests.gateways import make_settings, tape_of, with_plugins
+
+STEP = 0.1
+"""So many seconds pass at once; between two steps the sockets have a moment."""
+
+
+@dataclass
+class Bot:
+    """A bot in its gateway, both sides that it talks to, and a server with people."""
+
+    gateway: Gateway
+    fake: FakeDiscord
+    model: FakeOpenAI
+    clock: ManualClock
+    guild: Guild
+    general: Channel
+    ada: User
+    bob: User
+
+    async def until(self, wanted: Callable[[], object]) -> None:
+        """Let time pass until something is so."""
+        with anyio.fail_after(20):
+            while not wanted():
+                await self.pass_by(STEP)
+
+    async def pass_by(self, seconds: float, step: float = STEP) -> None:
+        """Let so much time pass, with a moment for the sockets at each step."""
+        for _ in range(max(1, round(seconds / step))):
+            await self.clock.advance(step)
+            await anyio.sleep(0.002 if step <= STEP else 0.01)
+
+    async def ask(self, text: str, user: User | None = None, **how: Any) -> Message:
+        """Say something to the bot, and wait until it is answered."""
+        said = self.say(f"<@{self.fake.bot.id}> {text}", user, **how)
+        await self.settled()
+        return said
+
+    def say(self, text: str, user: User | None = None, **how: Any) -> Message:
+        """Say something in the channel."""
+        place = how.pop("place", self.general)
+        return self.fake.say(place, user or self.ada, text, **how)
+
+    async def settled(self, place: Channel | None = None) -> list[Entry]:
+        """Wait until all that was said is answered and sent; returns the tape."""
+        await self.until(lambda: not self.fake.untaken and self.fake.live_sockets)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._tick)
+            await self.fake.caught_up()
+            await self.gateway.conversation.idle()
+            group.cancel_scope.cancel()
+        return await self.tape(place)
+
+    async def tape(self, place: Channel | None = None) -> list[Entry]:
+        """Return the tape of a channel."""
+        return await tape_of(self.gateway, f"discord:{(place or self.general).id}").read()
+
+    def texts(self, place: Channel | None = None) -> list[str]:
+        """Return what the bot says in a channel."""
+        return [message.text for message in self.fake.messages(place or self.general)]
+
+    def prompts(self) -> list[str]:
+        """Return what each call of the model was asked, as one text."""
+        return [
+            "\n".join(_text(message) for message in request.body["messages"])
+            for request in self.model.requests
+        ]
+
+    @property
+    def state(self) -> str:
+        """How the channel is."""
+        return self.gateway.manager.states["discord"].state
+
+    @property
+    def why(self) -> str:
+        """Why it is not ready."""
+        return self.gateway.manager.states["discord"].why
+
+    async def _tick(self) -> None:
+        while True:
+            await self.pass_by(STEP)
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = message["content"]
+    parts = content if isinstance(content, list) else [{"text": content}]
+    return "\n".join(str(part.get("text", "[an image]")) for part in parts)
+
+
+@dataclass
+class House:
+    """A Discord and a model, in which several gateways may run in turn."""
+
+    fake: FakeDiscord
+    model: FakeOpenAI
+    clock: ManualClock
+    home: Path
+    guild: Guild
+    general: Channel
+    ada: User
+    bob: User
+
+    @asynccontextmanager
+    async def bot(self, *plugins: object, **more: str) -> AsyncIterator[Bot]:
+        """Run a bot that is open to everybody; `more` are settings."""
+        given = {
+            "DISCORD__TOKEN": self.fake.token,
+            "DISCORD__BASE_URL": self.fake.base_url,
+            "DISCORD__GATEWAY_URL": self.fake.gateway_url,
+            "ACCESS__MODE": "open",
+            "WEB__ENABLED": "false",
+            **more,
+        }
+        settings = make_settings(self.home, self.model, **given)
+        source = with_plugins(*plugins)
+        async with running_gateway(settings, plugins=source, clock=self.clock) as gateway:
+            yield Bot(
+                gateway,
+                self.fake,
+                self.model,
+                self.clock,
+                self.guild,
+                self.general,
+                self.ada,
+                self.bob,
+            )
+
+
+@asynccontextmanager
+async def house(home: Path, **how: Any) -> AsyncIterator[House]:
+    """Open a Discord with a server, a channel and two people; `how` is told to the fake."""
+    clock = ManualClock()
+    async with FakeDiscord(clock=clock.monotonic, **how) as fake, FakeOpenAI() as model:
+        fake.epoch = START.timestamp()
+        guild = fake.guild("Ops")
+        general = fake.text_channel(guild)
+        ada, bob = fake.user("Ada"), fake.user("Bob")
+        fake.join(guild, ada)
+        fake.join(guild, bob)
+        yield House(fake, model, clock, home, guild, general, ada, bob)
+
+
+@asynccontextmanager
+async def discord_bot(home: Path, *plugins: object, **more: str) -> AsyncIterator[Bot]:
+    """Run one bot."""
+    async with house(home) as found, found.bot(*plugins, **more) as bot:
+        yield bot

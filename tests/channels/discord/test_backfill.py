@@ -1,0 +1,168 @@
+"""What was said on Discord while the gateway was away: all of it, in order, once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.channels.discord.hosts import Bot, House, house
+from tests.fakes.discord_faults import RateLimited, Refuse, ServerError
+from tests.fakes.discord_world import Channel
+from tests.fakes.openai_script import Text
+
+pytestmark = pytest.mark.anyio
+
+
+async def began(place: House, *rooms: Channel) -> None:
+    """Let the bot be asked in these channels, and end."""
+    async with place.bot() as bot:
+        for room in rooms or (place.general,):
+            bot.say(f"<@{bot.fake.bot.id}> before", place=room)
+        await bot.settled()
+    await place.clock.advance(3600)
+
+
+async def texts(bot: Bot, room: Channel | None = None) -> list[str]:
+    """Return what people said, by the tape."""
+    return [entry.meta["text"] for entry in await bot.tape(room) if "inbox" in entry.meta]
+
+
+async def test_d2_hundreds_of_messages_come_in_order_and_once(tmp_path: Path) -> None:
+    async with house(tmp_path) as place:
+        await began(place)
+        for number in range(250):
+            place.fake.say(place.general, place.bob, str(number))
+        async with place.bot() as bot:
+            await bot.until(lambda: not bot.fake.untaken)
+            bot.say("and now")
+            await bot.settled()
+            said = await texts(bot)
+            assert said == ["@Tapeway before", *map(str, range(250)), "and now"]
+        asked = [call.query["limit"] for call in place.fake.calls_of("history")]
+        assert asked == ["100"] * 3
+
+
+async def test_d2_threads_private_chats_and_new_channels_are_read_too(tmp_path: Path) -> None:
+    async with house(tmp_path) as place:
+        fake = place.fake
+        private = fake.dm(place.ada)
+        thread = fake.thread(place.general, place.ada, "Plums")
+        archived = fake.thread(place.general, place.ada, "Pears")
+        await began(place, place.general, private, thread, archived)
+        fresh = fake.text_channel(place.guild, "fresh")
+        new = fake.thread(place.general, place.bob, "Apples")
+        for room in (place.general, private, thread, archived, fresh, new):
+            fake.say(room, place.ada, f"<@{fake.bot.id}> in {room.name}")
+        fake.set_archived(archived)
+        async with place.bot() as bot:
+            await bot.until(lambda: not fake.untaken)
+            await bot.settled()
+            for room in (place.general, private, thread, archived, fresh, new):
+                assert fake.messages(room)[-1].text.endswith(f"in {room.name}".strip())
+
+
+async def test_only_channels_with_something_new_are_asked_for(tmp_path: Path) -> None:
+    async with house(tmp_path) as place:
+        for number in range(20):
+            place.fake.text_channel(place.guild, f"quiet-{number}")
+        await began(place)
+        place.fake.say(place.general, place.bob, "one")
+        place.fake.calls.clear()
+        async with place.bot() as bot:
+            await bot.until(lambda: not bot.fake.untaken)
+            await bot.settled()
+        assert len(place.fake.calls_of("history")) == 1
+
+
+async def test_private_chats_that_were_silent_for_a_week_are_not_read(tmp_path: Path) -> None:
+    async with house(tmp_path) as place:
+        people = [place.fake.user(f"Person {number}") for number in range(15)]
+        rooms = [place.fake.dm(person) for person in people]
+        await began(place, *rooms)
+        await place.clock.advance(8 * 24 * 3600)
+        place.fake.say(rooms[3], people[3], "anybody?")
+        place.fake.calls.clear()
+        async with place.bot() as bot:
+            await bot.until(lambda: not bot.fake.untaken)
+            await bot.settled()
+            assert len(bot.texts(rooms[3])) == 2
+        assert len(place.fake.calls_of("channel")) == 15
+        assert len(place.fake.calls_of("history")) == 1
+
+
+async def test_the_first_start_reads_the_last_ten_minutes(tmp_path: Path) -> None:
+    async with house(tmp_path) as place:
+        place.fake.say(place.general, place.bob, f"<@{place.fake.bot.id}> long ago")
+        place.fake.untaken.clear()
+        await place.clock.advance(900)
+        place.fake.say(place.general, place.bob, f"<@{place.fake.bot.id}> are you there?")
+        async with place.bot() as bot:
+            await bot.settled()
+            assert await texts(bot) == ["@Tapeway are you there?"]
+            assert len(bot.texts()) == 1
+
+
+async def test_one_channel_that_cannot_be_read_holds_up_no_other(tmp_path: Path) -> None:
+    async with house(tmp_path) as place:
+        other = place.fake.text_channel(place.guild, "other")
+        await began(place, place.general, other)
+        for room in (place.general, other):
+            place.fake.say(room, place.bob, "one")
+        refused = Refuse(403, 50001, "Missing Access")
+        place.fake.fail("history", refused, channel=place.general)
+        async with place.bot() as bot:
+            await bot.until(lambda: len(bot.fake.calls_of("history")) == 2)
+            bot.say("two", place=other)
+            await bot.until(lambda: len(bot.fake.untaken) == 1)  # what cannot be read
+            await bot.fake.caught_up()
+            await bot.gateway.conversation.intake.taken_in()
+            assert await texts(bot, other) == ["@Tapeway before", "one", "two"]
+
+
+@pytest.mark.parametrize("fault", [RateLimited(5.0), ServerError(500), ServerError(503)])
+async def test_a_history_that_cannot_be_read_now_is_read_later(
+    tmp_path: Path, fault: RateLimited | ServerError
+) -> None:
+    async with house(tmp_path) as place:
+        await began(place)
+        place.fake.say(place.general, place.bob, "one")
+        place.fake.fail("history", fault)
+        async with place.bot() as bot:
+            bot.say("two")
+            await bot.until(lambda: len(bot.fake.calls_of("history")) == 2)
+            await bot.settled()
+            assert await texts(bot) == ["@Tapeway before", "one", "two"]
+            assert bot.state == "ready"
+
+
+async def test_d1_an_answer_whose_send_was_cut_off_long_ago_is_found_and_not_sent_again(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as place:
+        async with place.bot() as bot:
+            bot.model.enqueue(Text(("the answer",)))
+            bot.fake.fail("post", *[ServerError(502)] * 3)
+            bot.say(f"<@{bot.fake.bot.id}> hello")
+            await bot.until(lambda: bot.fake.calls_of("post"))
+        await place.clock.advance(3600)
+        async with place.bot() as bot:
+            await bot.until(lambda: bot.texts())
+            await bot.settled()
+            assert bot.texts() == ["the answer"]
+
+
+async def test_a_server_that_comes_back_later_is_caught_up_with(tmp_path: Path) -> None:
+    async with house(tmp_path) as place:
+        await began(place)
+        place.fake.outage(place.guild)
+        async with place.bot() as bot:
+            bot.fake.say(place.general, place.bob, "one")
+            bot.fake.gateway.hold()
+            await bot.pass_by(8)
+            bot.fake.outage(place.guild, over=True)
+            await bot.until(lambda: bot.fake.calls_of("history"))
+            await bot.pass_by(1)
+            await bot.fake.caught_up()
+            await bot.gateway.conversation.intake.taken_in()
+            assert "one" in await texts(bot)

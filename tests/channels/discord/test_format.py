@@ -1,0 +1,95 @@
+"""What Discord is sent: within its limit, and nothing that it would show as marks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channels.chunk import cut, rejoin
+from channels.discord.format import LIMIT, pieces, render, render_partial, size
+from channels.web.format import to_html
+from tests.channels.markdowns import has_in_order, letters, markdowns
+from tests.channels.web.test_format import Reader
+
+texts = markdowns | st.text(max_size=200)
+
+
+@settings(deadline=None, max_examples=80)
+@given(texts)
+def test_every_piece_fits_and_together_they_are_the_text(markdown: str) -> None:
+    for limit in (LIMIT, 120):
+        found = cut(markdown, limit, size)
+        assert all(0 < len(render(piece.text)) <= limit or not piece.text for piece in found)
+        assert rejoin(found) == (markdown if markdown.strip() else "")
+
+
+@settings(deadline=None, max_examples=80)
+@given(texts)
+def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
+    markdown = markdown.replace("[x]", "[ ]").replace("&amp;", "&")
+    shown = letters(Reader(to_html(markdown)).text)
+    assert has_in_order(letters("".join(map(render, pieces(markdown)))), shown)
+
+
+@settings(deadline=None, max_examples=40)
+@given(texts, st.integers(0, 300))
+def test_a_text_that_is_being_written_fits_at_any_moment(markdown: str, end: int) -> None:
+    assert len(render_partial(markdown[:end])) <= LIMIT
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "**bold** *italic* ~~gone~~ ||spoiler|| `code` [label](https://example.org)",
+        "# One\n\n## Two\n\n### Three",
+        "> quoted\n> more",
+        "- a\n  - b\n1. c",
+        "```py\nprint(1)\n```",
+        "snake_case_name and 2 * 3 * 4",
+        "<@1> @everyone <https://example.org>",
+    ],
+)
+def test_what_discord_draws_stays_as_it_was_written(markdown: str) -> None:
+    assert render(markdown) == markdown
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n\nafter", "```\na | b\n--+--\n1 | 2\n```\n\nafter"),
+        ("> | a |\n> |---|\n> | 1 |\n>\n> after", "> ```\n> a\n> -\n> 1\n> ```\n>\n> after"),
+        ("![a tree](https://e.org/a.png)", "a tree (https://e.org/a.png)"),
+        ("![](https://e.org/a.png)", "https://e.org/a.png"),
+        ("#### Small `x` ####", "**Small `x`**"),
+        ("###### **Bold** one", "**Bold** one"),
+        ("Title\n=====\n\ntext", "# Title\n\ntext"),
+        ("Title\n---", "## Title"),
+        ("__strong__ and _slanted_", "**strong** and _slanted_"),
+        ("- [x] done\n- [ ] open", "- ☑ done\n- ☐ open"),
+        ("~~~py\na = 1\n~~~", "```py\na = 1\n```"),
+        ("a\n\n    indented\n    code\n\nb", "a\n\n```\nindented\ncode\n```\n\nb"),
+        ("````\n```\nx\n```\n````", "```\n`\u200b``\nx\n`\u200b``\n```"),
+        ("a\x00b\ud800c\r\nd", "abc\nd"),
+    ],
+)
+def test_what_discord_does_not_draw_is_written_otherwise(markdown: str, shown: str) -> None:
+    assert render(markdown) == shown
+
+
+def test_a_partial_text_shows_no_half_of_a_mark() -> None:
+    assert render_partial("this is **bo") == "this is **bo**"
+    assert render_partial("see [the pa") == "see the pa"
+    assert len(render_partial("word " * 5000)) <= LIMIT
+
+
+def test_a_long_code_block_is_closed_and_opened_again() -> None:
+    found = [render(piece) for piece in pieces("```py\n" + "x = 1\n" * 1000 + "```")]
+    assert len(found) > 2
+    assert all(one.startswith("```py\n") and one.endswith("\n```") for one in found)
+
+
+def test_the_limit_counts_code_points() -> None:
+    assert size("\U0001f600" * 2000) == 2000
+    assert len(pieces("\U0001f600" * 2000)) == 1
+    assert len(pieces("\U0001f600" * 2001)) == 2

@@ -1,0 +1,304 @@
+"""Discord as the conformance suite's stage: the fake REST and gateway with its people."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import MappingProxyType, TracebackType
+from typing import Final, Self
+
+import orjson
+from PIL import Image
+
+from channels.discord.format import render
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Said
+from tests.clock import ManualClock
+from tests.fakes.discord_faults import LostAnswer, RateLimited
+from tests.fakes.discord_permissions import Permission
+from tests.fakes.discord_rules import MAX_CONTENT
+from tests.fakes.discord_server import FakeDiscord
+from tests.fakes.discord_world import COMMAND_ANSWER, Channel, Guild, Message, User
+
+KINDS: Final[Mapping[Operation, str]] = MappingProxyType(
+    {"typing": "typing", "first": "post", "edit": "edit", "final": "post"}
+)
+READS: Final = frozenset({"GET"})
+
+
+class DiscordStage:
+    """A Discord with one server of many channels, threads, and private chats."""
+
+    def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
+        # The SDK would sleep out what the headers say, in seconds of its own.
+        self.fake = FakeDiscord(
+            limits=limits,
+            rate_headers=clock is None,
+            clock=clock.monotonic if clock is not None else time.monotonic,
+        )
+        if clock is not None:
+            self.fake.epoch = clock.now().timestamp() - clock.monotonic()
+        self.fake.gateway.prompting = True
+        self._people: dict[str, User] = {}
+        self._guild: Guild | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.fake.__aenter__()
+        self._guild = self.fake.guild("Guild")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.fake.__aexit__(kind, error, trace)
+        assert error is not None or self.fake.faults_left == []
+
+    def settings(self) -> Mapping[str, str]:
+        return {
+            "DISCORD__TOKEN": self.fake.token,
+            "DISCORD__BASE_URL": self.fake.base_url,
+            "DISCORD__GATEWAY_URL": self.fake.gateway_url,
+        }
+
+    def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
+        return {"DISCORD__ANSWERS": ",".join(rules)}
+
+    @asynccontextmanager
+    async def connected(self, url: str) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            self.fake.cut_off = False
+
+    # -- who and where
+
+    def person(self, name: str, *, is_bot: bool = False) -> Person:
+        user = self._people.get(name)
+        if user is None:
+            user = self._people[name] = self.fake.user(name, is_bot=is_bot)
+        return Person(str(user.id), name, user.is_bot)
+
+    def group(self) -> Chat:
+        assert self._guild is not None
+        name = f"channel-{len(self._guild.channels) + 1}"
+        return Chat(str(self.fake.text_channel(self._guild, name).id))
+
+    def private(self, person: Person) -> Chat:
+        return Chat(str(self.fake.dm(self._people[person.name]).id))
+
+    def thread(self, group: Chat) -> Chat:
+        maker = self._people[self.person("Maker").name]
+        name = f"Thread {len(self.fake.world.channels)}"
+        return Chat(group.id, str(self.fake.thread(int(group.id), maker, name).id))
+
+    def calling(self, person: Person | None = None) -> str:
+        user = self._people[person.name] if person is not None else self.fake.bot
+        return f"<@{user.id}>"
+
+    # -- what people do
+
+    async def say(
+        self,
+        chat: Chat,
+        person: Person,
+        text: str,
+        *,
+        mention: bool = True,
+        reply_to: str | None = None,
+        like: Said | None = None,
+    ) -> Said:
+        place = self._place(chat)
+        if mention:
+            text = self._called(place, text)
+        message = self.fake.say(
+            place,
+            self._people[person.name],
+            text,
+            reply_to=int(reply_to) if reply_to else None,
+            id=int(like.id) if like is not None else None,
+        )
+        return Said(str(message.id), chat, person, text)
+
+    async def echo(self, chat: Chat, answer: Answer) -> None:
+        self.fake.redeliver(self._where(chat, int(answer.id)), int(answer.id))
+
+    async def redeliver(self, said: Said, *, anew: bool = False) -> None:
+        """An event has no id of its own: `anew` or not, it is the message again."""
+        self.fake.redeliver(self._place(said.chat), int(said.id))
+
+    async def edit(self, said: Said, text: str) -> None:
+        self.fake.edit(self._place(said.chat), int(said.id), text)
+
+    async def delete(self, said: Said) -> None:
+        self.fake.delete(self._place(said.chat), int(said.id))
+
+    async def command(self, chat: Chat, person: Person, name: str) -> Said:
+        """Use a slash command; what stands in the chat for it is the bot's first answer to it."""
+        place = self._place(chat)
+        guild = place.guild_id
+        await self.fake.wait_for(lambda fake: fake.commands.find(name, guild) is not None)
+        used = self.fake.slash(place, self._people[person.name], name)
+        await self.fake.wait_for(lambda _fake: used.original is not None)
+        return Said(str(used.original), chat, person, f"/{name}")
+
+    async def send_image(
+        self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
+    ) -> Said:
+        try:
+            with Image.open(io.BytesIO(data)) as image:
+                size = image.size
+        except OSError:
+            size = None
+        file = self.fake.attachment(data, "image.png", "image/png", dimensions=size)
+        place = self._place(chat)
+        text = self._called(place, text) if mention else text
+        message = self.fake.say(place, self._people[person.name], text, files=[file])
+        return Said(str(message.id), chat, person, text)
+
+    async def send_file(
+        self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
+    ) -> Said:
+        file = self.fake.attachment(data, name, mime)
+        place = self._place(chat)
+        text = self._called(place, text)
+        message = self.fake.say(place, self._people[person.name], text, files=[file])
+        return Said(str(message.id), chat, person, text)
+
+    # -- what people see
+
+    async def taken(self) -> None:
+        await self.fake.wait_for(lambda fake: not fake.unconfirmed)
+        await self.fake.caught_up()
+
+    async def seen(self) -> None:
+        """What was answered is seen."""
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        await self.fake.wait_for(lambda _fake: so())
+
+    def answers(self, chat: Chat) -> list[Answer]:
+        found = [one for place in self._places(chat) for one in self.fake.messages(place)]
+        # That a command was used is noted by the bot, but said by who used it.
+        said = [one for one in found if one.json["type"] != COMMAND_ANSWER]
+        return [self._answer(one) for one in sorted(said, key=lambda one: one.id)]
+
+    def typing(self, chat: Chat) -> bool:
+        return self.fake.is_typing(self._place(chat))
+
+    def typed(self, chat: Chat) -> int:
+        number = self._place(chat).id
+        return sum(sign.channel_id == number for sign in self.fake.typing)
+
+    def pinged(self, chat: Chat) -> list[str]:
+        found = [ping for place in self._places(chat) for ping in self.fake.pinged(place)]
+        return [f"{ping.kind} {ping.id}" for ping in found if ping.kind != "replied"]
+
+    def shows(self, piece: str) -> str:
+        text = render(piece)
+        assert 0 < len(text) <= MAX_CONTENT
+        return text
+
+    def outbound(self) -> bytes:
+        sent = [call for call in self.fake.calls if call.verb not in READS]
+        return orjson.dumps(
+            [
+                (call.verb, call.path, call.params, [len(one.data) for one in call.files])
+                for call in sent
+            ]
+        )
+
+    # -- the gateway's end of the line
+
+    def cut_off(self) -> None:
+        self.fake.cut_off = True
+        self.fake.drop_connections()
+
+    def untaken(self) -> int:
+        return len(self.fake.unconfirmed)
+
+    # -- trouble
+
+    def throttle(self, operation: Operation, chat: Chat, seconds: int) -> None:
+        self.fake.fail(KINDS[operation], RateLimited(seconds), channel=self._place(chat))
+
+    def lose_answer(self, chat: Chat) -> None:
+        self.fake.fail("post", LostAnswer())
+
+    def break_edit(self, why: BrokenEdit, chat: Chat) -> None:
+        if why == "unchanged":
+            self.fake.fail("edit", LostAnswer())
+            return
+        place = self._place(chat)
+        if why == "thread":
+            self.fake.delete_channel(place)
+            return
+        for message in self.fake.messages(place):
+            self.fake.delete(place, message.id)
+
+    def shut_out(self, chat: Chat) -> None:
+        place = self._place(chat)
+        if place.person is not None:
+            place.person.takes_dms = False
+        else:
+            self.fake.deny(place, Permission.SEND_MESSAGES, Permission.SEND_MESSAGES_IN_THREADS)
+
+    def too_many(self) -> int:
+        return self.fake.too_many
+
+    def patient(self) -> Mapping[str, str]:
+        return {}
+
+    def half_open(self) -> None:
+        self.fake.half_open()
+
+    def go_deaf(self) -> None:
+        self.fake.silence()
+
+    def hear_again(self) -> None:
+        self.fake.silence(False)
+
+    def drop_connections(self) -> None:
+        self.fake.drop_connections()
+
+    def listening(self) -> int:
+        return self.fake.live_sockets
+
+    def connections(self) -> int:
+        return self.fake.open_connections
+
+    def revoke(self) -> None:
+        self.fake.token_revoked = True
+
+    def compete(self) -> None:
+        """Begin a second session: Discord lets both hear everything, and tells neither."""
+        self.fake.gateway.new_session(0)
+
+    # -- parts
+
+    def _place(self, chat: Chat) -> Channel:
+        return self.fake.channel(int(chat.thread or chat.id))
+
+    def _places(self, chat: Chat) -> list[Channel]:
+        """Return a channel with its threads, or the thread; what is deleted is nowhere."""
+        number = int(chat.thread or chat.id)
+        channels = self.fake.world.channels.values()
+        return [one for one in channels if number in (one.id, one.parent_id)]
+
+    def _where(self, chat: Chat, message_id: int) -> Channel:
+        return next(one for one in self._places(chat) if message_id in one.messages)
+
+    def _called(self, place: Channel, text: str) -> str:
+        return text if place.person is not None else f"{self.calling()} {text}".strip()
+
+    def _answer(self, message: Message) -> Answer:
+        channel = self.fake.channel(message.channel_id)
+        return Answer(
+            str(message.id),
+            message.text,
+            str(message.reply_to) if message.reply_to is not None else None,
+            str(channel.id) if channel.is_thread else None,
+        )

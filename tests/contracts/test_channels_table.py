@@ -21,6 +21,7 @@ ROOM: Final = {
     "A4": "nothing that was said can be changed",
     "B5": "no bots write there",
     "B7": "whoever is there is the owner, or let in by the owner",
+    "D1 remote": "there is no platform between the gateway and its people",
     "D2": "there is no platform between the gateway and its people",
     "D3": "there is no platform between the gateway and its people",
     "D4": "there is no platform between the gateway and its people",

@@ -61,10 +61,10 @@ bench-gateway: $(VENV)/.dev ## the gateway's benchmark, between a Telegram and a
 	$(BIN)/python -m bench.gateway
 
 chaos: $(VENV)/.dev ## random kills and faults against the real gateway, a few minutes
-	$(BIN)/python -m bench.chaos --schedules 60
+	$(BIN)/python -m bench.chaos --schedules 90
 
-chaos-long: $(VENV)/.dev ## the same for hours: a thousand schedules
-	$(BIN)/python -m bench.chaos --schedules 1080
+chaos-long: $(VENV)/.dev ## the same for most of an hour: a thousand schedules a channel and more
+	$(BIN)/python -m bench.chaos --schedules 1000 --each-point 20 --side-by-side 10 --fresh 20
 
 pins: ## pin the requirements anew (needs uv)
 	uv pip compile $(PINS) pyproject.toml build-requirements.in -o requirements.txt

@@ -1,21 +1,27 @@
-"""What became of every question of a schedule, by what people see in the chats at its end."""
+"""What became of every question of a schedule, by what people see in the chats at its end.
+
+lost      questions without one whole answer, and a gateway that ended or hung
+outside   copies that nothing declared explains, and whatever else nobody should see
+inside    marked copies of a send that was cut off from its receipt: one for each kill in a chat at
+          most, and none where such sends are held
+held      answers that were left to the operator, as was asked for
+orphans   beginnings of a draft that were cut off from their receipt
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Final
 
 from bench.chaos_plan import Question
-from bench.chaos_stage import LINE, Record, is_final
+from bench.chaos_record import LINE, Record, Row, is_final
+from bench.chaos_window import Window
 from gateway.delivery import RESENT
+from gateway.ledger.ledger import MOST_ATTEMPTS
 
 SORRY: Final = "Sorry, I could not answer"
-RECEIPT_SECONDS: Final = 1.0
-"""A kill so soon after a send counts as one between the request and its receipt."""
-
-FLIGHT_SECONDS: Final = 0.5
-"""A request so soon after a kill was made before it."""
 
 
 @dataclass(slots=True)
@@ -39,15 +45,25 @@ class Verdict:
         """Tell whether a promise was broken."""
         return bool(self.lost or self.outside or self.disorder or self.acted_twice)
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The counts by their names."""
+        names = [each.name for each in fields(self) if each.name != "notes"]
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A message that can be seen and what it has of an answer."""
+    """A message that can be seen and what it has of an answer; `at` is its place in the chat.
 
-    message_id: int
+    `causes` are the moments that may have cut it off from its receipt.
+    """
+
+    at: int
+    message_id: str
     text: str
     lines: tuple[int, ...]
-    uncertain: bool
+    causes: frozenset[float]
 
     @property
     def marked(self) -> bool:
@@ -55,84 +71,168 @@ class Seen:
         return self.text.startswith(RESENT.strip())
 
 
-def judge(record: Record) -> Verdict:
+def judge(record: Record, window: Window) -> Verdict:
     """Compare what can be seen with what was asked."""
-    verdict = Verdict(asked=len(record.asked), kills=len(record.kills))
-    ends: dict[tuple[int, str], list[int]] = {}
-    for question in record.asked:
-        ended = _judge(record, question, verdict)
-        row = record.rows.get(question.token)
-        if ended is not None and row is not None:
-            ends.setdefault((question.place, row.lane), []).append(ended)
-    for place, order in ends.items():
-        if order != sorted(order):
-            verdict.disorder += 1
-            verdict.notes.append(f"out of order in {place}: {order}")
-    for token, count in record.acts.items():
-        if count > 1:
-            verdict.acted_twice += 1
-            verdict.notes.append(f"{token}: its tool ran {count} times")
-    if record.stuck:
-        verdict.lost += 1
-        verdict.notes.append(f"never idle: {record.stuck}")
-    if record.exits:
-        verdict.lost += 1
-        verdict.notes.append(f"the gateway ended by itself: {record.exits}")
-    verdict.orphans += record.drafts
-    return verdict
+    return _Judge(record, window).judged()
 
 
-def _judge(record: Record, question: Question, verdict: Verdict) -> int | None:
-    """Judge one answer; returns the message with which it was complete."""
-    token, own = question.token, record.chats[question.place].id
-    for chat in record.chats:
-        if chat.id != own and _seen(record, token, chat.id):
-            verdict.outside += 1
-            verdict.notes.append(f"{token}: told in the wrong chat {chat.id}")
-    seen = _seen(record, token, own)
-    row = record.rows.get(token)
-    sends = row.sends if row is not None else []
-    sorry = [platform for status, text, platform in sends if SORRY in text and status == "sent"]
-    visible = {str(number) for number, text in record.texts[own] if SORRY in text}
-    if sorry and visible.issuperset(sorry):
-        verdict.errors += 1
-        if token not in record.may_fail:
-            verdict.lost += 1
-            verdict.notes.append(f"{token}: an error nobody caused")
-        _judge_rest(token, seen, verdict)
-        return int(sorry[-1])
-    if not _is_whole(seen):
-        if any(status == "ambiguous" for status, _text, _platform in sends):
-            verdict.held += 1
+class _Judge:
+    """Looks at one schedule."""
+
+    def __init__(self, record: Record, window: Window) -> None:
+        self._record = record
+        self._window = window
+        self._verdict = Verdict(asked=len(record.asked), kills=len(record.kills))
+        self._copies: dict[int, list[frozenset[float]]] = {}
+        self._held: Counter[int] = Counter()
+
+    def judged(self) -> Verdict:
+        record, verdict = self._record, self._verdict
+        ends: dict[tuple[int, str], list[int]] = {}
+        for question in record.asked:
+            ended = self._ended(question)
+            row = record.rows.get(question.token)
+            if ended is not None and row is not None:
+                ends.setdefault((question.place, row.lane), []).append(ended)
+        for place, order in ends.items():
+            if order != sorted(order):
+                verdict.disorder += 1
+                verdict.notes.append(f"out of order in {place}: {order}")
+        for token, count in record.acts.items():
+            if count > 1:
+                verdict.acted_twice += 1
+                verdict.notes.append(f"{token}: its tool ran {count} times")
+        self._bounds()
+        for told in (record.stuck and f"never idle: {record.stuck}", *map(_exit, record.exits)):
+            if told:
+                self._lost(told)
+        for told in record.strange:
+            self._outside(told)
+        verdict.orphans += record.drafts
+        return verdict
+
+    def _ended(self, question: Question) -> int | None:
+        """Judge one answer; returns where the message stands with which it was complete."""
+        record, token = self._record, question.token
+        for place in record.texts:
+            if place != question.place and self._seen(token, place):
+                self._outside(f"{token}: told in the wrong chat {place}")
+        seen = self._seen(token, question.place)
+        row = record.rows.get(token)
+        if "ambiguous" in _states(row):
+            self._verdict.held += 1
+            self._held[question.place] += 1
+        sorry = self._sorry(question.place, row)
+        if sorry is not None:
+            self._error(token, seen)
+            return sorry
+        if not _is_whole(seen):
+            self._not_whole(token, row, seen)
+            return None
+        return min(each.at for each in self._without_copies(question, seen) if is_final(each.text))
+
+    def _seen(self, token: str, place: int) -> list[Seen]:
+        found = []
+        for at, (message_id, text) in enumerate(self._record.texts.get(place, ())):
+            lines = tuple(int(number) for name, number, _ in LINE.findall(text) if name == token)
+            if lines:
+                causes = self._window.causes(self._record, place, message_id)
+                found.append(Seen(at, message_id, text, lines, causes))
+        return found
+
+    def _sorry(self, place: int, row: Row | None) -> int | None:
+        """Return where it stands that a question could not be answered."""
+        sends = row.sends if row is not None else []
+        told = [mid for status, text, mid in sends if SORRY in text and status == "sent"]
+        ids = [mid for mid, text in self._record.texts.get(place, ()) if SORRY in text]
+        if not told or not set(ids).issuperset(told):
+            return None
+        return [mid for mid, _text in self._record.texts[place]].index(told[-1])
+
+    def _error(self, token: str, seen: list[Seen]) -> None:
+        """Judge an answer that ended in an error, and what is left of it."""
+        self._verdict.errors += 1
+        given_up = len(self._record.kills) >= MOST_ATTEMPTS
+        if token not in self._record.may_fail and not given_up:
+            self._lost(f"{token}: an error nobody caused")
+        for each in seen:
+            if each.causes:
+                self._verdict.orphans += 1
+            else:
+                self._outside(f"{token}: an error, and {_told(each.lines)} still there")
+
+    def _not_whole(self, token: str, row: Row | None, seen: list[Seen]) -> None:
+        sends = _states(row)
+        if "ambiguous" in sends:
+            return
+        found = [(each.message_id, _told(each.lines)) for each in seen]
+        status = row.status if row else "never accepted"
+        self._lost(f"{token}: not answered; {status}, sends {sends}, seen {found}")
+
+    def _without_copies(self, question: Question, seen: list[Seen]) -> list[Seen]:
+        """Count what is there twice: take away what the answer is whole without."""
+        # First what is marked, then beginnings that no end came to, then the rest, newest first.
+        for each in sorted(seen, key=lambda it: (not it.marked, is_final(it.text), -it.at)):
+            rest = [other for other in seen if other is not each]
+            if _is_whole(rest):
+                seen = rest
+                self._copy(question, each, rest)
+        often = Counter(number for each in seen for number in each.lines)
+        twice = tuple(number for number, count in often.items() if count > 1)
+        if twice:
+            self._outside(f"{question.token}: {_told(twice)} are there twice")
+        return seen
+
+    def _copy(self, question: Question, each: Seen, rest: list[Seen]) -> None:
+        """Count a message that the answer is whole without."""
+        twins = [other.causes for other in rest if set(other.lines) & set(each.lines)]
+        causes: frozenset[float] = frozenset().union(*twins)
+        if each.marked and causes:
+            self._verdict.inside += 1
+            self._copies.setdefault(question.place, []).append(causes)
+        elif not is_final(each.text) and each.causes and each.lines[0] == 1:
+            self._verdict.orphans += 1
         else:
-            verdict.lost += 1
-            found = [(each.message_id, _told(each.lines)) for each in seen]
-            states = [status for status, _text, _platform in sends]
-            status = row.status if row else "never accepted"
-            verdict.notes.append(f"{token}: not answered; {status}, sends {states}, seen {found}")
-        return None
-    seen = _without_copies(token, seen, verdict)
-    return min(each.message_id for each in seen if is_final(each.text))
+            self._outside(
+                f"{question.token}: doubled by message {each.message_id} ({_told(each.lines)}"
+                f"{', marked' if each.marked else ''}{', uncertain' if each.causes else ''})"
+            )
+
+    def _bounds(self) -> None:
+        """Hold what lies inside the window to its bounds."""
+        record = self._record
+        for place, copies in self._copies.items():
+            if record.plan.policy == "hold":
+                self._outside(f"{len(copies)} marked copies in {place}, where sends are held")
+            elif not _each_has_its_own(copies):
+                self._outside(f"more marked copies in {place} than kills: {copies}")
+        for place, held in self._held.items():
+            cuts = self._window.cuts(record, place)
+            if record.plan.policy != "hold" or held > len(cuts):
+                self._lost(f"{held} answers are held in {place}, and {len(cuts)} sends were cut")
+
+    def _lost(self, note: str) -> None:
+        self._verdict.lost += 1
+        self._verdict.notes.append(note)
+
+    def _outside(self, note: str) -> None:
+        self._verdict.outside += 1
+        self._verdict.notes.append(note)
 
 
-def _seen(record: Record, token: str, chat_id: int) -> list[Seen]:
-    found = []
-    for message_id, text in record.texts[chat_id]:
-        lines = tuple(int(number) for name, number, _count in LINE.findall(text) if name == token)
-        if lines:
-            found.append(Seen(message_id, text, lines, _uncertain(record, chat_id, message_id)))
-    return found
+def _each_has_its_own(copies: list[frozenset[float]]) -> bool:
+    """Tell whether every copy can be laid to a moment of its own (a chat sends one by one)."""
+    owner: dict[float, int] = {}
 
+    def placed(number: int, tried: set[float]) -> bool:
+        for cause in copies[number] - tried:
+            tried.add(cause)
+            if cause not in owner or placed(owner[cause], tried):
+                owner[cause] = number
+                return True
+        return False
 
-def _uncertain(record: Record, chat_id: int, message_id: int) -> bool:
-    """Tell whether the gateway could not know, or not write down, that a message was made."""
-    for sent in record.sent:
-        if (sent.chat_id, sent.message_id) == (chat_id, message_id):
-            # A request can lie in the socket when its sender is killed; a start takes longer.
-            since, until = sent.called_at - FLIGHT_SECONDS, sent.applied_at + RECEIPT_SECONDS
-            killed = any(since <= kill <= until for kill in record.kills)
-            return killed or not sent.heard
-    return False
+    return all(placed(number, set()) for number in range(len(copies)))
 
 
 def _is_whole(seen: list[Seen]) -> bool:
@@ -141,45 +241,12 @@ def _is_whole(seen: list[Seen]) -> bool:
     return bool(ends) and lines == set(range(1, max(lines) + 1))
 
 
-def _without_copies(token: str, seen: list[Seen], verdict: Verdict) -> list[Seen]:
-    """Count what is there twice: take away what the answer is whole without."""
-    # First what is marked, then beginnings that no end came to, then the rest, newest first.
-    order = sorted(seen, key=lambda each: (not each.marked, is_final(each.text), -each.message_id))
-    for each in order:
-        rest = [other for other in seen if other is not each]
-        if not _is_whole(rest):
-            continue
-        seen = rest
-        twin = any(
-            other.uncertain and set(other.lines) & set(each.lines) for other in [*rest, each]
-        )
-        if each.marked and twin:
-            verdict.inside += 1
-        elif not is_final(each.text) and each.uncertain and each.lines[0] == 1:
-            verdict.orphans += 1
-        else:
-            verdict.outside += 1
-            verdict.notes.append(
-                f"{token}: doubled by message {each.message_id} ({_told(each.lines)}"
-                f"{', marked' if each.marked else ''}{', uncertain' if each.uncertain else ''})"
-            )
-    twice = [
-        number for number, count in Counter(n for s in seen for n in s.lines).items() if count > 1
-    ]
-    if twice:
-        verdict.outside += 1
-        verdict.notes.append(f"{token}: lines {_told(tuple(twice))} are there twice")
-    return seen
+def _states(row: Row | None) -> list[str]:
+    return [status for status, _text, _id in row.sends] if row is not None else []
 
 
-def _judge_rest(token: str, seen: list[Seen], verdict: Verdict) -> None:
-    """Count what is left of an answer that ended in an error."""
-    for each in seen:
-        if each.uncertain:
-            verdict.orphans += 1
-        else:
-            verdict.outside += 1
-            verdict.notes.append(f"{token}: an error, and lines {_told(each.lines)} still there")
+def _exit(code: int) -> str:
+    return f"the gateway ended by itself: {code}"
 
 
 def _told(lines: tuple[int, ...]) -> str:

@@ -3,54 +3,34 @@
 from __future__ import annotations
 
 import random
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 Kind = Literal["short", "long", "tool"]
 Policy = Literal["resend", "hold"]
 
-LASTS: Final = 3.0
+LASTS: Final = 1.5
 """So long people ask and things go wrong, seconds."""
 
-PRIVATE: Final = 2
-GROUPS: Final = 2
 LINES: Final = MappingProxyType[Kind, int]({"short": 7, "tool": 5, "long": 90})
 
-TRAPS: Final = (
-    "kill-accept",
-    "kill-confirmed",
-    "kill-handed",
-    "kill-model",
-    "kill-tool",
-    "kill-draft",
-    "kill-before-final",
-    "kill-after-final",
-    "kill-told-final",
-    "kill-mid-long",
-)
-"""Moments at which a fake kills the gateway, since it knows them exactly."""
+MOMENTS: Final = ("kill-model", "kill-acting", "kill-tool", "kill-said")
+"""Kill points of every channel: what the model is asked and says has no platform in it."""
 
 SIGNALS: Final = ("kill", "pause", "term", "interrupt")
-TELEGRAM: Final = (
-    "retry-after",
-    "server-500",
-    "server-502",
-    "server-503",
-    "lost-answer",
-    "reset",
-    "slow",
-)
-REDELIVER: Final = ("redeliver", "redeliver-new")
 MODEL: Final = ("model-500", "model-cut", "model-empty-cut", "model-rate")
-FAULTS: Final = ("none", *SIGNALS, *TRAPS, *TELEGRAM, *REDELIVER, *MODEL, "mixed")
 
-METHODS: Final = ("sendMessage", "editMessageText", "sendMessageDraft", "getUpdates", "*")
+_WANTED: Final[Mapping[str, Kind]] = MappingProxyType(
+    {"kill-acting": "tool", "kill-tool": "tool", "kill-mid-long": "long"}
+)
+"""A kill point that only a question of a kind comes to: the first one is of that kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Who asks at which moment: `place` counts the private chats, then the groups."""
+    """Who asks at which moment: `place` counts the channel's chats, `person` who is in them."""
 
     at: float
     token: str
@@ -69,10 +49,40 @@ class Trouble:
     where: str = ""
 
 
+Roll = Callable[[random.Random, float], Trouble]
+"""Draws a trouble of a channel's own, for a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """What a channel has to choose from.
+
+    places    so many chats people ask in
+    moments   kill points of its own: its stage knows each exactly
+    troubles  what else goes wrong there
+    """
+
+    channel: str
+    places: int
+    moments: tuple[str, ...] = ()
+    troubles: Mapping[str, Roll] = field(default_factory=dict)
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """Every named kill point."""
+        return (*MOMENTS, *self.moments)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Whatever a schedule can be about."""
+        return ("none", *SIGNALS, *self.points, *self.troubles, *MODEL, "mixed")
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One schedule."""
 
+    channel: str
     fault: str
     seed: str
     policy: Policy
@@ -85,7 +95,7 @@ class Plan:
 
     def told(self) -> str:
         """Return the plan as lines."""
-        lines = [f"{self.fault}, seed {self.seed}, policy {self.policy}"]
+        lines = [f"{self.channel}, {self.fault}, seed {self.seed}, policy {self.policy}"]
         return "\n".join([*lines, *(f"  {each}" for each in self.happens())])
 
     def happens(self) -> list[Question | Trouble]:
@@ -94,41 +104,41 @@ class Plan:
         return sorted(both, key=lambda each: each.at)
 
 
-def make_plan(fault: str, seed: str, policy: Policy = "resend", first: int = 0) -> Plan:
+def make_plan(menu: Menu, fault: str, seed: str, policy: Policy = "resend", first: int = 0) -> Plan:
     """Make the plan of a seed; its questions are numbered from `first`."""
     chance = random.Random(f"{seed}:{fault}")
     questions = tuple(
-        _question(chance, fault, first, number) for number in range(chance.randint(3, 7))
+        _question(chance, menu, fault, first, number) for number in range(chance.randint(3, 7))
     )
-    names = [fault] * (chance.randint(2, 6) if fault in TELEGRAM else chance.randint(1, 3))
+    names = [fault] * (chance.randint(2, 6) if fault in menu.troubles else chance.randint(1, 3))
     if fault == "none":
         names = []
     elif fault == "mixed":
-        names = chance.choices(FAULTS[1:-1], k=chance.randint(3, 6))
-    troubles = tuple(_trouble(chance, name) for name in names)
-    return Plan(fault, seed, policy, questions, troubles)
+        names = chance.choices(menu.faults[1:-1], k=chance.randint(3, 6))
+    troubles = [_trouble(chance, menu, name) for name in names]
+    if fault in menu.points:
+        # The first trap is there before the first question, for the first moment of its kind.
+        troubles[0] = Trouble(0.0, fault)
+    return Plan(menu.channel, fault, seed, policy, questions, tuple(troubles))
 
 
-def _question(chance: random.Random, fault: str, first: int, number: int) -> Question:
-    place = chance.randrange(PRIVATE + GROUPS)
-    wanted: dict[str, Kind] = {"kill-tool": "tool", "kill-mid-long": "long"}
+def _question(chance: random.Random, menu: Menu, fault: str, first: int, number: int) -> Question:
+    place = chance.randrange(menu.places)
     kinds: tuple[Kind, ...] = ("short", "short", "tool", "long")
     kind = chance.choice(kinds)
     if number == 0:
-        kind = wanted.get(fault, kind)
+        kind = _WANTED.get(fault, kind)
     at = round(chance.uniform(0, LASTS * 0.7), 3)
     return Question(at, f"Q{first + number:04}", place, chance.randrange(3), kind)
 
 
-def _trouble(chance: random.Random, name: str) -> Trouble:
+def _trouble(chance: random.Random, menu: Menu, name: str) -> Trouble:
     at = round(chance.uniform(0.1, LASTS), 3)
-    if name in TRAPS:
-        # From the start: the moment is the fake's; `much` says which of its kind, and how.
+    if name in menu.points:
+        # From the start: the moment is the stage's; `much` says which of its kind, and how.
         return Trouble(round(chance.uniform(0, LASTS / 2), 3), name, chance.randint(0, 2))
+    if name in menu.troubles:
+        return menu.troubles[name](chance, at)
     if name == "pause":
-        return Trouble(at, name, round(chance.uniform(0.3, 1.5), 2))
-    if name == "slow":
-        return Trouble(at, name, round(chance.uniform(0.2, 2.0), 2), chance.choice(METHODS))
-    if name in TELEGRAM:
-        return Trouble(at, name, chance.randint(1, 2), chance.choice(METHODS))
+        return Trouble(at, name, round(chance.uniform(0.2, 1.0), 2))
     return Trouble(at, name, chance.randint(1, 3))

@@ -61,6 +61,10 @@ class Place:
 class DraftJournal(Protocol):
     """Who writes down where drafts stand, before they do: a crash then ends in an edit."""
 
+    async def sent_before(self, message: InboundMessage) -> None:
+        """Wait until nothing is under way to the chat that must stand above a first text."""
+        ...
+
     async def open_draft(self, message: InboundMessage) -> Place | None:
         """Write down that a first text is about to be shown; None: it must not be."""
         ...
@@ -172,6 +176,8 @@ class DraftEditor:
             if wait > 0:
                 await self._clock.sleep(wait)
             if self._pace.charged():
+                if self._place is None:
+                    await self._journal.sent_before(self._message)
                 priority = Priority.EDIT if self._place else Priority.FIRST_TEXT
                 await self._pacing.slot(self._message.chat_id, priority)
             else:

@@ -91,9 +91,9 @@ class Delivery:
                 self._queued.add(row.id)
                 self._chats.submit(chat, lambda row=row: self._deliver(row))  # type: ignore[misc]
 
-    async def idle(self) -> None:
-        """Wait until nothing is being sent."""
-        await self._chats.idle()
+    async def idle(self, chat: Chat | None = None) -> None:
+        """Wait until nothing is being sent, or nothing to one chat."""
+        await self._chats.idle(chat)
 
     async def _deliver(self, row: OutboxRow) -> None:
         try:

@@ -34,9 +34,9 @@ class InOrder(Generic[K]):
         self._rows[key] = deque([work])
         self._spawn(self._name, lambda: self._run(key))
 
-    async def idle(self) -> None:
-        """Wait until nothing is left to do."""
-        while self._rows:
+    async def idle(self, key: K | None = None) -> None:
+        """Wait until nothing is left to do, at all or for one key."""
+        while self._rows if key is None else key in self._rows:
             await self._freed.wait()
 
     async def _run(self, key: K) -> None:

@@ -322,6 +322,10 @@ class _Host(ChannelHost):
     def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         self._background.spawn(name, work)
 
+    async def sent_before(self, message: InboundMessage) -> None:
+        chat = (message.channel, message.account, message.chat_id)
+        await self._conversation.delivery.idle(chat)
+
     async def open_draft(self, message: InboundMessage) -> Place | None:
         turn = self._conversation.turn_of(message)
         if turn is None:

@@ -44,6 +44,12 @@ def test_a_finished_draft_takes_no_more() -> None:
     assert draft.render() == "all"
 
 
+def _sent() -> anyio.Event:
+    event = anyio.Event()
+    event.set()
+    return event
+
+
 @dataclass
 class Platform:
     """A chat on a platform whose edits take as long as they are told to, and a journal."""
@@ -54,6 +60,7 @@ class Platform:
     open: bool = True
     shown: list[tuple[float, str | None, str]] = field(default_factory=list)
     journal: list[Place | str] = field(default_factory=list)
+    sent: anyio.Event = field(default_factory=_sent)
 
     async def show(self, message: InboundMessage, place: Place, text: str) -> str:
         await self.clock.sleep(self.takes)
@@ -61,6 +68,9 @@ class Platform:
             raise self.refuses.pop(0)
         self.shown.append((self.clock.monotonic(), place.platform_id, text))
         return "p1"
+
+    async def sent_before(self, message: InboundMessage) -> None:
+        await self.sent.wait()
 
     async def open_draft(self, message: InboundMessage) -> Place | None:
         self.journal.append(f"open {message.ext_id}")
@@ -112,6 +122,24 @@ async def test_the_first_text_is_posted_at_once_and_later_text_edits_it(editing:
     assert editing.platform.shown == [(0, None, "Hel")]
     await editing.clock.advance(10)
     assert editing.platform.shown == [(0, None, "Hel"), (1, "p1", "Hello you")]
+
+
+async def test_the_first_text_waits_for_what_the_chat_is_sent_before_it(editing: Editing) -> None:
+    editing.platform.sent = anyio.Event()
+    await editing.push("Hel")
+    await editing.clock.advance(5)
+    await editing.push("lo")
+    assert editing.platform.shown == []
+    editing.platform.sent.set()
+    await editing.clock.advance(0)
+    assert editing.platform.shown == [(5, None, "Hello")]
+
+
+async def test_a_first_text_that_still_waits_holds_up_no_answer(editing: Editing) -> None:
+    editing.platform.sent = anyio.Event()
+    await editing.push("Hel")
+    assert await editing.editor.close() is None
+    assert editing.platform.journal == []
 
 
 async def test_where_a_draft_stands_is_written_down_before_and_after_it_is_posted(

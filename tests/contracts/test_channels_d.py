@@ -40,6 +40,20 @@ async def test_d3_a_chat_that_is_told_to_wait_gets_its_answers_once_and_in_order
 
 
 @promises("D3")
+async def test_d3_what_is_written_meanwhile_stands_below_an_answer_that_must_wait(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice = play.chat(), play.person()
+        play.stage.throttle("final", chat, 5)
+        play.model.enqueue(Text((WHOLE,)), slowly(play))
+        first = await play.stage.say(chat, alice, "one")
+        await play.taken()
+        second = await play.ask(chat, alice, "two")
+        assert [answer.reply_to for answer in play.stage.answers(chat)] == [first.id, second.id]
+
+
+@promises("D3")
 @pytest.mark.parametrize("operation", ["typing", "first", "edit", "final"])
 async def test_d3_other_chats_do_not_wait_for_one_that_must(
     channel: str, tmp_path: Path, operation: Operation

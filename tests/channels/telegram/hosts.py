@@ -88,6 +88,9 @@ class Host(ChannelHost):
 
         self._group.start_soon(run)
 
+    async def sent_before(self, message: InboundMessage) -> None:
+        """Nothing is under way."""
+
     async def open_draft(self, message: InboundMessage) -> Place | None:
         return Place(f"draft of {message.ext_id}")
 

@@ -37,12 +37,14 @@ async def _serve(settings: Settings) -> int:
                     scope.cancel()
 
     async with anyio.create_task_group() as group:
-        group.start_soon(watch, group.cancel_scope)
-        async with running_gateway(settings) as gateway:
-            started.set()
-            _say_what_next(gateway, settings)
-            await asked_to_end.wait()
-            await gateway.finish()
+        # Who watches outlives the gateway: a signal in the middle of its end would tear that apart.
+        with anyio.CancelScope() as scope:
+            group.start_soon(watch, scope)
+            async with running_gateway(settings) as gateway:
+                started.set()
+                _say_what_next(gateway, settings)
+                await asked_to_end.wait()
+                await gateway.finish()
         group.cancel_scope.cancel()
     print("Stopped. What was not answered yet is answered at the next start.", file=sys.stderr)
     return 0

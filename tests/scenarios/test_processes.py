@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -67,6 +69,19 @@ async def test_ctrl_c_ends_it_with_an_open_page_and_the_next_start_has_the_histo
     log = (tmp_path / "gateway.log").read_text()
     assert "Open http://127.0.0.1:" in log
     assert "TAPEWAY_AGENT__MODEL" in log
+
+
+async def test_a_second_ctrl_c_while_it_ends_changes_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    log = tmp_path / "gateway.log"
+    async with gateway_process(make_environ(home), home) as running:
+        await running.url()
+        os.kill(running.pid, signal.SIGINT)
+        while "gateway.stopping" not in log.read_text():  # noqa: ASYNC110 - a log has no event
+            await anyio.sleep(0.001)
+        assert await running.interrupt() == 0
+    assert "Traceback" not in log.read_text()
+    assert "Stopped." in log.read_text()
 
 
 async def test_a_second_gateway_on_the_same_home_is_refused_with_the_first_s_process_id(

@@ -22,7 +22,7 @@ from bench.chaos_forks import forking
 from bench.chaos_plan import Policy
 from bench.chaos_run import A_HOME, Played, Run, Wanted
 from bench.chaos_stage import CHANNELS, stage_of
-from bench.chaos_table import points, table
+from bench.chaos_table import POLICIES, Row, points, table
 
 HOLD_SHARE: Final = 5
 """Where both policies are played, one in so many schedules is under `hold`."""
@@ -35,7 +35,8 @@ def random_plans(
     channel: str, seed: int, first: int, count: int, only: Sequence[str], policies: Sequence[Policy]
 ) -> list[Wanted]:
     """Return so many schedules from the `first` on: every fault in turn, under the policies."""
-    faults = only or stage_of(channel).menu.faults
+    known = stage_of(channel).menu.faults
+    faults = [fault for fault in only or known if fault in known]
     both = len(policies) > 1
     return [
         Wanted(
@@ -44,13 +45,12 @@ def random_plans(
             f"{seed}.{number // len(faults)}",
             "hold" if both and number % HOLD_SHARE == 0 else policies[0],
         )
-        for number in range(first, first + count)
-        if not only or set(only) & set(stage_of(channel).menu.faults)
+        for number in range(first, first + (count if faults else 0))
     ]
 
 
 def more_plans(
-    channel: str, seed: str, played: Sequence[Played], policies: Sequence[Policy], each: int
+    channel: str, seed: str, played: Sequence[Row], policies: Sequence[Policy], each: int
 ) -> list[Wanted]:
     """Return schedules for the kill points that were reached in fewer than `each` of a policy."""
     return [
@@ -62,37 +62,36 @@ def more_plans(
 
 
 async def _play(options: argparse.Namespace, keep: Path) -> list[Played]:
-    policies: tuple[Policy, ...] = ("resend", "hold") if options.policy == "both" else ()
-    policies = policies or (options.policy,)
+    policies = _policies(options)
     async with forking() as forks:
         run = Run(forks.fork, keep, options.side_by_side, options.a_home, options.fresh)
         run.until = time.monotonic() + options.seconds
-        wanted = [
-            each
-            for channel in options.channel
-            for each in random_plans(
-                channel, options.seed, options.first, options.schedules, options.only, policies
-            )
-        ]
-        if options.plan:
-            wanted = [
-                Wanted(options.channel[0], options.only[0], options.plan, policies[0])
-            ] * options.schedules
-        await run.play(wanted)
+        await run.play(_wanted(options, policies))
         for number in range(MOST_ROUNDS if options.each_point else 0):
+            seed = f"{options.seed}.{options.first}+{number}"
+            rows = [each.as_json() for each in run.played]
             more = [
                 plan
                 for channel in options.channel
-                for plan in more_plans(
-                    channel,
-                    f"{options.seed}.{options.first}+{number}",
-                    run.played,
-                    policies,
-                    options.each_point,
-                )
+                for plan in more_plans(channel, seed, rows, policies, options.each_point)
             ]
             await run.play(more)
     return run.played
+
+
+def _policies(options: argparse.Namespace) -> tuple[Policy, ...]:
+    return POLICIES if options.policy == "both" else (options.policy,)
+
+
+def _wanted(options: argparse.Namespace, policies: Sequence[Policy]) -> list[Wanted]:
+    first, count = options.first, options.schedules
+    if options.plan:
+        return [Wanted(options.channel[0], options.only[0], options.plan, policies[0])] * count
+    return [
+        plan
+        for channel in options.channel
+        for plan in random_plans(channel, options.seed, first, count, options.only, policies)
+    ]
 
 
 def main() -> None:
@@ -101,25 +100,24 @@ def main() -> None:
     keep = Path(tempfile.mkdtemp(prefix="tapeway-chaos-"))
     begun = time.monotonic()
     played = asyncio.run(_play(options, keep))
+    rows = [each.as_json() for each in played]
     for channel in options.channel:
-        print(table(channel, [each.as_json() for each in played], str(options.seed)), end="\n\n")
+        print(table(channel, rows, str(options.seed)), end="\n\n")
     print(f"{time.monotonic() - begun:.0f} s")
     if options.json:
-        options.json.write_text(json.dumps([each.as_json() for each in played], indent=1))
-    if any(each.verdict.failed for each in played) or _not_reached(options, played):
+        options.json.write_text(json.dumps(rows, indent=1))
+    if any(each.verdict.failed for each in played) or _not_reached(options, rows):
         sys.exit(1)
     shutil.rmtree(keep, ignore_errors=True)
 
 
-def _not_reached(options: argparse.Namespace, played: Sequence[Played]) -> bool:
+def _not_reached(options: argparse.Namespace, rows: Sequence[Row]) -> bool:
     """Tell, and say, whether a kill point was reached in too few schedules."""
-    policies: tuple[Policy, ...] = ("resend", "hold")
     few = [
         f"{channel} {point} under {policy}: {reached} of {options.each_point}"
         for channel in options.channel
-        for policy in policies
-        if options.policy in (policy, "both")
-        for point, reached in points(channel, policy, played).items()
+        for policy in _policies(options)
+        for point, reached in points(channel, policy, rows).items()
         if reached < options.each_point
     ]
     print("".join(f"NOT REACHED often enough: {each}\n" for each in few), end="")

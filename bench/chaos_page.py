@@ -127,5 +127,6 @@ class Page:
     def _put(self, message: dict[str, Any]) -> None:
         self.log[message["id"]] = message
         self.drafts.pop(message["id"], None)
+        self._stale.discard(message["id"])
         if message["role"] != "person":
             self.arrived.setdefault(message["id"], str(message["reply_to"]))

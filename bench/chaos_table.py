@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from bench.chaos_plan import Policy
-from bench.chaos_run import Played
 from bench.chaos_stage import stage_of
 
+POLICIES: Final[tuple[Policy, ...]] = ("resend", "hold")
 COUNTS: Final = (
     "lost",
     "outside",
@@ -24,18 +24,20 @@ COLUMNS: Final = ("schedules", "asked", "kills", "fired", *COUNTS)
 Row = Mapping[str, Any]
 
 
-def points(channel: str, policy: Policy, played: Sequence[Played]) -> dict[str, int]:
+def points(channel: str, policy: Policy, rows: Sequence[Row]) -> dict[str, int]:
     """Return in how many schedules of each kill point it was reached: its trap fired."""
     found = dict.fromkeys(stage_of(channel).menu.points, 0)
-    for each in played:
-        plan = each.plan
-        if (plan.channel, plan.policy) == (channel, policy) and each.fired.get(plan.fault):
-            found[plan.fault] += 1
+    for row in rows:
+        if (row["channel"], row["policy"]) == (channel, policy) and row["fired"].get(row["fault"]):
+            found[row["fault"]] += 1
     return found
 
 
 def table(channel: str, rows: Sequence[Row], seed: str) -> str:
-    """Return a line a fault and the sums; `fired` has the traps that fired, of those set."""
+    """Return a line a fault and the sums; `fired` has the traps that fired, of those set.
+
+    Below stands in how many schedules each kill point was reached, under `resend` and `hold`.
+    """
     own = [row for row in rows if row["channel"] == channel]
     lines = [f"{channel:18}" + "".join(f"{name:>12}" for name in COLUMNS)]
     lines += [
@@ -43,10 +45,12 @@ def table(channel: str, rows: Sequence[Row], seed: str) -> str:
         for fault in stage_of(channel).menu.faults
         if any(row["fault"] == fault for row in own)
     ]
-    for policy in ("resend", "hold"):
+    for policy in POLICIES:
         lines.append(_line(f"all, {policy}", [row for row in own if row["policy"] == policy]))
     lines.append(_line("all", own))
-    return "\n".join([*lines, f"seed {seed}"])
+    resend, hold = (points(channel, policy, own) for policy in POLICIES)
+    reached = ", ".join(f"{point} {resend[point]}+{hold[point]}" for point in resend)
+    return "\n".join([*lines, f"reached: {reached}", f"seed {seed}"])
 
 
 def _line(name: str, rows: Sequence[Row]) -> str:

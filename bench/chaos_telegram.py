@@ -117,7 +117,9 @@ class TelegramStage(FakeTelegram):
     def trouble(self, trouble: Trouble) -> None:
         """Let calls fail, or updates come again."""
         if trouble.name in REDELIVER:
-            for update in self.updates.all[-int(trouble.much) :]:
+            # What was not taken yet comes in its order; only what was taken can come again.
+            taken = [update for update in self.updates.all if update.confirmed]
+            for update in taken[-int(trouble.much) :]:
                 self.updates.redeliver(update.update_id, new_id=trouble.name != "redeliver")
         else:
             self.fail(trouble.where, _fault(trouble))

@@ -67,13 +67,15 @@ def test_random_schedules_are_about_every_fault_under_both_policies(channel: str
 
 def test_a_kill_point_counts_where_its_trap_fired() -> None:
     played = [_played("kill-draft", fired=True), _played("kill-draft", fired=False)]
-    assert points("web", "resend", played)["kill-draft"] == 1
-    assert points("web", "hold", played)["kill-draft"] == 0
-    more = more_plans("web", "4", played, ("resend",), 2)
+    rows = [each.as_json() for each in played]
+    assert points("web", "resend", rows)["kill-draft"] == 1
+    assert points("web", "hold", rows)["kill-draft"] == 0
+    more = more_plans("web", "4", rows, ("resend",), 2)
     assert sum(plan.fault == "kill-draft" for plan in more) == 1
     assert sum(plan.fault == "kill-model" for plan in more) == 2
-    told = table("web", [each.as_json() for each in played], "4").splitlines()
+    told = table("web", rows, "4").splitlines()
     assert told[1].split()[:5] == ["kill-draft", "2", "0", "0", "1/2"]
+    assert "kill-draft 1+0" in told[-2]
 
 
 def test_the_oracle_sees_what_is_lost() -> None:

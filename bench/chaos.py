@@ -11,6 +11,7 @@ import asyncio
 import json
 import math
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -97,6 +98,8 @@ def _wanted(options: argparse.Namespace, policies: Sequence[Policy]) -> list[Wan
 def main() -> None:
     """Play what the command line asks for; print the tables, and write the JSON."""
     options = _options()
+    # Whoever ends this leaves no gateway behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     keep = Path(tempfile.mkdtemp(prefix="tapeway-chaos-"))
     begun = time.monotonic()
     played = asyncio.run(_play(options, keep))

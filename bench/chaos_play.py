@@ -14,7 +14,7 @@ import apsw
 
 from bench.chaos_gateway import Launch, Supervisor
 from bench.chaos_model import RETRIES, Model
-from bench.chaos_plan import LASTS, MODEL, Plan, Question, Trouble
+from bench.chaos_plan import MODEL, Plan, Question, Trouble
 from bench.chaos_record import Record, read_ledger
 from bench.chaos_stage import Stage
 from bench.chaos_tool import MARKS
@@ -25,6 +25,9 @@ from tests.gateways import make_environ
 
 PATIENCE: Final = 90.0
 """So long the gateway may take to be idle once nothing goes wrong any more, seconds."""
+
+TROUBLED: Final = 6.0
+"""So long after the last question what was to go wrong still may, unless all is answered before."""
 
 _OPEN: Final = ("accepted", "waiting", "taken")
 
@@ -90,7 +93,7 @@ class _Acting:
                 else:
                     self._happen(each, group)
             # What waits for a moment of its own gets time for it.
-            await _idle(self._record, begun + LASTS + 1.0 - time.monotonic())
+            await _idle(self._record, TROUBLED)
         self._stage.heal()
         self._traps.clear()
         self._model.troubles.clear()

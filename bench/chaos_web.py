@@ -23,6 +23,9 @@ from bench.chaos_window import NONE, Window
 
 ROOMS: Final = 3
 PEOPLE: Final = ("Ann", "Ben")
+ENTER_SECONDS: Final = 60.0
+"""So long a gateway may take to let somebody in that was just ended, on a busy machine."""
+
 CATCH_UP_SECONDS: Final = 5.0
 """So long a page that was cut off may take until it shows what everybody sees."""
 
@@ -135,8 +138,9 @@ class WebStage:
             guest = Page(self._client, f"room-{place}", "Guest", self._tell)
             visit = asyncio.create_task(guest.run())
             try:
-                async with asyncio.timeout(CATCH_UP_SECONDS):
+                async with asyncio.timeout(ENTER_SECONDS):
                     await guest.entered.wait()
+                async with asyncio.timeout(CATCH_UP_SECONDS):
                     await self._caught_up(guest, people)
             except TimeoutError:
                 """What is told of below is then how it stays."""

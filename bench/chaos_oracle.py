@@ -189,6 +189,8 @@ class _Judge:
         causes: frozenset[float] = frozenset().union(*twins)
         if each.marked and causes:
             self._verdict.inside += 1
+            told = f"{question.token}: a marked copy {each.message_id} in {question.place}"
+            self._verdict.notes.append(f"{told}, cut off at {sorted(causes)}")
             self._copies.setdefault(question.place, []).append(causes)
         elif not is_final(each.text) and each.causes and each.lines[0] == 1:
             self._verdict.orphans += 1

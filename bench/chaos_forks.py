@@ -63,6 +63,10 @@ class Forks:
                 self._starting.pop(told["id"]).set_result(fork)
             elif "ended" in told:
                 self._running[told["ended"]].code.set_result(told["code"])
+        waiting: list[asyncio.Future[Any]] = [*self._starting.values()]
+        for one in [*waiting, *(fork.code for fork in self._running.values())]:
+            if not one.done():
+                one.set_exception(RuntimeError("the template of the gateways has ended"))
 
     def _order(self, what: dict[str, Any]) -> None:
         assert self._process.stdin is not None

@@ -76,6 +76,7 @@ class Traits:
     deaf_after     a connection that proved nothing for so long is called deaf, seconds; None: never
     join_wait      how long to wait for the rest of what the platform tears apart, seconds
     debounce       how long to wait for a person's next message, seconds; None takes the setting
+    answers_open_threads  whether the answer to a message of a group opens a thread at it
     idempotent_for how long after the first a second send gives its receipt, seconds; None: always
     chat, group    the budget of a chat, and of a chat of several people
     bot            the budget of all chats together
@@ -89,6 +90,7 @@ class Traits:
     join_wait: float = 0.0
     debounce: float | None = None
     idempotent_for: float | None = None
+    answers_open_threads: bool = False
     chat: Budget = ANY
     group: Budget = ANY
     bot: Budget = ANY

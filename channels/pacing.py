@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
 from typing import Final, Protocol
@@ -26,6 +27,10 @@ THINNING: Final = 1.3
 
 class Clock(Protocol):
     """What waiting needs: seconds that never go back, and a sleep in the same seconds."""
+
+    def now(self) -> datetime:
+        """Return the moment, in UTC."""
+        ...
 
     def monotonic(self) -> float:
         """Return the seconds since some moment."""

@@ -22,6 +22,7 @@ CHANNELS: Final[Mapping[str, Registered]] = MappingProxyType(
     {
         "cli": Registered("channels.cli.adapter:CliChannel"),
         "discord": Registered("channels.discord.adapter:DiscordChannel"),
+        "slack": Registered("channels.slack.adapter:SlackChannel"),
         "telegram": Registered("channels.telegram.adapter:TelegramChannel"),
         "web": Registered("channels.web.adapter:WebChannel"),
     }

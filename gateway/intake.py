@@ -67,8 +67,8 @@ class _Planned:
     stale: bool = False
 
 
-Known = dict[tuple[str, str, str], str | None]
-"""The lanes of messages of this batch, by account, chat and message."""
+Known = dict[tuple[str, str, str], tuple[str | None, bool]]
+"""The lanes of messages of this batch and whether they ask, by account, chat and message."""
 
 
 class Intake:
@@ -199,7 +199,8 @@ class Intake:
         for parts in batch:
             plan = await self._plan(parts, known)
             for row in parts:
-                known[(row.account_id, row.message.chat_id, row.message.message_id)] = plan.lane
+                key = (row.account_id, row.message.chat_id, row.message.message_id)
+                known[key] = (plan.lane, plan.row.message.addressed)
             planned.append(plan)
         unit = Unit()
         firsts = [self._write(unit, plan) for plan in planned]
@@ -284,18 +285,30 @@ class Intake:
         if said.reply_to:
             key = (row.account_id, said.chat_id, said.reply_to)
             replied_known = key in known
-            replied = known.get(key)
+            replied = known[key][0] if replied_known else None
             if not replied_known:
                 replied_known, replied = await self._core.ledger.lane_of(*key)
         mode = self._core.settings.context.mode
         if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
             return None, replied_known
         if said.thread_id:
-            return f"thread:{said.thread_id}", replied_known
+            return await self._lane_of_thread(row, said.thread_id, known), replied_known
         if said.reply_to:
             return replied or f"reply:{said.reply_to}", replied_known
         pending = self._pending_lane((session_id, said.thread_id, said.sender.id))
         return pending or f"person:{said.sender.id}", replied_known
+
+    async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: Known) -> str:
+        """Name a thread; one that an answer opened goes on with the conversation answered."""
+        own = f"thread:{thread_id}"
+        channel = self._core.router.channel(row.message.channel)
+        if channel is None or not channel.traits.answers_open_threads:
+            return own
+        key = (row.account_id, row.message.chat_id, thread_id)
+        if key in known:
+            lane, asked = known[key]
+            return lane if lane and asked else own
+        return await self._core.ledger.lane_of_question(*key) or own
 
     async def _other(self, row: InboxRow) -> None:
         """Take in what is no message; an error in it is its own."""

@@ -34,13 +34,12 @@ from pydantic_settings import (
 from agent.settings import AgentSettings
 from channels.cli.settings import CliSettings
 from channels.discord.settings import DiscordSettings
+from channels.slack.settings import SlackSettings
 from channels.telegram.settings import TelegramSettings
 from channels.web.settings import WebSettings
 from gateway.errors import SettingsError
 
 PREFIX: Final = "TAPEWAY_"
-LATER: Final = frozenset({"SLACK"})
-"""Sections whose names are fixed and whose channels are still to come."""
 
 _ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
 
@@ -290,6 +289,7 @@ class Settings(BaseSettings):
     media: MediaSettings = Field(default_factory=MediaSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     agent: AgentSettings = Field(default_factory=AgentSettings)
+    slack: SlackSettings = Field(default_factory=SlackSettings)
     telegram: TelegramSettings = Field(default_factory=TelegramSettings)
     discord: DiscordSettings = Field(default_factory=DiscordSettings)
     web: WebSettings = Field(default_factory=WebSettings)
@@ -375,9 +375,6 @@ def unknown_names(environ: Mapping[str, str]) -> list[str]:
     found = []
     for name in sorted(environ):
         if not name.startswith(PREFIX) or name.upper() in known:
-            continue
-        if name.removeprefix(PREFIX).partition("__")[0] in LATER:
-            found.append(f"{name} is for a channel that this version does not have yet")
             continue
         nearest = get_close_matches(name, known, n=1)
         hint = f"; did you mean {nearest[0]}?" if nearest else ""

@@ -71,6 +71,7 @@ class DiscordChannel(Channel):
             "bots",
             "strangers",
             "edits",
+            "deletions",
             "pings",
             "remote",
         }

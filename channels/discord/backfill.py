@@ -97,7 +97,10 @@ class Backfill:
         while True:
             query = {"after": str(after), "limit": str(PAGE)}
             raw = await self._ask(f"/channels/{room.id}/messages", query)
-            if not isinstance(raw, list) or not raw:
+            if not isinstance(raw, list):
+                self._host.skipped(room.chat)
+                return
+            if not raw:
                 return
             page = sorted(raw, key=lambda one: int(one["id"]))
             after = int(page[-1]["id"])

@@ -180,6 +180,7 @@ class Hearing:
                 wait = min(2 * wait, LONGEST_WAIT)
                 continue
             if wait > FIRST_WAIT and all(shard.live for shard in self.shards):
+                self.host.caught_up()  # what was refused was given again
                 self.host.ready()
             return
 
@@ -238,6 +239,9 @@ class Hearing:
         self._late |= self._places.expected
 
     async def _message(self, name: str, data: dict[str, Any]) -> list[InboundMessage]:
+        if name == "MESSAGE_DELETE_BULK":
+            gone = [{**data, "id": number} for number in data.get("ids") or ()]
+            return [found for one in gone for found in await self._message("MESSAGE_DELETE", one)]
         try:
             await self._learn(data)
             found = parse(name, data, self._me(), self._places)

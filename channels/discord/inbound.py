@@ -55,6 +55,8 @@ def parse(name: str, data: Raw, me: Me, places: Places) -> InboundMessage | None
         return said(data, me, places)
     if name == "MESSAGE_UPDATE":
         return _edit(data, me, places)
+    if name == "MESSAGE_DELETE":
+        return _deleted(data, places)
     return None
 
 
@@ -133,6 +135,13 @@ def _edit(raw: Raw, me: Me, places: Places) -> InboundMessage | None:
     mark = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
     place["ext_id"] = f"{place['ext_id']}/edit/{_date(stamp, '')}-{mark}"
     return InboundMessage(**place, sender=sender, text=text, kind="edit")
+
+
+def _deleted(raw: Raw, places: Places) -> InboundMessage:
+    """Read that a message is gone; who deleted it is not told."""
+    place = _place(raw, places)
+    place["ext_id"] = f"{place['ext_id']}/deleted"
+    return InboundMessage(**place, sender=Sender("", ""), text="", kind="delete")
 
 
 def _place(raw: Raw, places: Places) -> dict[str, Any]:

@@ -66,11 +66,11 @@ def _say_what_next(gateway: Gateway, settings: Settings) -> None:
         lines += [
             f"  {name}: {told}" for told in (channel.invitation, state.why, *state.notes) if told
         ]
-    invited = settings.telegram.enabled or settings.discord.enabled
+    invited = any(own.enabled for own in (settings.telegram, settings.discord, settings.slack))
     if not invited:
         lines += [
-            "  To bring it into a Telegram group or a Discord server: docs/telegram.md and",
-            "  docs/discord.md, in five minutes.",
+            "  To bring it into a Telegram group, a Discord server or a Slack workspace:",
+            "  docs/telegram.md, docs/discord.md and docs/slack.md, in five minutes each.",
         ]
     if invited and settings.access.mode == "paired" and not settings.access.allow:
         lines += [

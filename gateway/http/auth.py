@@ -22,7 +22,7 @@ COOKIE: Final = "tapeway_session"
 COOKIE_SECONDS: Final = 30 * 24 * 3600
 LONGEST_FORM: Final = 10_000
 OPEN_PATHS: Final = ("/health/", "/login", "/static/")
-OWN_GUARD: Final = ("/webhooks/",)
+OWN_GUARD: Final = ("/webhooks/", "/slack/")
 """Paths for platforms: each checks a secret of its own, under whatever host name it is reached."""
 
 SECURITY_HEADERS: Final = {

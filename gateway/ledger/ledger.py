@@ -445,3 +445,10 @@ class Ledger:
                 lane = rows[0]["lane"]
                 return True, str(lane) if lane is not None else None
         return False, None
+
+    async def lane_of_question(self, account: str, chat_id: str, message_id: str) -> str | None:
+        """Return the lane of a message that asked the agent, or of an answer; None for others."""
+        values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
+        rows = await self.store.select("ledger.lane_of_question", values)
+        rows = rows or await self.store.select("ledger.lane_of_answer", values)
+        return str(rows[0]["lane"]) if rows and rows[0]["lane"] is not None else None

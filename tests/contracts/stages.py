@@ -11,6 +11,7 @@ from channels.testing import Stage
 from tests.clock import ManualClock
 from tests.contracts.discord_stage import DiscordStage
 from tests.contracts.room_stage import RoomStage, TerminalStage
+from tests.contracts.slack_stage import SlackStage
 from tests.contracts.telegram_stage import TelegramStage
 
 
@@ -25,5 +26,11 @@ class MakeStage(Protocol):
 
 
 STAGES: Final[Mapping[str, MakeStage]] = MappingProxyType(
-    {"cli": TerminalStage, "discord": DiscordStage, "telegram": TelegramStage, "web": RoomStage}
+    {
+        "cli": TerminalStage,
+        "discord": DiscordStage,
+        "slack": SlackStage,
+        "telegram": TelegramStage,
+        "web": RoomStage,
+    }
 )

@@ -52,6 +52,7 @@ DOES_NOT_APPLY: Final[Mapping[str, Mapping[str, str]]] = {
     "discord": {
         "F4 exclusive": "several may hear what is said, and none is told of another",
     },
+    "slack": {},
     "telegram": {"A4 deletions": "the agent is not told what was deleted"},
     "web": ROOM
     | {

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from channels.base import Event
+from channels.host import Event
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from tests.clock import settle
 from tests.fakes.openai_script import Text

@@ -98,6 +98,14 @@ WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_
 ORDER BY id DESC
 LIMIT 1
 
+-- name: lane_of_question
+-- The lane of a message of a person that asked the agent, by the platform's id.
+SELECT lane FROM inbox
+WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id
+  AND entry_id IS NOT NULL AND payload ->> '$.addressed'
+ORDER BY id DESC
+LIMIT 1
+
 -- name: lane_of_answer
 -- The lane of a message of ours, by the platform's id.
 SELECT lane, turn_id FROM outbox

@@ -1,0 +1,273 @@
+"""Requests to the Web API: the SDK over one aiohttp session, and what its errors mean to us.
+
+The SDK's own retries are off: the outbox tries again, and knows what may be tried. A request that
+was written and never answered may have been carried out; no error of ours holds a token.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any, Final
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from channels.errors import (
+    ChannelDown,
+    ChannelError,
+    ChannelUnfit,
+    MediaRefused,
+    PlaceGone,
+    SendAmbiguous,
+    SendDelayed,
+    SendRefused,
+)
+from channels.pacing import Clock, Priority
+from channels.slack.budgets import Budgets
+from channels.slack.methods import APP_METHODS, METHODS, Method
+from channels.slack.settings import SlackSettings
+
+CONNECT_SECONDS: Final = 10.0
+ANSWER_SECONDS: Final = 20.0
+MOST_OLD: Final = 3
+"""So many sessions that were replaced are kept: what is under way in them comes to its end."""
+
+IDLE_SECONDS: Final = 15.0
+"""Shorter than a server's own: a request into a closing connection is one of unknown outcome."""
+
+QUIET: Final = logging.getLogger("channels.slack.sdk")
+"""What the SDKs would say: we say it ourselves, and without the bodies of requests."""
+QUIET.setLevel(logging.CRITICAL)
+
+NO_TOKEN: Final = frozenset(
+    {
+        "invalid_auth",
+        "not_authed",
+        "not_allowed_token_type",
+        "token_expired",
+        "token_revoked",
+    }
+)
+GONE: Final = frozenset(
+    {
+        "cant_update_message",
+        "edit_window_closed",
+        "message_not_found",
+        "message_not_owned_by_app",
+    }
+)
+TROUBLE: Final = frozenset(
+    {"fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
+)
+SENTENCES: Final = {
+    "account_inactive": "the app is not installed in this workspace any more",
+    "cannot_reply_to_message": "Slack lets nobody answer this message",
+    "channel_not_found": "there is no such conversation, or the app is not in it: /invite it",
+    "is_archived": "the channel is archived",
+    "not_in_channel": "the app is not in the channel: /invite it",
+    "restricted_action": "the workspace lets only some people write here",
+    "restricted_action_read_only_channel": "only some people may write in this channel",
+    "team_access_not_granted": "the app is not installed for this workspace",
+    "user_is_bot": "this conversation is with another bot",
+}
+UNKNOWN_BOT: Final = (
+    "Slack does not know this bot token. Open https://api.slack.com/apps, choose the app, then"
+    " OAuth & Permissions; copy the Bot User OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN"
+    " (install the app first where there is none) and start again."
+)
+UNKNOWN_APP: Final = (
+    "Slack does not know this app-level token, or it lacks connections:write. Open"
+    " https://api.slack.com/apps, choose the app, then Basic Information, App-Level Tokens; put"
+    " one with the scope connections:write (xapp-...) into TAPEWAY_SLACK__APP_TOKEN and start"
+    " again."
+)
+
+
+class Refused(SendRefused):
+    """Slack refuses a request; `code` is its own word for why."""
+
+    def __init__(self, code: str, sentence: str = "") -> None:
+        self.code = code
+        super().__init__(f"{sentence} ({code})" if sentence else f"Slack refuses it: {code}")
+
+
+class TokenRefused(ChannelUnfit):
+    """A token is no good."""
+
+
+class Sessions:
+    """The connections of all workspaces."""
+
+    def __init__(self, settings: SlackSettings) -> None:
+        self.proxy = settings.proxy or None
+        self._session: aiohttp.ClientSession | None = None
+        self._old: list[aiohttp.ClientSession] = []
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """The session; raises ChannelDown while it is not open."""
+        if self._session is None:
+            raise ChannelDown("not connected")
+        return self._session
+
+    async def open(self) -> None:
+        """Open the session."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=256, keepalive_timeout=IDLE_SECONDS),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=CONNECT_SECONDS),
+            )
+
+    async def renew(self) -> None:
+        """Use new connections from now on: those there may be dead. What is under way goes on."""
+        if self._session is not None:
+            self._old.append(self._session)
+            self._session = None
+        while len(self._old) > MOST_OLD:
+            await self._old.pop(0).close()
+        await self.open()
+
+    async def close(self) -> None:
+        """Close it."""
+        if self._session is not None:
+            self._old.append(self._session)
+            self._session = None
+        while self._old:
+            await self._old.pop().close()
+
+
+class SlackApi:
+    """What is asked with one token; `call` raises errors of ours only.
+
+    `note` is told what the person who runs this should know, `unfit` that the token is no good.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        settings: SlackSettings,
+        sessions: Sessions,
+        clock: Clock,
+        note: Callable[[str], None],
+        unfit: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._token = token
+        self._sessions = sessions
+        self._note = note
+        self._unfit = unfit
+        self._files = settings.files_origin
+        self.budgets = Budgets(clock)
+        self.client = AsyncWebClient(
+            token, base_url=settings.base_url, logger=QUIET, retry_handlers=[]
+        )
+        self.client.proxy = sessions.proxy  # the SDK would take one from the environment
+
+    async def call(
+        self, method: str, *, priority: Priority = Priority.FINAL, **params: Any
+    ) -> Mapping[str, Any]:
+        """Call a method, when its budget allows; parameters of None are left out."""
+        await self.budgets.take(method, priority)
+        given = {name: value for name, value in params.items() if value is not None}
+        known = METHODS.get(method) or APP_METHODS[method]
+        self.client.session = self._sessions.session
+        try:
+            if known.reads:
+                found = await self.client.api_call(method, http_verb="GET", params=given)
+            else:
+                found = await self.client.api_call(method, json=given)
+        except SlackApiError as cause:
+            raise self._refused(method, cause, known) from None
+        except (aiohttp.ClientError, TimeoutError, OSError) as cause:
+            raise _lost(cause, reads=known.reads) from None
+        except (AttributeError, ValueError):  # what the SDK makes of an answer that is no JSON
+            raise _unread(reads=known.reads) from None
+        return found.data if isinstance(found.data, dict) else {}
+
+    async def download(self, url: str, most: int, mime: str) -> bytes:
+        """Fetch a file from the workspace's files host, and from nowhere else."""
+        if not url.startswith(f"{self._files}/"):
+            raise MediaRefused("it is kept outside Slack, where I do not go")
+        found = bytearray()
+        headers = {"Authorization": f"Bearer {self._token}"}
+        try:
+            async with self._sessions.session.get(
+                url, headers=headers, allow_redirects=False, proxy=self._sessions.proxy
+            ) as response:
+                kind = response.content_type
+                if response.status in (301, 302, 303, 307, 308) or (
+                    kind == "text/html" and mime != "text/html"
+                ):
+                    raise MediaRefused(
+                        "Slack gave a login page instead of it: the app lacks the scope files:read"
+                    )
+                if response.status != 200:
+                    raise MediaRefused(f"Slack's files answered with {response.status}")
+                async for piece in response.content.iter_chunked(65_536):
+                    found += piece
+                    if len(found) > most:
+                        raise MediaRefused(f"it is larger than the {_megabytes(most)} that I take")
+        except (aiohttp.ClientError, TimeoutError, OSError) as cause:
+            raise ChannelDown(f"the file could not be fetched ({type(cause).__name__})") from None
+        return bytes(found)
+
+    def _refused(self, method: str, cause: SlackApiError, known: Method) -> ChannelError:
+        """Say what an answer that is not ok means."""
+        response = cause.response
+        status = int(getattr(response, "status_code", 0) or getattr(response, "status", 0) or 0)
+        data = getattr(response, "data", None)
+        data = data if isinstance(data, Mapping) else {}
+        code = str(data.get("error") or "")
+        if status == 429 or code in ("ratelimited", "rate_limited"):
+            seconds = _seconds(getattr(response, "headers", None) or {})
+            if known.tier:  # else it is the channel that has had enough, not the method
+                self.budgets.close(method, seconds)
+            return SendDelayed(seconds)
+        if status >= 500 or not code or code in TROUBLE:
+            return _unread(reads=known.reads)
+        if code in NO_TOKEN:
+            self._unfit()
+            return TokenRefused(UNKNOWN_BOT if method in METHODS else UNKNOWN_APP)
+        if code == "missing_scope":
+            return self._scope_missing(data)
+        return PlaceGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
+
+    def _scope_missing(self, data: Mapping[str, Any]) -> ChannelError:
+        needed = str(data.get("needed") or "another scope")[:200]
+        if "connections:write" in needed:
+            return TokenRefused(UNKNOWN_APP)
+        self._note(
+            f"The app lacks the scope {needed}. Add it at https://api.slack.com/apps, OAuth &"
+            " Permissions, Bot Token Scopes; then reinstall the app to the workspace."
+        )
+        return Refused("missing_scope", f"the app lacks the scope {needed}: add it and reinstall")
+
+
+def _megabytes(most: int) -> str:
+    return f"{most // 1_000_000} MB" if most >= 1_000_000 else f"{most // 1_000} kB"
+
+
+def _seconds(headers: Any) -> float:
+    """Return how long Slack asks to wait."""
+    try:
+        found = float(headers.get("Retry-After") or headers.get("retry-after") or 1)
+    except (AttributeError, TypeError, ValueError):
+        return 1.0
+    return max(1.0, found) if isfinite(found) else 1.0
+
+
+def _lost(cause: Exception, *, reads: bool) -> ChannelError:
+    """Tell whether a request that failed may have been carried out."""
+    unwritten = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+    if reads or isinstance(cause, unwritten):
+        return ChannelDown(f"Slack cannot be reached now ({type(cause).__name__})")
+    return SendAmbiguous("the request went out and no answer came")
+
+
+def _unread(*, reads: bool) -> ChannelError:
+    if reads:
+        return ChannelDown("Slack cannot be reached now (it answered what cannot be read)")
+    return SendAmbiguous("Slack's answer does not say what became of the request")

@@ -1,0 +1,149 @@
+"""Partial text in Slack's own way: a message that grows by what is appended to it.
+
+A stream stands in a thread and is for one person; it ends after about five minutes, or when that
+person presses Stop. https://docs.slack.dev/reference/methods/chat.startStream
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from channels.errors import SendDelayed, SendRefused
+from channels.message import InboundMessage
+from channels.pacing import Priority
+from channels.slack.api import Refused
+from channels.slack.places import thread_for
+from channels.slack.workspaces import Workspace
+
+OVER: Final = frozenset(
+    ("message_not_in_streaming_state", "stopped_by_user", "streaming_mode_mismatch")
+)
+ABSENT: Final = frozenset(
+    ("unknown_method", "method_deprecated", "not_allowed", "feature_not_enabled", "access_denied")
+)
+"""Refusals of whoever has no streams at all."""
+
+
+class StreamOver(SendRefused):
+    """The stream takes nothing more; `stopped`: somebody stopped it."""
+
+    def __init__(self, *, stopped: bool = False) -> None:
+        self.stopped = stopped
+        super().__init__("the stream is over")
+
+
+@dataclass(slots=True)
+class Stream:
+    """A stream that is under way: where, and what was appended so far."""
+
+    workspace: Workspace
+    channel: str
+    ts: str
+    text: str
+
+
+class Streams:
+    """The streams of this process, by the `ext_id` of what they answer."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Stream] = {}
+        self._absent: set[str] = set()
+
+    def is_open(self, message: InboundMessage) -> bool:
+        """Tell whether a message is being answered by a stream."""
+        return message.ext_id in self._open
+
+    def under_way(self, channel: str) -> list[str]:
+        """Return the messages of a channel that are streams."""
+        return [one.ts for one in self._open.values() if one.channel == channel]
+
+    def may(self, workspace: Workspace, message: InboundMessage) -> bool:
+        """Tell whether a message may be answered by a stream."""
+        return (
+            workspace.account not in self._absent
+            and thread_for(message) is not None
+            and not message.sender.is_bot
+            and bool(message.sender.id)
+        )
+
+    async def start(self, workspace: Workspace, message: InboundMessage, text: str) -> str | None:
+        """Begin a stream; returns the stamp of its message, None where Slack has no streams."""
+        try:
+            found = await workspace.api.call(
+                "chat.startStream",
+                priority=Priority.FIRST_TEXT,
+                channel=message.chat_id,
+                thread_ts=thread_for(message),
+                recipient_team_id=str(message.raw.get("team") or workspace.team),
+                recipient_user_id=message.sender.id,
+                markdown_text=text,
+            )
+        except Refused as refused:
+            if refused.code not in ABSENT:
+                raise
+            self._absent.add(workspace.account)
+            return None
+        ts = str(found.get("ts") or "")
+        if not ts:
+            raise SendRefused("Slack does not tell the stream's stamp: it cannot be ended")
+        self._open[message.ext_id] = Stream(workspace, message.chat_id, ts, text)
+        return ts
+
+    async def append(self, message: InboundMessage, text: str) -> bool:
+        """Append what a text has more; False where it does not begin with what is shown.
+
+        Raises StreamOver for a stream that ended.
+        """
+        stream = self._open[message.ext_id]
+        if not text.startswith(stream.text):
+            self.forget(message.ext_id)
+            return False
+        more = text[len(stream.text) :]
+        if not more or stream.workspace.api.budgets.wait("chat.appendStream", Priority.EDIT) > 0:
+            return True  # what is left is shown with what comes next
+        try:
+            await stream.workspace.api.call(
+                "chat.appendStream",
+                priority=Priority.EDIT,
+                channel=stream.channel,
+                ts=stream.ts,
+                markdown_text=more,
+            )
+        except Refused as refused:
+            self.forget(message.ext_id)
+            if refused.code not in OVER | ABSENT:
+                raise
+            raise StreamOver(stopped=refused.code == "stopped_by_user") from None
+        except SendDelayed:
+            return True
+        except BaseException:
+            self.forget(message.ext_id)  # nobody knows how much of it is there
+            raise
+        stream.text = text
+        return True
+
+    async def finish(self, ext_id: str, ts: str, text: str, metadata: dict[str, Any]) -> bool:
+        """End a stream with the whole of its text; False where it has to be put there otherwise."""
+        stream = self._open.pop(ext_id, None)
+        if stream is None or stream.ts != ts or not text.startswith(stream.text):
+            return False
+        more = text[len(stream.text) :]
+        try:
+            await stop(
+                stream.workspace, stream.channel, ts, markdown_text=more or None, metadata=metadata
+            )
+        except Refused as refused:
+            if refused.code in OVER | ABSENT:
+                return False
+            raise
+        return True
+
+    def forget(self, ext_id: str) -> None:
+        """Take a stream for an ordinary message from now on."""
+        self._open.pop(ext_id, None)
+
+
+async def stop(workspace: Workspace, channel: str, ts: str, **more: Any) -> None:
+    """End a stream."""
+    await workspace.api.call("chat.stopStream", channel=channel, ts=ts, **more)

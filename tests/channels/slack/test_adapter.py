@@ -1,0 +1,364 @@
+"""The Slack channel over sockets: what comes in is on the disk before Slack is told."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import timedelta
+
+import anyio
+import pytest
+from slack_sdk.signature import SignatureVerifier
+
+from channels.errors import ChannelDown, ChannelUnfit, MediaRefused, SendRefused
+from channels.host import Marks
+from channels.message import Media, OutboundMessage
+from tests.channels.slack.hosts import running, slack
+from tests.clock import ManualClock
+from tests.fakes.slack_faults import Refuse, ServerError
+from tests.fakes.slack_server import FakeSlack
+
+pytestmark = pytest.mark.anyio
+
+
+async def untold(fake: FakeSlack) -> None:
+    """Wait until nothing is left to tell the app."""
+    with anyio.fail_after(10):
+        await fake.wait_for(lambda it: not it.deliveries.pending)
+
+
+async def test_it_connects_asks_what_it_missed_and_is_then_ready() -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        assert len(fake.sockets.live) == 1
+        assert app.host.notes == []
+        assert "/invite @tapeway" in app.channel.invitation
+
+
+@pytest.mark.parametrize("first", ["message", "app_mention"])
+@pytest.mark.parametrize("delay", [0.0, 0.05])
+async def test_a2_the_twins_of_a_mention_are_one_message_that_asks(
+    first: str, delay: float
+) -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        fake.events.first_twin = first  # type: ignore[assignment]
+        fake.events.twin_delay = delay
+        said = fake.say(fake.channel(), fake.user("Ada"), "@tapeway hello")
+        await app.heard(1)
+        await untold(fake)
+        (message,) = app.host.accepted
+        assert (message.message_id, message.addressed, message.why) == (said.ts, True, "mention")
+        assert message.text == "@tapeway hello"
+
+
+async def test_a2_a_mention_is_taken_also_where_the_app_may_not_read_the_channel() -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        fake.events.scopes -= {"channels:history"}
+        fake.say(fake.channel(), fake.user("Ada"), "@tapeway hello")
+        await app.heard(1)
+        await untold(fake)
+        assert [one.why for one in app.host.accepted] == ["mention"]
+
+
+async def test_events_that_come_in_disorder_are_taken_in_order() -> None:
+    clock = ManualClock()
+    async with slack(clock) as fake, running(fake, clock=clock, hold=0.2) as app:
+        await app.ready()
+        room, ada = fake.channel(), fake.user("Ada")
+        fake.deliveries.hold()
+        for number in range(8):
+            fake.say(room, ada, f"{number}")
+        fake.deliveries.release(lambda waiting: list(reversed(waiting)))
+        while len(app.host.accepted) < 8:
+            await clock.advance(0.05)
+            await anyio.sleep(0.002)
+        assert app.host.texts() == [str(number) for number in range(8)]
+        assert {it.attempt for it in fake.deliveries.all} == {0}
+
+
+@pytest.mark.parametrize("http", [False, True])
+async def test_d7_nothing_is_acknowledged_before_it_is_on_the_disk(http: bool) -> None:
+    async with slack() as fake:
+        refuses = [ChannelDown("the disk is full")]
+        async with running(fake, http=http, refuses=refuses) as app, app.web() as web:
+            await app.ready()
+            if not http:
+                said = fake.say(fake.channel(), fake.user("Ada"), "one")
+                await fake.wait_for(lambda _: not app.host.refuses)
+                assert len(fake.deliveries.pending) == 1
+                with anyio.fail_after(10):
+                    await fake.wait_for(lambda it: not it.deliveries.pending)
+                assert [one.message_id for one in app.host.accepted] == [said.ts]
+                return
+            fake.deliveries.hold()
+            fake.say(fake.channel(), fake.user("Ada"), "one")
+            body = json.dumps(fake.deliveries.all[-1].payload)
+            first = await web.post("/slack/events", content=body, headers=signed(fake, body))
+            again = await web.post("/slack/events", content=body, headers=signed(fake, body))
+            assert (first.status_code, again.status_code) == (503, 200)
+            assert app.host.texts() == ["one"]
+
+
+def signed(fake: FakeSlack, body: str, age: float = 0.0) -> dict[str, str]:
+    """Return the headers of a request of Slack's."""
+    stamp = str(int(time.time() - age))
+    verifier = SignatureVerifier(fake.signing_secret)
+    signature = verifier.generate_signature(timestamp=stamp, body=body)
+    assert signature is not None
+    return {
+        "content-type": "application/json",
+        "x-slack-request-timestamp": stamp,
+        "x-slack-signature": signature,
+    }
+
+
+async def test_over_http_only_what_slack_signed_just_now_is_taken() -> None:
+    async with slack() as fake, running(fake, http=True) as app, app.web() as web:
+        await app.ready()
+        fake.deliveries.hold()
+        fake.say(fake.channel(), fake.user("Ada"), "one")
+        body = json.dumps(fake.deliveries.all[-1].payload)
+        right = signed(fake, body)
+        wrong = [
+            {},
+            signed(fake, body + " "),
+            signed(fake, body, age=301),
+            {**right, "x-slack-request-timestamp": "soon"},
+            {**right, "x-slack-request-timestamp": "9" * 400},
+        ]
+        for headers in wrong:
+            answer = await web.post("/slack/events", content=body, headers=headers)
+            assert answer.status_code == 401
+        assert app.host.accepted == []
+        assert (await web.post("/slack/events", content=body, headers=right)).status_code == 200
+        assert app.host.texts() == ["one"]
+        challenge = json.dumps({"type": "url_verification", "challenge": "abc", "token": "x"})
+        proof = await web.post("/slack/events", content=challenge, headers=signed(fake, challenge))
+        assert (proof.status_code, proof.json()) == (200, {"challenge": "abc"})
+        assert fake.sockets.opened == 0
+
+
+async def test_without_a_signing_secret_there_is_no_way_in_over_http() -> None:
+    async with slack() as fake, running(fake, signing_secret="") as app, app.web() as web:
+        await app.ready()
+        body = json.dumps({"type": "event_callback"})
+        answer = await web.post("/slack/events", content=body, headers=signed(fake, body))
+        assert answer.status_code == 404
+
+
+async def test_auth_test_is_asked_once_and_no_event_waits_for_it() -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        fake.fail("auth.test", ServerError(500), Refuse("ratelimited"), Refuse("internal_error"))
+        fake.say(fake.channel(), fake.user("Ada"), "one")
+        await app.heard(1)
+        await untold(fake)
+        assert len(fake.calls_of("auth.test")) == 1
+        fake._faults._queued.clear()
+
+
+async def test_an_event_that_cannot_be_read_is_kept_once_and_the_next_ones_come() -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        room, ada = fake.channel(), fake.user("Ada")
+        fake.events.emit(
+            room.workspace, {"type": "message", "channel": None, "ts": 7}, "app_mention"
+        )
+        fake.say(room, ada, "next")
+        await app.heard(2)
+        await untold(fake)
+        kept = [one for one in app.host.accepted if one.kind == "unreadable"]
+        assert len(kept) == len(app.host.reports) >= 1
+        assert "next" in app.host.texts()
+
+
+async def test_people_are_called_by_their_names_once_these_are_known() -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        room, ada = fake.channel("garden"), fake.user("Ada Lovelace")
+        fake.say(room, ada, "one")
+        await app.heard(1)
+        await fake.wait_for_calls("users.info", 1)
+        await fake.wait_for_calls("conversations.info", 1)
+        await anyio.sleep(0.02)
+        fake.say(room, ada, "two")
+        await app.heard(2)
+        last = app.host.accepted[-1]
+        assert (last.sender.name, last.chat_title) == ("ada.lovelace", "garden")
+        assert last.sender.id == ada.id
+
+
+async def test_f2_a_refresh_leaves_one_connection_and_loses_nothing() -> None:
+    clock = ManualClock()
+    async with slack(clock) as fake, running(fake, clock=clock) as app:
+        await app.ready()
+        room, ada = fake.channel(), fake.user("Ada")
+        async with anyio.create_task_group() as group:
+            group.start_soon(tick, clock)
+            for number in range(5):
+                opened = fake.sockets.opened
+                fake.refresh()
+                fake.say(room, ada, f"{number}")
+                await fake.wait_for(lambda it, was=opened: it.sockets.opened > was)  # type: ignore[misc]
+                await fake.connected(1)
+            await app.heard(5)
+            group.cancel_scope.cancel()
+        assert sorted(app.host.texts()) == [str(number) for number in range(5)]
+        assert app.host.downs == []
+        assert len(fake.sockets.live) == 1
+
+
+async def tick(clock: ManualClock) -> None:
+    while True:
+        await clock.advance(0.5)
+        await anyio.sleep(0.002)
+
+
+async def test_backfill_brings_what_was_said_meanwhile_in_channels_and_threads() -> None:
+    async with slack() as fake:
+        room, ada = fake.channel(), fake.user("Ada")
+        fake.deliveries.hold()
+        old = fake.say(room, ada, "before the mark")
+        root = fake.say(room, ada, "@tapeway what is it?")
+        fake.say(room, ada, "and why?", thread=root)
+        edited = fake.say(room, ada, "pears")
+        fake.edit(room, edited, "plums")
+        fake.say(room, fake.workspace.bot, "of my own")
+        fake.say(fake.im(ada), ada, "hello")
+        fake.deliveries._open.clear()
+        fake.deliveries.release()
+        async with running(fake) as other:
+            mark = other.clock.now() - timedelta(days=1)
+        marks = Marks({"": mark}, {("", room.id): mark})
+        async with running(fake, marks=marks) as app:
+            await app.ready()
+            said = [(one.kind, one.text) for one in app.host.accepted]
+            assert said == [
+                ("message", "before the mark"),
+                ("message", "@tapeway what is it?"),
+                ("message", "and why?"),
+                ("message", "plums"),
+                ("edit", "plums"),
+                ("message", "hello"),
+            ]
+            assert {one.backlog for one in app.host.accepted} == {True}
+            assert app.host.accepted[2].thread_id == root.ts
+            assert app.host.accepted[2].follows
+            assert app.host.caught == 1
+            assert old.ts == app.host.accepted[0].message_id
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"bot_token": "xoxb-other"}, "TAPEWAY_SLACK__BOT_TOKEN"),
+        ({"app_token": "xapp-other"}, "TAPEWAY_SLACK__APP_TOKEN"),
+        ({"app_token": "", "signing_secret": ""}, "TAPEWAY_SLACK__SIGNING_SECRET"),
+    ],
+)
+async def test_f4_what_is_no_good_is_told_with_its_remedy(
+    values: dict[str, object], said: str
+) -> None:
+    async with slack() as fake, running(fake, **values) as app:  # type: ignore[arg-type]
+        error = await app.error()
+        assert isinstance(error, ChannelUnfit)
+        assert said in str(error)
+        assert "xoxb-other" not in str(error)
+
+
+async def test_f4_a_token_that_is_revoked_later_ends_the_channel() -> None:
+    async with slack() as fake, running(fake, http=True) as app:
+        await app.ready()
+        fake.workspace.refused = "token_revoked"
+        with pytest.raises(ChannelUnfit):
+            await app.channel.deliver(OutboundMessage("slack", "C1", "hi", idem="a"))
+        assert "TAPEWAY_SLACK__BOT_TOKEN" in str(await app.error())
+
+
+async def test_a_missing_scope_is_noted_with_its_name() -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        fake.events.scopes -= {"chat:write"}
+        room = fake.channel()
+        with pytest.raises(SendRefused, match="chat:write"):
+            await app.channel.deliver(OutboundMessage("slack", room.id, "hi", idem="a"))
+        (note,) = app.host.notes
+        assert "chat:write" in note
+        assert "reinstall" in note
+
+
+async def test_files_come_from_the_workspace_s_host_and_only_with_its_leave() -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        ada = fake.user("Ada")
+        file = fake.file("plan.pdf", b"x" * 5000, "application/pdf", ada)
+        fake.say(fake.im(ada), ada, "see", files=[file])
+        await app.heard(1)
+        (media,) = app.host.accepted[0].media
+        assert (media.kind, media.name, media.size) == ("file", "plan.pdf", 5000)
+        assert await app.channel.fetch(media, 10_000) == b"x" * 5000
+        with pytest.raises(MediaRefused, match="larger"):
+            await app.channel.fetch(media, 4_000)
+        file.json["size"] = 0
+        with pytest.raises(MediaRefused, match="larger"):
+            await app.channel.fetch(media, 4_000)
+        for origin in ("https://example.org", fake.base.replace("127.0.0.1", "localhost")):
+            file.json["url_private_download"] = f"{origin}/files-pri/x"
+            with pytest.raises(MediaRefused, match="outside Slack"):
+                await app.channel.fetch(media, 10_000)
+        del file.json["url_private_download"]
+        fake.events.scopes -= {"files:read"}
+        with pytest.raises(MediaRefused):
+            await app.channel.fetch(Media("file", "file", file=f"/{file.id}"), 10_000)
+
+
+async def test_a_login_page_in_place_of_a_file_is_no_file() -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        workspace = app.channel._workspaces.of("")
+        with pytest.raises(MediaRefused, match="login page"):
+            await workspace.api.download(f"{fake.base}/elsewhere", 10_000, "image/png")
+
+
+async def test_a_workspace_of_the_file_is_an_account_of_its_own(tmp_path: object) -> None:
+    path = f"{tmp_path}/installations.json"
+    async with slack() as fake:
+        other = fake.world.workspace("Other Works", "xoxb-2-test")
+        with open(path, "w") as file:  # noqa: ASYNC230, PTH123 - a small one, for the test
+            json.dump({other.team_id: {"bot_token": "xoxb-2-test", "name": "Other"}}, file)
+        async with running(fake, installations=path) as app:
+            await app.ready()
+            ada, bob = fake.user("Ada"), fake.user("Bob", workspace=other)
+            fake.say(fake.im(ada), ada, "here")
+            fake.say(fake.im(bob), bob, "there")
+            await app.heard(2)
+            accounts = {one.text: one.account for one in app.host.accepted}
+            assert accounts == {"here": "", "there": other.team_id}
+            sent = OutboundMessage("slack", fake.im(bob).id, "hi", idem="a", account=other.team_id)
+            await app.channel.deliver(sent)
+            assert fake.text_of(fake.im(bob).id) == "hi"
+            fake.uninstall(other)
+            await app.host.until(lambda: bool(app.host.notes))
+            assert "installed" in app.host.notes[0]
+            fake.say(fake.im(ada), ada, "still here")
+            await app.heard(3)
+
+
+async def test_a_command_is_a_question_or_one_of_ours() -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        room, ada = fake.channel(), fake.user("Ada")
+        for text in ("stop", "ask what is it?", "how are you", "", "status", "reset now"):
+            fake.slash(room, ada, text)
+        await app.heard(6)
+        await untold(fake)
+        assert sorted(app.host.texts()) == sorted(
+            [",stop", "what is it?", "how are you", ",help", ",tape.info", ",reset now"]
+        )
+        assert all(one.addressed and one.chat_kind == "group" for one in app.host.accepted)
+        commands = [it for it in fake.deliveries.all if it.kind == "slash_commands"]
+        answers = {it.payload["text"]: it.answer for it in commands}
+        assert answers["ask what is it?"] == {"response_type": "in_channel"}
+        assert answers["stop"] is None

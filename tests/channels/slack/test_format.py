@@ -1,0 +1,85 @@
+"""Markdown as Slack takes it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from channels.chunk import split
+from channels.slack.format import EMPTY, LIMIT, MOST, neutral, plain, render, settled, size
+from tests.channels.markdowns import markdowns
+from tests.fakes.slack_text import pings
+from tests.fakes.slack_world import Message
+
+PINGS = (
+    "<!here>",
+    "<!channel>",
+    "<!everyone>",
+    "<!subteam^S1>",
+    "<!subteam^S1|@all>",
+    "<@U1>",
+    "<@W1|x>",
+    "@here",
+    "@channel",
+    "@everyone",
+    "(@here)",
+    "<!HERE>",
+    "@Everyone",
+)
+TEXTS = st.lists(st.sampled_from((*PINGS, "a", " ", "\n", "@", "<", "!", "here", "U", "@he", "re")))
+
+
+def alerts(text: str) -> list[str]:
+    """Return whom a text alerts, also where plain words do."""
+    message = Message("1.1", "C1", True, {"text": text}, settings={"parse": "full"})
+    return pings(message)
+
+
+@pytest.mark.parametrize("ping", PINGS)
+def test_e5_nothing_pings_anybody_and_everything_stays_readable(ping: str) -> None:
+    text = render(f"all: {ping}!")
+    assert alerts(text) == []
+    assert text.replace("\u200b", "") == f"all: {ping}!"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["@property", "@channels_first", "<!DOCTYPE html>", "<!-- x -->", "a@example.org", "<@>"],
+)
+def test_code_that_looks_alike_is_left_alone(text: str) -> None:
+    assert render(text) == text
+
+
+@given(TEXTS)
+def test_e5_whatever_stands_together_pings_nobody(parts: list[str]) -> None:
+    assert alerts(render("".join(parts))) == []
+
+
+@given(TEXTS, st.integers(0, 60))
+def test_what_is_settled_of_a_text_begins_what_it_becomes(parts: list[str], at: int) -> None:
+    whole = "".join(parts)
+    begun = settled(whole[:at])
+    if render(whole) != EMPTY:
+        assert render(whole).startswith(begun)
+    assert alerts(begun) == []
+
+
+@given(markdowns)
+def test_e2_every_piece_fits_in_whatever_unit(text: str) -> None:
+    for piece in split(text, LIMIT, size):
+        sent = render(piece)
+        assert 0 < len(sent) <= MOST
+        assert len(sent.encode("utf-16-le")) // 2 <= MOST
+
+
+def test_what_cannot_be_seen_is_said_to_be_so() -> None:
+    assert render(" \u200b\n") == EMPTY
+    assert render("a\x00b\ud800") == "ab"
+    assert neutral("a\r\nb") == "a\nb"
+
+
+def test_a_server_without_markdown_gets_the_bare_text() -> None:
+    assert plain("**a** <b> & [c](https://example.org) @here") == (
+        "a &lt;b&gt; &amp; c (https://example.org) @\u200bhere"
+    )

@@ -1,0 +1,306 @@
+"""Posting, editing, streams, and what is done where Slack refuses."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from channels.draft import Place
+from channels.errors import (
+    ChannelDown,
+    ChannelError,
+    PlaceGone,
+    SendAmbiguous,
+    SendDelayed,
+    SendRefused,
+)
+from channels.message import InboundMessage, OutboundMessage
+from tests.channels.slack.hosts import Running, running
+from tests.clock import ManualClock
+from tests.fakes.slack_faults import LostAnswer, RateLimited, Refuse, Reset, ServerError
+from tests.fakes.slack_server import FakeSlack
+from tests.fakes.slack_world import Channel, Message, User
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class Room:
+    """A channel with a question in it."""
+
+    app: Running
+    fake: FakeSlack
+    place: Channel
+    ada: User
+    asked: InboundMessage
+
+    def answer(self, text: str = "an answer", **more: Any) -> OutboundMessage:
+        values: dict[str, Any] = {
+            "idem": "t-1:0",
+            "answers": self.asked.ext_id,
+            "reply_to": self.asked.message_id,
+            "turn": "t-1",
+            "date": self.asked.date,
+        }
+        return OutboundMessage("slack", self.place.id, text, **(values | more))
+
+    async def deliver(self, text: str = "an answer", **more: Any) -> str:
+        (receipt,) = await self.app.channel.deliver(self.answer(text, **more))
+        return receipt.platform_id
+
+    async def show(self, text: str, ts: str | None = None, *, again: bool = False) -> str | None:
+        return await self.app.channel.show(self.asked, Place("t-1:0", ts, again), text)
+
+    @property
+    def messages(self) -> list[Message]:
+        return self.fake.messages(self.place.id)
+
+    def texts(self) -> list[str]:
+        return [message.text for message in self.messages]
+
+
+@asynccontextmanager
+async def asked(*, direct: bool = False, **fake_is: Any) -> AsyncIterator[Room]:
+    """Let Ada ask something."""
+    clock = ManualClock()
+    fake = FakeSlack(clock=clock.monotonic, sleep=clock.sleep, **fake_is)
+    fake.epoch = clock.now().timestamp() - clock.monotonic()
+    async with fake, running(fake, clock=clock) as app:
+        await app.ready()
+        ada = fake.user("Ada")
+        place = fake.im(ada) if direct else fake.channel()
+        fake.say(place, ada, "hello" if direct else "@tapeway hello")
+        await app.heard(1)
+        yield Room(app, fake, place, ada, app.host.accepted[0])
+
+
+async def test_an_answer_goes_to_the_thread_of_its_question_with_its_key_and_unfurls_nothing() -> (
+    None
+):
+    async with asked() as room:
+        ts = await room.deliver("see https://example.org @here")
+        (sent,) = room.messages
+        assert (sent.ts, sent.thread_ts) == (ts, room.asked.message_id)
+        assert sent.metadata == {
+            "event_type": "tapeway",
+            "event_payload": {"key": "t-1:0", "reply_to": room.asked.message_id},
+        }
+        params = room.fake.calls_of("chat.postMessage")[0].params
+        assert params["unfurl_links"] is params["unfurl_media"] is False
+        assert params["markdown_text"] == "see https://example.org @\u200bhere"
+        assert room.fake.pinged(room.place.id) == []
+
+
+async def test_later_pieces_stay_in_the_thread() -> None:
+    async with asked() as room:
+        await room.deliver("one")
+        await room.deliver("two", idem="t-1:0.1", piece=1, reply_to=None)
+        assert {message.thread_ts for message in room.messages} == {room.asked.message_id}
+
+
+async def test_a_direct_message_is_answered_where_it_stands_unless_it_is_in_a_thread() -> None:
+    async with asked(direct=True) as room:
+        await room.deliver()
+        assert room.messages[0].thread_ts is None
+        await room.deliver(idem="t-2:0", thread_id=room.asked.message_id)
+        assert room.messages[1].thread_ts == room.asked.message_id
+
+
+async def test_d5_partial_text_is_a_stream_that_becomes_the_answer() -> None:
+    async with asked() as room:
+        ts = await room.show("Hel")
+        assert ts is not None
+        assert room.app.channel.streams(room.asked)
+        assert await room.show("Hello **wor", ts) == ts
+        assert room.texts() == ["Hello **wor"]
+        assert await room.deliver("Hello **world**!", edits=ts) == ts
+        assert room.texts() == ["Hello **world**!"]
+        assert room.messages[0].metadata is not None
+        methods = [call.method for call in room.fake.calls if call.method.startswith("chat.")]
+        assert methods == ["chat.startStream", "chat.appendStream", "chat.stopStream"]
+        started = room.fake.calls_of("chat.startStream")[0].params
+        assert started["recipient_user_id"] == room.ada.id
+        assert started["recipient_team_id"] == room.ada.team_id
+
+
+async def test_text_that_begins_anew_ends_the_stream_and_edits_the_same_message() -> None:
+    async with asked() as room:
+        ts = await room.show("A first try")
+        assert await room.show("Another", ts) == ts
+        assert room.texts() == ["Another"]
+        assert await room.deliver("Another one", edits=ts) == ts
+        assert room.texts() == ["Another one"]
+
+
+async def test_a_stream_that_has_ended_by_itself_goes_on_as_an_edited_message() -> None:
+    async with asked() as room:
+        ts = await room.show("begun")
+        await room.app.clock.advance(301)
+        assert await room.show("begun and more", ts) == ts
+        assert not room.app.channel.streams(room.asked)
+        assert await room.deliver("begun and more, and done", edits=ts) == ts
+        assert room.texts() == ["begun and more, and done"]
+
+
+async def test_a_stream_that_ends_just_before_the_answer_is_edited_into_it() -> None:
+    async with asked() as room:
+        ts = await room.show("begun")
+        await room.app.clock.advance(301)
+        assert await room.deliver("begun, and done", edits=ts) == ts
+        assert room.texts() == ["begun, and done"]
+
+
+async def test_a_server_without_streams_gets_a_message_that_is_edited() -> None:
+    async with asked(streams=False) as room:
+        ts = await room.show("one **tw")
+        assert room.texts() == ["one **tw**"]
+        assert await room.show("one **two**", ts) == ts
+        assert await room.deliver("one **two** three", edits=ts) == ts
+        assert room.texts() == ["one **two** three"]
+        assert len(room.fake.calls_of("chat.startStream")) == 1
+
+
+async def test_the_stop_of_a_stream_is_the_command_of_who_is_answered() -> None:
+    async with asked() as room:
+        ts = await room.show("a long st")
+        assert ts is not None
+        room.fake.events.subscribed -= {"agent_session_stopped"}
+        room.fake.press_stop(room.place, room.ada, ts)
+        await room.show("a long story", ts)
+        await room.app.heard(2)
+        told = room.app.host.accepted[1]
+        assert (told.text, told.sender.id, told.addressed) == (",stop", room.ada.id, True)
+        assert told.thread_id == room.asked.message_id
+        assert await room.deliver("Stopped.", edits=ts) == ts
+        assert room.texts() == ["Stopped."]
+
+
+async def test_stop_pressed_and_told_twice_is_one_command() -> None:
+    async with asked() as room:
+        ts = await room.show("a long st")
+        assert ts is not None
+        room.fake.press_stop(room.place, room.ada, ts)
+        await room.app.heard(2)
+        await room.show("a long story", ts)
+        await room.app.clock.advance(1)
+        assert [one.text for one in room.app.host.accepted[1:]] == [",stop"]
+
+
+@pytest.mark.parametrize("lost", [LostAnswer(), ServerError(503), Refuse("internal_error")])
+async def test_d1_a_lost_answer_is_ambiguous_and_looked_up(lost: Any) -> None:
+    async with asked() as room:
+        room.fake.fail("chat.postMessage", lost)
+        with pytest.raises(SendAmbiguous):
+            await room.deliver()
+        found = await room.app.channel.find(room.answer())
+        assert [one.platform_id for one in found] == [message.ts for message in room.messages]
+        assert len(found) == isinstance(lost, LostAnswer)
+
+
+async def test_d1_a_draft_that_is_found_is_made_the_answer() -> None:
+    async with asked(streams=False) as room:
+        room.fake.fail("chat.postMessage", LostAnswer())
+        with pytest.raises(SendAmbiguous):
+            await room.show("beg")
+        ts = room.messages[0].ts
+        assert await room.deliver("begun, and done") == ts
+        assert room.texts() == ["begun, and done"]
+
+
+async def test_d1_a_stream_that_nobody_knows_of_is_made_the_answer() -> None:
+    async with asked() as room:
+        room.fake.fail("chat.startStream", LostAnswer())
+        with pytest.raises(SendAmbiguous):
+            await room.show("beg")
+        ts = room.messages[0].ts
+        assert await room.deliver("begun, and done") == ts
+        assert room.texts() == ["begun, and done"]
+
+
+async def test_what_a_crash_left_is_shown_on_and_not_begun_again() -> None:
+    async with asked() as room:
+        ts = await room.show("beg")
+        room.app.channel._sender.streams.forget(room.asked.ext_id)
+        assert await room.show("begun", again=True) == ts
+        assert room.texts() == ["begun"]
+
+
+async def test_messages_of_another_key_are_not_found() -> None:
+    async with asked() as room:
+        await room.deliver("other", idem="t-0:0")
+        assert await room.app.channel.find(room.answer()) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "said"),
+    [
+        (Refuse("channel_not_found"), SendRefused, "/invite"),
+        (Refuse("is_archived"), SendRefused, "archived"),
+        (Refuse("not_in_channel"), SendRefused, "/invite"),
+        (Refuse("account_inactive"), SendRefused, "not installed"),
+        (RateLimited(40), SendDelayed, "40 s"),
+        (Reset(), SendAmbiguous, "no answer"),
+    ],
+)
+async def test_what_slack_refuses_is_told_apart(
+    fault: Any, kind: type[ChannelError], said: str
+) -> None:
+    async with asked() as room:
+        room.fake.fail("chat.postMessage", fault)
+        with pytest.raises(kind, match=said):
+            await room.deliver()
+
+
+@pytest.mark.parametrize("code", ["message_not_found", "edit_window_closed", "cant_update_message"])
+async def test_d4_an_edit_of_what_is_gone_says_so(code: str) -> None:
+    async with asked() as room:
+        room.fake.fail("chat.update", Refuse(code))
+        with pytest.raises(PlaceGone):
+            await room.deliver(edits="1700000000.000001")
+
+
+async def test_slack_away_is_the_channel_down_and_nothing_was_sent() -> None:
+    async with asked() as room:
+        room.app.channel._workspaces.of("").api.client.base_url = "http://127.0.0.1:9/api/"
+        with pytest.raises(ChannelDown):
+            await room.deliver()
+
+
+async def test_a_thread_that_is_gone_is_left_for_the_channel() -> None:
+    async with asked() as room:
+        await room.deliver(thread_id="1700000000.000001")
+        assert room.messages[0].thread_ts is None
+
+
+async def test_partial_text_gives_way_where_slack_takes_no_more() -> None:
+    async with asked(limits=True) as room:
+        ts = await room.show("0")
+        for number in range(1, 120):
+            assert await room.show("0" + "x" * number, ts) == ts
+        assert room.fake.too_many == 0
+        assert await room.deliver("0" + "x" * 120, edits=ts) == ts
+        assert room.texts() == ["0" + "x" * 120]
+        assert room.app.clock.monotonic() == 0
+
+
+async def test_a_draft_that_nobody_wants_is_taken_away() -> None:
+    async with asked() as room:
+        ts = await room.show("never mind")
+        await room.app.channel.remove_draft(room.asked, Place("t-1:0", ts))
+        assert room.messages == []
+        await room.app.channel.remove_draft(room.asked, Place("t-1:0", ts))
+
+
+async def test_e6_the_status_shows_while_somebody_waits_and_is_refreshed() -> None:
+    async with asked() as room:
+        thread = room.asked.message_id
+        await room.app.channel.show_typing(room.asked, True)
+        await room.fake.wait_for(lambda it: it.status(room.place.id, thread) != "")
+        await room.app.clock.advance(100)
+        await room.fake.wait_for_calls("assistant.threads.setStatus", 2)
+        await room.app.channel.show_typing(room.asked, False)
+        await room.fake.wait_for(lambda it: it.status(room.place.id, thread) == "")

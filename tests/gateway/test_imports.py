@@ -1,0 +1,50 @@
+"""A channel that is not enabled costs nothing: its SDK is not imported."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.gateways import ROOT, clean_environ, make_environ
+
+pytestmark = pytest.mark.anyio
+
+SDKS = {
+    "discord": {"discord"},
+    "slack": {"slack_bolt", "slack_sdk"},
+    "telegram": {"telegram"},
+}
+TOKENS = {
+    "discord": {"DISCORD__TOKEN": "1.2.3", "DISCORD__BASE_URL": "http://127.0.0.1:9/api/v10"},
+    "slack": {
+        "SLACK__BOT_TOKEN": "xoxb-1",
+        "SLACK__APP_TOKEN": "xapp-1",
+        "SLACK__BASE_URL": "http://127.0.0.1:9/api/",
+    },
+    "telegram": {"TELEGRAM__TOKEN": "1:x", "TELEGRAM__BASE_URL": "http://127.0.0.1:9/bot"},
+}
+STARTS = """
+import sys, anyio
+from gateway.app import running_gateway
+from gateway.settings import load_settings
+
+async def main():
+    async with running_gateway(load_settings()):
+        names = {name.partition(".")[0] for name in sys.modules}
+        print("LOADED", *sorted(names & {"discord", "slack_bolt", "slack_sdk", "telegram"}))
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.parametrize("enabled", ["", *sorted(SDKS)])
+async def test_a_gateway_loads_the_sdk_of_what_is_enabled_and_no_other(
+    tmp_path: Path, enabled: str
+) -> None:
+    environ = clean_environ(make_environ(tmp_path, None, **TOKENS.get(enabled, {})))
+    done = await anyio.run_process([sys.executable, "-c", STARTS], env=environ, cwd=ROOT)
+    (line,) = [one for one in done.stdout.decode().splitlines() if one.startswith("LOADED")]
+    assert set(line.split()[1:]) == SDKS.get(enabled, set())

@@ -28,6 +28,13 @@ pytestmark = pytest.mark.anyio
 NOW = datetime.now(UTC)
 
 
+@pytest.fixture(autouse=True)
+def _now() -> None:
+    """Let each test begin now: the first of them is long ago at the last."""
+    global NOW
+    NOW = datetime.now(UTC)
+
+
 def said(number: int, minutes: float, chat: str = "1", thread: str | None = None) -> InboundMessage:
     """Return what was said so many minutes ago, to nobody; negative: so long after the start."""
     return replace(

@@ -280,3 +280,15 @@ async def test_several_connections_share_the_servers(
             await connected(bot, 2)
             await bot.ask("one")
             assert len(bot.texts()) == 1
+
+
+async def test_a4_what_a_moderator_deletes_at_once_is_deleted_each(tmp_path: Path) -> None:
+    async with discord_bot(tmp_path) as bot:
+        await connected(bot)
+        said = [bot.say(text).id for text in ("one", "two", "three")]
+        await heard(bot, "one", "two", "three")
+        bot.fake.delete_bulk(bot.general, said[:2])
+        await bot.pass_by(0.3)
+        await bot.settled()
+        gone = [e.payload["data"] for e in await bot.tape() if e.name == "message.delete"]
+    assert [one["message_id"] for one in gone] == [str(number) for number in said[:2]]

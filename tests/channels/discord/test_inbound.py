@@ -297,3 +297,11 @@ def test_places_know_the_own_role_and_what_is_gone() -> None:
     assert SERVER in known.servers
     known.take("GUILD_DELETE", {"id": SERVER})
     assert list(known.rooms) == [PRIVATE]
+
+
+def test_a4_a_message_that_is_gone_is_named() -> None:
+    raw = said("plums")
+    gone: Json = {key: raw[key] for key in ("id", "channel_id", "guild_id") if key in raw}
+    found = read(gone, name="MESSAGE_DELETE")
+    assert (found.kind, found.message_id, found.text) == ("delete", raw["id"], "")
+    assert found.ext_id == f"{read(raw).ext_id}/deleted"

@@ -151,8 +151,17 @@ async def test_a4_an_edit_names_its_message_and_a_preview_is_none() -> None:
     assert again.ext_id == found.ext_id
     preview = event(subtype="message_changed", message=now, previous_message=event("plums"))
     assert of_event(preview, me()) is None
-    stone = {**now, "subtype": "tombstone"}
-    assert of_event(event(subtype="message_changed", message=stone), me()) is None
+
+
+async def test_a4_a_message_that_is_gone_is_named_also_where_a_stone_is_left() -> None:
+    was = event("plums")
+    deleted = {"subtype": "message_deleted", "deleted_ts": was["ts"], "previous_message": was}
+    stone = {"message": {**was, "subtype": "tombstone", "user": "USLACKBOT"}}
+    for told in (deleted, {"subtype": "message_changed", **stone, "previous_message": was}):
+        found = of_event(event(**told) | {"ts": "1700000009.000200"}, me())
+        assert found is not None
+        assert (found.kind, found.message_id, found.text) == ("delete", was["ts"], "")
+        assert found.ext_id == f"C1/{was['ts']}/deleted"
 
 
 async def test_shared_words_are_somebody_else_s() -> None:

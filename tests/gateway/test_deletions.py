@@ -106,3 +106,61 @@ async def test_a_deletion_of_what_nobody_knows_tells_nothing(tmp_path: Path) -> 
         (row,) = await gateway.core.store.select("ledger.inbox_row", {"id": 1})
     assert entries == []
     assert row["status"] == "taped"
+
+
+async def test_a4_a_question_that_is_deleted_while_it_is_steered_ends_nothing(
+    tmp_path: Path,
+) -> None:
+    channel, gate = PlainChannel(), asyncio.Event()
+    more = {"ACCESS__MODE": "open", "TURN__OVERLAP": "steer"}
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), **more) as gateway,
+    ):
+        server.enqueue(Text(("one",), gate=gate))
+        await channel.host.accept([MESSAGE])
+        await server.wait_for_requests(1)
+        await channel.host.accept([SECOND])
+        await gateway.conversation.intake.taken_in()
+        await channel.host.accept([deletion(SECOND)])
+        await gateway.conversation.intake.taken_in()
+        gate.set()
+        entries = await settled(gateway, "plain:-100")
+    assert [post.text for post in channel.posts] == ["one"]
+    assert names(entries).count("turn.end") == 1
+
+
+async def test_a4_a_message_of_a_burst_that_is_deleted_as_its_turn_begins_takes_no_other_along(
+    tmp_path: Path,
+) -> None:
+    channel = PlainChannel()
+    more = {"ACCESS__MODE": "open", "BUFFER__DEBOUNCE": "0.05"}
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), **more) as gateway,
+    ):
+        # Its row is dropped, and whoever is about to ask it does not know that yet.
+        gateway.conversation.intake._deleted = lambda _row: None
+        await channel.host.accept([MESSAGE, SECOND, deletion(SECOND)])
+        await settled(gateway, "plain:-100")
+        while not channel.posts:  # noqa: ASYNC110 - a post has no event
+            await asyncio.sleep(0.005)
+        entries = await settled(gateway, "plain:-100")
+    assert len(channel.posts) == 1
+    assert channel.posts[0].reply_to == MESSAGE.message_id
+    assert names(entries).count("turn.start") == 1
+
+
+async def test_a4_a_deletion_finds_its_message_behind_an_edit_that_came_too_early(
+    tmp_path: Path,
+) -> None:
+    channel = PlainChannel()
+    early = replace(ASIDE, kind="edit", ext_id=f"{ASIDE.ext_id}/edit", text="at five")
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
+    ):
+        for said in (early, ASIDE, deletion(ASIDE), MESSAGE):
+            await channel.host.accept([said])
+        await settled(gateway, "plain:-100")
+    assert "at four" not in str(server.requests[0].body)

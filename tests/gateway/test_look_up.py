@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -11,10 +12,20 @@ import anyio
 import pytest
 
 from channels.base import Capability, Traits
-from channels.errors import ChannelDown, SendAmbiguous, SendDelayed
-from channels.message import OutboundMessage, Receipt
+from channels.draft import Place
+from channels.errors import (
+    ChannelDown,
+    ChannelError,
+    PlaceGone,
+    SendAmbiguous,
+    SendDelayed,
+    SendRefused,
+)
+from channels.message import InboundMessage, OutboundMessage, Receipt
 from gateway.delivery import RESENT
 from tests.clock import QuickClock
+from tests.fakes.openai_script import Text
+from tests.fakes.openai_server import FakeOpenAI
 from tests.gateway.test_access import Brings
 from tests.gateway.test_delivery import QUESTION, EditingChannel, Platform, ask
 from tests.gateways import gateway_of, settled
@@ -33,11 +44,32 @@ class Searched(EditingChannel):
         self.lookups: list[Exception] = []
         self.arrives = True
         self.searches = 0
+        self.gone_once = False
+        self.hang_draft = False
+        self.dead = anyio.Event()
+        self.at_slot: list[Callable[[], None]] = []
+
+    async def prepare(self, message: OutboundMessage) -> OutboundMessage:
+        prepared = await super().prepare(message)
+        if self.at_slot:
+            self.at_slot.pop(0)()
+        return prepared
+
+    async def show(self, message: InboundMessage, place: Place, text: str) -> str:
+        shown = await super().show(message, place, text)
+        self.sent[place.idem] = shown
+        if self.hang_draft:  # nobody learns where it stands
+            await self.dead.wait()
+            raise SendAmbiguous("no answer was read")
+        return shown
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         known = self.sent.get(message.idem) if "idempotent_send" in self.capabilities else None
         if known is not None:
             return [Receipt(known)]
+        if self.gone_once and message.edits and not self.after:
+            self.gone_once = False
+            raise PlaceGone("it is closed")
         if not self.arrives:
             self.arrives = True
             raise SendAmbiguous("no answer was read, and it never arrived")
@@ -53,6 +85,8 @@ class Searched(EditingChannel):
         if self.lookups:
             raise self.lookups.pop(0)
         found = self.sent.get(message.idem)
+        if found:  # where it is a draft, it becomes the answer
+            self.platform.put(found, message.text)
         return [Receipt(found)] if found else []
 
 
@@ -142,3 +176,79 @@ async def until(so: Callable[[], bool]) -> None:
     with anyio.fail_after(10):
         while not so():  # noqa: ASYNC110 - what a fake counts has no event
             await anyio.sleep(0.005)
+
+
+@pytest.mark.parametrize("policy", ["resend", "hold"])
+async def test_d1_where_the_chat_may_not_be_searched_the_setting_decides(
+    tmp_path: Path, policy: str
+) -> None:
+    channel = Searched(Platform())
+    channel.after = [SendAmbiguous("no answer was read")]
+    channel.lookups = [SendRefused("you may not read its history")]
+    more = {"DELIVERY__AMBIGUOUS": policy}
+    async with gateway_of(tmp_path, None, Brings(channel), clock=QuickClock(), **more) as gateway:
+        told = await ask(gateway, channel, text=",help")
+    texts = list(channel.platform.messages.values())
+    if policy == "resend":
+        assert texts == [texts[0], RESENT + texts[0]]
+    else:
+        assert len(texts) == 1
+        assert "send.ambiguous" in told
+
+
+async def test_d1_a_search_is_made_for_as_long_as_it_takes(tmp_path: Path) -> None:
+    channel = Searched(Platform())
+    channel.after = [SendAmbiguous("no answer was read")]
+    channel.lookups = [ChannelError("not now"), ConnectionError("not now"), SendDelayed(1)] * 9
+    async with gateway_of(tmp_path, None, Brings(channel), clock=QuickClock()) as gateway:
+        told = await ask(gateway, channel, text=",help")
+    assert (len(channel.platform.messages), channel.searches) == (1, 28)
+    assert "send.receipt" in told
+
+
+async def test_d1_doubt_outlives_a_place_that_is_gone(tmp_path: Path) -> None:
+    """An edit of which nobody knows, and then the draft is closed: it may be the answer already."""
+    channel = Searched(Platform())
+    channel.capabilities = frozenset({"lookup", "edit"})  # type: ignore[misc]
+    gate = asyncio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), clock=QuickClock()) as gateway,
+    ):
+        server.enqueue(Text(("half ", "whole"), gate=gate))
+        await channel.host.accept([QUESTION])
+        await channel.platform.shows("half ")
+        channel.after = [SendAmbiguous("no answer was read")]
+        channel.gone_once = True
+        gate.set()
+        await settled(gateway, "editing:1")
+    assert list(channel.platform.messages.values()) == ["half whole"]
+    assert channel.searches == 1
+
+
+async def test_d1_a_draft_whose_place_nobody_knows_becomes_the_answer(tmp_path: Path) -> None:
+    first = Searched(Platform())
+    first.capabilities = frozenset({"lookup", "edit"})  # type: ignore[misc]
+    first.hang_draft = True
+    async with FakeOpenAI() as server:
+        server.enqueue(Text(("half ", "whole"), gate=asyncio.Event()))
+        async with gateway_of(tmp_path, server, Brings(first)):
+            await first.host.accept([QUESTION])
+            await first.platform.shows("half ")
+            first.dead.set()
+        second = Searched(first.platform)
+        second.sent = first.sent
+        server.enqueue(Text(("half whole",)))
+        async with gateway_of(tmp_path, server, Brings(second), clock=QuickClock()) as gateway:
+            await settled(gateway, "editing:1")
+    assert list(first.platform.messages.values()) == ["half whole"]
+
+
+async def test_d1_the_window_of_a_key_may_end_while_a_slot_is_waited_for(tmp_path: Path) -> None:
+    clock = QuickClock()
+    channel = Searched(Platform(), "idempotent_send", keys=120.0)
+    channel.after = [SendAmbiguous("no answer was read")]
+    channel.at_slot = [lambda: None, lambda: clock.jump(timedelta(minutes=3))]
+    async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
+        await ask(gateway, channel, text=",help")
+    assert (len(channel.platform.messages), channel.searches) == (1, 1)

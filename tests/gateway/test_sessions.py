@@ -216,3 +216,28 @@ async def test_d1_a_turn_that_is_handed_over_is_followed_by_none() -> None:
         group.cancel_scope.cancel()
     assert begun == [1]
     assert sessions.waiting("s") == 1
+
+
+async def test_a_message_that_is_forgotten_leaves_its_question_where_it_stands(
+    bench: Bench,
+) -> None:
+    burst = replace(in_lane(2, "l"), rows=(*in_lane(2, "l").rows, *in_lane(3, "l").rows))
+    for one in (in_lane(1, "l"), burst, in_lane(4, "l")):
+        bench.sessions.submit(one)
+    await anyio.wait_all_tasks_blocked()
+    gone = bench.sessions.forget(2)
+    assert gone is not None
+    assert gone.id == 2
+    assert bench.sessions.forget(9) is None
+    for number in (1, 3, 4):
+        await bench.let_go(number)
+    assert bench.running == [1, 3, 4]
+
+
+async def test_a_question_that_waits_to_be_steered_can_be_forgotten(bench: Bench) -> None:
+    bench.sessions.submit(in_lane(1, "l"))
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(in_lane(2, "l"), "steer")
+    assert bench.sessions.forget(2) is not None
+    await bench.let_go(1)
+    assert bench.running == [1]

@@ -17,7 +17,11 @@ from bench.chaos_traps import Traps
 from bench.chaos_window import Window
 
 CHANNELS: Final[Mapping[str, str]] = MappingProxyType(
-    {"telegram": "bench.chaos_telegram", "web": "bench.chaos_web"}
+    {
+        "discord": "bench.chaos_discord",
+        "telegram": "bench.chaos_telegram",
+        "web": "bench.chaos_web",
+    }
 )
 """The module of each channel."""
 

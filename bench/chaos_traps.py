@@ -30,6 +30,10 @@ class Traps:
         """Take all away."""
         self._set.clear()
 
+    def waits(self, name: str) -> bool:
+        """Tell whether one is set, whichever its moment; it stays."""
+        return any(own == name for own, _left in self._set)
+
     def has(self, name: str) -> bool:
         """Tell whether this moment is one; the trap is used up. Whoever asks must kill."""
         if not self._supervisor.alive:

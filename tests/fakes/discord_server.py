@@ -273,7 +273,7 @@ class FakeDiscord(Trouble):
             return refusal
         return None
 
-    def _answer(self, call: Call) -> Answer:
+    def _answer(self, call: Call) -> Outcome:
         headers = ""
         if self._limits is not None:
             found = self._limits.charge(call.kind, call.major, self.clock())

@@ -48,6 +48,7 @@ _REQUESTS: Final = (
     "slow",
 )
 _SOCKETS: Final = (
+    "away",
     "drop",
     "closed",
     "reconnect",
@@ -57,7 +58,7 @@ _SOCKETS: Final = (
     "half-open",
     "redeliver",
 )
-_LASTING: Final = ("slow", "zombie", "lost-events")
+_LASTING: Final = ("slow", "away", "zombie", "lost-events")
 
 
 def _roll(name: str, chance: random.Random, at: float) -> Trouble:
@@ -220,19 +221,22 @@ class DiscordStage:
 
     def trouble(self, trouble: Trouble) -> None:
         """Let requests fail, or the gateway's socket."""
+        twofold = trouble.much > 1
         match trouble.name:
             case "drop":
-                self._fake.drop_sockets()
+                (self._fake.drop_connections if twofold else self._fake.drop_sockets)()
             case "closed":
                 self._fake.close_sockets(4009, "Session timed out.")
             case "reconnect":
                 self._fake.ask_to_reconnect()
             case "invalid-session":
-                self._fake.invalidate(resumable=trouble.much > 1)
+                self._fake.invalidate(resumable=twofold)
             case "half-open":
-                self._fake.half_open()
+                self._fake.half_open(stop_reading=twofold)
             case "redeliver":
                 self._deliver_again(int(trouble.much))
+            case "away":
+                self._leave(trouble.much)
             case "zombie" | "lost-events":
                 self._play_dead(trouble.much, lost=trouble.name == "lost-events")
             case _:
@@ -259,7 +263,14 @@ class DiscordStage:
             self._fake.expire_sessions()
         asyncio.get_running_loop().call_later(seconds, self._wake)
 
+    def _leave(self, seconds: float) -> None:
+        """Hang up on everybody for a while."""
+        self._fake.cut_off = True
+        self._fake.drop_connections()
+        asyncio.get_running_loop().call_later(seconds, self._wake)
+
     def _wake(self) -> None:
+        self._fake.cut_off = False
         for socket in self._fake.gateway.live():
             if socket.loses:
                 socket.hang_up()

@@ -39,15 +39,14 @@ def random_plans(
     known = stage_of(channel).menu.faults
     faults = [fault for fault in only or known if fault in known]
     both = len(policies) > 1
-    return [
-        Wanted(
-            channel,
-            faults[number % len(faults)],
-            f"{seed}.{number // len(faults)}",
-            "hold" if both and number % HOLD_SHARE == 0 else policies[0],
-        )
-        for number in range(first, first + (count if faults else 0))
-    ]
+    wanted = []
+    for number in range(first, first + (count if faults else 0)):
+        turn, at = divmod(number, len(faults))
+        # Another share of the faults in each turn, however many there are.
+        holds = both and (turn + at) % HOLD_SHARE == 0
+        policy = "hold" if holds else policies[0]
+        wanted.append(Wanted(channel, faults[at], f"{seed}.{turn}", policy))
+    return wanted
 
 
 def more_plans(

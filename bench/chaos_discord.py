@@ -38,7 +38,7 @@ _LONGEST: Final = 1_910
 
 _REQUESTS: Final = (
     "rate-limited",
-    "rate-limited-everywhere",
+    "rate-limited-all",
     "banned",
     "server-500",
     "server-502",
@@ -306,7 +306,7 @@ def _fault(trouble: Trouble) -> Fault:
     if name.startswith("server-"):
         return ServerError(int(name.removeprefix("server-")))
     if name.startswith("rate-limited"):
-        return RateLimited(trouble.much, everywhere=name.endswith("everywhere"))
+        return RateLimited(trouble.much, everywhere=name.endswith("all"))
     if name == "banned":
         return RateLimited(trouble.much, cloudflare=True)
     if name == "slow":

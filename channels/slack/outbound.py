@@ -245,8 +245,10 @@ class Sender:
                     metadata=mark,
                 )
             except Refused as refused:
-                if not (still and refused.code in STREAMS_STILL):
+                if refused.code not in STREAMS_STILL:
                     raise
+                if not still:  # for some minutes at most: then the stream is too old
+                    raise SendAmbiguous("Slack says that its stream is over and is not") from None
                 await self._end_stream(workspace, chat_id, ts)
                 continue
             self._said(workspace, chat_id, "edit")

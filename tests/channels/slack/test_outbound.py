@@ -154,6 +154,19 @@ async def test_a_stream_that_ends_just_before_the_answer_is_edited_into_it() -> 
         assert room.texts() == ["begun, and done"]
 
 
+async def test_a_stream_that_slack_says_both_is_over_and_is_not_is_no_refusal_of_the_answer() -> (
+    None
+):
+    async with asked() as room:
+        ts = await room.show("begun")
+        over = Refuse("message_not_in_streaming_state")
+        room.fake.fail("chat.stopStream", over, over)
+        with pytest.raises(SendAmbiguous):
+            await room.deliver("begun, and done", edits=ts)
+        assert await room.deliver("begun, and done", edits=ts) == ts
+        assert room.texts() == ["begun, and done"]
+
+
 async def test_a_server_without_streams_gets_a_message_that_is_edited() -> None:
     async with asked(streams=False) as room:
         ts = await room.show("one **tw")

@@ -30,11 +30,13 @@ RETRIES: Final = 2
 class Model:
     """Says the lines of an answer, after a tool where it was asked for one.
 
-    An answer takes `seconds`, so that it can be seen while it is written.
+    An answer takes `seconds`, so that it can be seen while it is written; a long one has so many
+    lines.
     """
 
-    def __init__(self, traps: Traps, seconds: float) -> None:
+    def __init__(self, traps: Traps, seconds: float, long: int) -> None:
         self._traps = traps
+        self._lines = {**LINES, "long": long}
         self._seconds = seconds
         self._failures: Counter[str] = Counter()
         self.troubles: list[str] = []
@@ -44,7 +46,7 @@ class Model:
         token, kind = _asked_in(request)
         after_tool = _is_after_tool(request)
         self._traps.springs("kill-tool" if after_tool else "kill-model")
-        count = LINES[kind]
+        count = self._lines[kind]
         lines = [line(token, number, count) for number in range(1, count + 1)]
         if self.troubles:
             return self._trouble(self.troubles.pop(0), token, lines)

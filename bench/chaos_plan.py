@@ -60,12 +60,14 @@ class Menu:
     places    so many chats people ask in
     moments   kill points of its own: its stage knows each exactly
     troubles  what else goes wrong there
+    long      so many lines a long answer has
     """
 
     channel: str
     places: int
     moments: tuple[str, ...] = ()
     troubles: Mapping[str, Roll] = field(default_factory=dict)
+    long: int = LINES["long"]
 
     @property
     def points(self) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ async def play(
     traps = Traps(supervisor)
     played: list[Record] = []
     async with stage_type(traps, folder / "home") as stage, FakeOpenAI() as model:
-        says = model.default = Model(traps, stage.writes)
+        says = model.default = Model(traps, stage.writes, stage.menu.long)
         environ = _environ(plans[0], folder, stage, model)
         running = asyncio.create_task(supervisor.run(environ))
         try:

@@ -19,6 +19,7 @@ from bench.chaos_window import Window
 CHANNELS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "discord": "bench.chaos_discord",
+        "slack": "bench.chaos_slack",
         "telegram": "bench.chaos_telegram",
         "web": "bench.chaos_web",
     }

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.anyio
 ASKED = Question(0.0, "Q0001", 0, 0, "short")
 SHORT = {
     "discord": ("lost-answer", "kill-missed", "kill-after-final", "lost-events"),
+    "slack": ("lost-answer", "kill-draft", "kill-before-final", "no-streams"),
     "telegram": ("lost-answer", "kill-handed", "kill-told-final"),
     "web": ("lost-answer", "kill-accept", "kill-after-final", "kill-draft"),
 }

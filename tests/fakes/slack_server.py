@@ -335,7 +335,7 @@ class FakeSlack(People):
             return self._spoilt(call, token, head, fault)
         return self._answer(call, token, head)
 
-    def _answer(self, call: Call, token: str | None, head: str) -> Answer:
+    def _answer(self, call: Call, token: str | None, head: str) -> Outcome:
         """Do what is asked."""
         try:
             result = self._result(call, token, head)

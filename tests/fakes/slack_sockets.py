@@ -49,6 +49,10 @@ class Socket:
             self._wire.send_frame(CLOSE, (1000).to_bytes(2, "big"))
             self._wire.finish()
 
+    def drop(self) -> None:
+        """Break the connection."""
+        self._wire.hang_up()
+
     def received(self, opcode: int, data: bytes) -> None:
         """Take a frame of the app."""
         match opcode:

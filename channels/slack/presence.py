@@ -75,11 +75,15 @@ class Presence:
 
     # -- the connection
 
-    async def connected(self, connections: int, *, seamless: bool) -> None:
+    async def connected(self, connections: int, *, seamless: bool, whole: bool = True) -> None:
         """Fill what is missing, then be ready; after deafness, when an event has come."""
         self._connected = True
         if not seamless:
             await self._caught_up()
+        elif not whole:
+            self.gaps += 1
+            self._host.behind()
+            self._host.start_soon("slack catch-up", self._try_to_catch_up)
         if not self._connected:
             return
         if self._deaf:

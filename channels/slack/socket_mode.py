@@ -48,14 +48,20 @@ OVER: Final = frozenset(
     )
 )
 KEPT_OPEN: Final = frozenset(("warning", "refresh_requested"))
-"""Reasons of Slack's after which a connection still delivers, while another one is opened."""
+"""Reasons of Slack's after which a connection stays, while another one is opened."""
+
+DELIVERS_STILL: Final = "warning"
+"""After another reason nothing need come any more: Slack tries again after a minute only."""
 
 
 class Told(Protocol):
     """Who is told how the connection is."""
 
-    async def connected(self, connections: int, *, seamless: bool) -> None:
-        """Hear that a connection is there; `seamless`: nothing can have been missed before it."""
+    async def connected(self, connections: int, *, seamless: bool, whole: bool = True) -> None:
+        """Hear that a connection is there; `seamless`: the one before was there until then.
+
+        `whole`: and nothing can have been missed between the two.
+        """
         ...
 
     def lost(self, why: str) -> None:
@@ -76,6 +82,7 @@ class Link:
         self.since = self.heard = clock.monotonic()
         self.over = anyio.Event()
         self.lost = ""
+        self.delivers = True
 
     async def receive(self) -> Mapping[str, Any] | None:
         """Return the next message; None where there will be none."""
@@ -174,7 +181,8 @@ class SocketMode:
                 await old.close()
                 connections -= seamless
             self._link = fresh
-            await self._told.connected(connections, seamless=seamless)
+            whole = old is not None and old.delivers
+            await self._told.connected(connections, seamless=seamless, whole=whole)
             await fresh.over.wait()
             if fresh.lost:
                 self._told.lost(fresh.lost)
@@ -220,6 +228,7 @@ class SocketMode:
             self._told.sign_of_life()
             if message.get("type") == "disconnect":
                 reason = str(message.get("reason") or "")
+                link.delivers = reason == DELIVERS_STILL
                 link.end("" if reason in KEPT_OPEN else f"Slack ended the connection ({reason})")
                 continue
             request = SocketModeRequest.from_dict(dict(message))

@@ -210,6 +210,23 @@ async def test_f2_a_refresh_leaves_one_connection_and_loses_nothing() -> None:
         assert len(fake.sockets.live) == 1
 
 
+async def test_f2_what_is_said_while_a_connection_is_replaced_does_not_wait_for_slack() -> None:
+    clock = ManualClock()
+    async with slack(clock) as fake, running(fake, clock=clock) as app:
+        await app.ready()
+        room, ada = fake.channel(), fake.user("Ada")
+        await clock.advance(1)
+        begun = clock.monotonic()
+        fake.refresh()
+        fake.say(room, ada, "meanwhile")
+        async with anyio.create_task_group() as group:
+            group.start_soon(tick, clock)
+            await app.heard(1)
+            group.cancel_scope.cancel()
+        assert clock.monotonic() - begun < 30  # Slack delivers again after a minute
+        assert app.host.downs == []
+
+
 async def tick(clock: ManualClock) -> None:
     while True:
         await clock.advance(0.5)

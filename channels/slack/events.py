@@ -149,6 +149,8 @@ class Events:
         message = self._read(body, workspace)
         if message is None:
             return ""
+        if ts_of(event):
+            await self._presence.filled()
         chat = f"{message.account}/{message.chat_id}"
         if message.kind == "unreadable":
             await self._held.put(chat, "", lambda: message)

@@ -20,6 +20,9 @@ from channels.slack.waiting import either
 CATCH_UP_SECONDS: Final = 20.0
 """So long what was missed is asked for before the channel says that it is ready; then beside it."""
 
+HELD_BACK: Final = 2.0
+"""So long what comes waits for what was said before it: Slack wants an answer in three seconds."""
+
 LOOK_EVERY: Final = 15.0
 GIVEN_UP_AFTER: Final = 400.0
 """After so many seconds Slack does not deliver again."""
@@ -60,6 +63,7 @@ class Presence:
         self.gaps = 0
         self._catching_up = anyio.Lock()
         self._connected = False
+        self._filled = anyio.Event()
         self._deaf = False
         self._proved = anyio.Event()
         self._spoke = anyio.Event()
@@ -81,9 +85,8 @@ class Presence:
         if not seamless:
             await self._caught_up()
         elif not whole:
-            self.gaps += 1
-            self._host.behind()
-            self._host.start_soon("slack catch-up", self._try_to_catch_up)
+            self._begin_gap()
+            self._host.start_soon("slack catch-up", self._fill)
         if not self._connected:
             return
         if self._deaf:
@@ -100,8 +103,7 @@ class Presence:
     def lost(self, why: str) -> None:
         """Say that nothing comes now."""
         self._connected = False
-        self.gaps += 1
-        self._host.behind()
+        self._begin_gap()
         self._host.down(DEAF if self._deaf else why)
 
     def sign_of_life(self) -> None:
@@ -185,6 +187,16 @@ class Presence:
 
     # -- what is missing
 
+    def _begin_gap(self) -> None:
+        self.gaps += 1
+        self._filled = anyio.Event()
+        self._host.behind()
+
+    async def filled(self) -> None:
+        """Wait until what was said in the last gap is taken: what comes now was said after it."""
+        if not (filled := self._filled).is_set():
+            await either(filled.wait, lambda: self._clock.sleep(HELD_BACK))
+
     def missing(self) -> None:
         """Note that something was not taken: after a while Slack delivers it no more."""
         self.gaps += 1
@@ -215,11 +227,16 @@ class Presence:
         done = anyio.Event()
 
         async def ask() -> None:
-            await self._try_to_catch_up()
+            await self._fill()
             done.set()
 
         self._host.start_soon("slack catch-up", ask)
         await either(done.wait, lambda: self._clock.sleep(CATCH_UP_SECONDS))
+
+    async def _fill(self) -> None:
+        filled = self._filled
+        await self._try_to_catch_up()
+        filled.set()
 
     async def _try_to_catch_up(self) -> None:
         try:

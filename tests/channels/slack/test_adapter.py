@@ -15,7 +15,7 @@ from channels.host import Marks
 from channels.message import Media, OutboundMessage
 from tests.channels.slack.hosts import running, slack
 from tests.clock import ManualClock
-from tests.fakes.slack_faults import Refuse, ServerError
+from tests.fakes.slack_faults import Hang, Refuse, ServerError
 from tests.fakes.slack_server import FakeSlack
 
 pytestmark = pytest.mark.anyio
@@ -225,6 +225,37 @@ async def test_f2_what_is_said_while_a_connection_is_replaced_does_not_wait_for_
             group.cancel_scope.cancel()
         assert clock.monotonic() - begun < 30  # Slack delivers again after a minute
         assert app.host.downs == []
+
+
+async def test_f2_what_comes_after_a_gap_stands_behind_what_was_said_in_it() -> None:
+    clock = ManualClock()
+    async with slack(clock) as fake, running(fake, clock=clock) as app:
+        await app.ready()
+        room, ada = fake.channel(), fake.user("Ada")
+        await clock.advance(1)
+        slow = Hang()
+        fake.drop_connections()
+        await fake.connected(0)
+        fake.say(room, ada, "in the gap")
+        fake.fail("conversations.history", slow)
+        await clock.advance(2)
+        await fake.wait_for_calls("conversations.history", 1)
+        fake.say(room, ada, "after it")
+        await clock.advance(1)
+        await anyio.sleep(0.02)
+        assert app.host.texts() == []
+        slow.release()
+        await app.heard(2)
+        assert app.host.texts() == ["in the gap", "after it"]
+        fake.drop_connections()
+        await fake.connected(0)
+        fake.fail("users.conversations", Hang())
+        await clock.advance(2)
+        await fake.wait_for_calls("users.conversations", 3)
+        fake.say(room, ada, "waits for a while only")
+        await anyio.sleep(0.02)
+        await clock.advance(2.1)
+        await app.heard(3)
 
 
 async def tick(clock: ManualClock) -> None:

@@ -228,7 +228,7 @@ class SocketMode:
             self._told.sign_of_life()
             if message.get("type") == "disconnect":
                 reason = str(message.get("reason") or "")
-                link.delivers = reason == DELIVERS_STILL
+                link.delivers = link.delivers and reason == DELIVERS_STILL
                 link.end("" if reason in KEPT_OPEN else f"Slack ended the connection ({reason})")
                 continue
             request = SocketModeRequest.from_dict(dict(message))

@@ -219,6 +219,7 @@ async def test_f2_what_is_said_while_a_connection_is_replaced_does_not_wait_for_
         begun = clock.monotonic()
         fake.refresh()
         fake.say(room, ada, "meanwhile")
+        fake.refresh("warning")
         async with anyio.create_task_group() as group:
             group.start_soon(tick, clock)
             await app.heard(1)

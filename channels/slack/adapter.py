@@ -46,6 +46,11 @@ NO_WAY_IN: Final = (
     " Basic Information, App-Level Tokens, scope connections:write) for Socket Mode, or"
     " TAPEWAY_SLACK__SIGNING_SECRET for /slack/events, and start again."
 )
+NO_BOT: Final = (
+    "There is no bot token. Open https://api.slack.com/apps, choose the app, then OAuth &"
+    " Permissions; copy the Bot User OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN (install"
+    " the app first where there is none) and start again."
+)
 NOBODY_THERE: Final = (
     "The app is installed nowhere: set TAPEWAY_SLACK__BOT_TOKEN, or open /slack/install, and start"
     " again."
@@ -116,6 +121,8 @@ class SlackChannel(Channel):
             return
         if not (self._by_socket or self.settings.signing_secret.get_secret_value()):
             raise ChannelUnfit(NO_WAY_IN)
+        if not self.settings.bot_token.get_secret_value() and self.settings.installations is None:
+            raise ChannelUnfit(NO_BOT)
         await self._sessions.open()
         self._begin()
         with anyio.CancelScope() as self._running:

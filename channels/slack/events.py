@@ -40,6 +40,12 @@ IN_CHANNEL: Final = '{"response_type": "in_channel"}'
 TOO_MANY: Final = (
     "Slack delivers fewer events than there are: the app gets more than 30,000 an hour."
 )
+UNSIGNED: Final = (
+    "Something came to /slack/events that is not signed with TAPEWAY_SLACK__SIGNING_SECRET, or was"
+    " signed more than five minutes ago. If it was Slack: copy the Signing Secret of this very app"
+    " (https://api.slack.com/apps, Basic Information) into it and start again; and see whether this"
+    " machine's clock is right."
+)
 
 Raw = Mapping[str, Any]
 
@@ -107,7 +113,10 @@ class Events:
             asked = to_async_bolt_request(request, bytes(body))
         except ValueError:
             return PlainTextResponse("This cannot be read.\n", status_code=400)
-        return to_starlette_response(await self.app.async_dispatch(asked))
+        answer = await self.app.async_dispatch(asked)
+        if answer.status == 401 and self._host is not None:
+            self._host.note(UNSIGNED)
+        return to_starlette_response(answer)
 
     async def _before_authorize(
         self, body: Raw, next_: Callable[[], Awaitable[BoltResponse]]

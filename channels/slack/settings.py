@@ -18,14 +18,14 @@ _OTHERS: Final = ("xoxb-", "xapp-", "xoxp-")
 
 
 class SlackSettings(BaseModel):
-    """A Slack app; with a bot token, or a file of installations, it is on."""
+    """A Slack app; with any of its tokens, or a file of installations, it is on."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     bot_token: SecretStr = Field(
         SecretStr(""),
-        description="The app's bot token (OAuth & Permissions, Bot User OAuth Token); empty: Slack"
-        " is off.",
+        description="The app's bot token (OAuth & Permissions, Bot User OAuth Token). Without any"
+        " token, signing secret or file of installations Slack is off.",
         examples=["xoxb-..."],
     )
     app_token: SecretStr = Field(
@@ -89,8 +89,9 @@ class SlackSettings(BaseModel):
 
     @property
     def enabled(self) -> bool:
-        """Whether there is a workspace to be in."""
-        return bool(self.bot_token.get_secret_value()) or self.installations is not None
+        """Whether something is set, be it too little: what is missing is then told."""
+        given = (self.bot_token, self.app_token, self.signing_secret)
+        return self.installations is not None or any(one.get_secret_value() for one in given)
 
     @property
     def files_origin(self) -> str:
@@ -115,7 +116,9 @@ class SlackSettings(BaseModel):
         if not (token.isascii() and token.isprintable()) or " " in token:
             raise ValueError(f"a token is {wanted} and then letters, digits and -")
         if token.startswith(_OTHERS) and not token.startswith(wanted):
-            raise ValueError(f"this one begins with {wanted}; it holds another of the app's tokens")
+            raise ValueError(
+                f"it begins with {wanted}; what is set there is another token of the app's"
+            )
         return SecretStr(token)
 
     @field_validator("signing_secret", "client_secret")

@@ -132,6 +132,7 @@ async def test_over_http_only_what_slack_signed_just_now_is_taken() -> None:
             answer = await web.post("/slack/events", content=body, headers=headers)
             assert answer.status_code == 401
         assert app.host.accepted == []
+        assert any("TAPEWAY_SLACK__SIGNING_SECRET" in note for note in app.host.notes)
         assert (await web.post("/slack/events", content=body, headers=right)).status_code == 200
         assert app.host.texts() == ["one"]
         challenge = json.dumps({"type": "url_verification", "challenge": "abc", "token": "x"})
@@ -305,6 +306,7 @@ async def test_backfill_brings_what_was_said_meanwhile_in_channels_and_threads()
         ({"bot_token": "xoxb-other"}, "TAPEWAY_SLACK__BOT_TOKEN"),
         ({"app_token": "xapp-other"}, "TAPEWAY_SLACK__APP_TOKEN"),
         ({"app_token": "", "signing_secret": ""}, "TAPEWAY_SLACK__SIGNING_SECRET"),
+        ({"bot_token": ""}, "TAPEWAY_SLACK__BOT_TOKEN"),
     ],
 )
 async def test_f4_what_is_no_good_is_told_with_its_remedy(

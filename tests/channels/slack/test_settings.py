@@ -14,9 +14,11 @@ def settings(**values: object) -> SlackSettings:
     return SlackSettings.model_validate(values)
 
 
-def test_a_bot_token_or_a_file_of_installations_switches_the_channel_on() -> None:
+def test_whatever_only_slack_needs_switches_the_channel_on() -> None:
     assert not settings().enabled
-    assert not settings(app_token="xapp-1").enabled
+    assert not settings(bot_token=" ").enabled
+    assert settings(app_token="xapp-1").enabled
+    assert settings(signing_secret="8f742231").enabled
     assert settings(bot_token=" xoxb-1 \n").enabled
     assert settings(installations=Path("x.json")).enabled
 

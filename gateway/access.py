@@ -51,7 +51,9 @@ class Access:
 def refusal(message: InboundMessage) -> str:
     """Return what a chat that is not open is told, once a day."""
     chat, person = (f"{message.channel}:{one}" for one in (message.chat_id, message.sender.id))
-    what = chat if chat == person else f"{chat} (this chat) or {person} (you)"
+    # Who added the agent to a chat is not always known.
+    alone = not message.sender.id or chat == person
+    what = chat if alone else f"{chat} (this chat) or {person} (you)"
     return (
         f"I am not open to this chat yet. Whoever runs me can let it in: add {what} to"
         " TAPEWAY_ACCESS__ALLOW and start me again."

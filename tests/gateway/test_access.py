@@ -11,7 +11,7 @@ import pytest
 from agent.tool import Role
 from channels.base import Channel
 from channels.message import InboundMessage, OutboundMessage, Receipt, Sender
-from gateway.access import Access
+from gateway.access import Access, refusal
 from gateway.hookspecs import hookimpl
 from gateway.settings import AccessSettings
 from tests.fakes.openai_server import FakeOpenAI
@@ -49,6 +49,11 @@ def test_closed_by_default_and_by_ids_never_by_names(
     settings = AccessSettings.model_validate({"mode": mode, "allow": allow})
     decision = Access(settings).decide(MESSAGE)
     assert (decision.allowed, decision.role) == (allowed, role)
+
+
+def test_a_closed_chat_is_told_only_ids_that_there_are() -> None:
+    assert "add plain:-100 (this chat) or plain:7 (you) to" in refusal(MESSAGE)
+    assert "add plain:-100 to" in refusal(replace(MESSAGE, sender=Sender("", "Somebody")))
 
 
 def test_a_chat_with_a_new_id_keeps_its_place_on_the_list() -> None:

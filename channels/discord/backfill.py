@@ -9,7 +9,7 @@ from typing import Any, Final
 import anyio
 from discord.utils import time_snowflake
 
-from channels.discord.api import ApiRefused, DiscordApi
+from channels.discord.api import MISSING_ACCESS, UNKNOWN_CHANNEL, ApiRefused, DiscordApi
 from channels.discord.inbound import Raw
 from channels.discord.places import WRITTEN, Places, Room
 from channels.errors import ChannelError, SendDelayed
@@ -20,6 +20,9 @@ PAGE: Final = 100
 AT_ONCE: Final = 10
 MOST_PRIVATE: Final = 300
 """So many private chats are asked for, those first that were heard last: Discord lists none."""
+
+CLOSED: Final = frozenset((MISSING_ACCESS, UNKNOWN_CHANNEL))
+"""Reasons that nobody has to hear of: most servers have channels that the bot may not see."""
 
 Read = Callable[[Raw], InboundMessage | None]
 
@@ -118,6 +121,7 @@ class Backfill:
                 return await self._api.ask(path, query)
             except SendDelayed as later:
                 await self._host.clock.sleep(later.retry_after)
-            except ApiRefused:
-                self._host.report("discord.channel_not_read")
+            except ApiRefused as refused:
+                if refused.code not in CLOSED:
+                    self._host.report("discord.channel_not_read")
                 return None

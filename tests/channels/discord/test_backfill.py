@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from tests.channels.discord.hosts import Bot, House, house
 from tests.fakes.discord_faults import RateLimited, Refuse, ServerError
@@ -103,21 +104,25 @@ async def test_the_first_start_reads_the_last_ten_minutes(tmp_path: Path) -> Non
             assert len(bot.texts()) == 1
 
 
-async def test_one_channel_that_cannot_be_read_holds_up_no_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("code", "told"), [(50001, False), (50013, True)])
+async def test_one_channel_that_cannot_be_read_holds_up_no_other(
+    tmp_path: Path, code: int, told: bool
+) -> None:
     async with house(tmp_path) as place:
         other = place.fake.text_channel(place.guild, "other")
         await began(place, place.general, other)
         for room in (place.general, other):
             place.fake.say(room, place.bob, "one")
-        refused = Refuse(403, 50001, "Missing Access")
-        place.fake.fail("history", refused, channel=place.general)
-        async with place.bot() as bot:
-            await bot.until(lambda: len(bot.fake.calls_of("history")) == 2)
-            bot.say("two", place=other)
-            await bot.until(lambda: len(bot.fake.untaken) == 1)  # what cannot be read
-            await bot.fake.caught_up()
-            await bot.gateway.conversation.intake.taken_in()
-            assert await texts(bot, other) == ["@Tapeway before", "one", "two"]
+        place.fake.fail("history", Refuse(403, code, "Missing"), channel=place.general)
+        with capture_logs() as logs:
+            async with place.bot() as bot:
+                await bot.until(lambda: len(bot.fake.calls_of("history")) == 2)
+                bot.say("two", place=other)
+                await bot.until(lambda: len(bot.fake.untaken) == 1)  # what cannot be read
+                await bot.fake.caught_up()
+                await bot.gateway.conversation.intake.taken_in()
+                assert await texts(bot, other) == ["@Tapeway before", "one", "two"]
+        assert ("discord.channel_not_read" in [one["event"] for one in logs]) == told
 
 
 @pytest.mark.parametrize("fault", [RateLimited(5.0), ServerError(500), ServerError(503)])

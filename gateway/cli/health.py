@@ -54,7 +54,7 @@ def ask(home: Path) -> tuple[bool, str]:
     finally:
         connection.close()
     if answer.status == 200:
-        return True, f"ready: {found.url}"
+        return True, "\n".join([f"ready: {found.url}", *_what_could_be_better(body)])
     return False, f"not ready: {_what_is_wrong(body)}"
 
 
@@ -65,6 +65,14 @@ def _home(environ: Mapping[str, str]) -> Path:
         return Path(named).expanduser().absolute()
     home: Path = import_module("gateway.settings").load_settings(environ).home_path
     return home
+
+
+def _what_could_be_better(body: Any) -> list[str]:
+    """Return what channels that run have to say, with the remedy."""
+    channels = body.get("channels", {})
+    return [
+        f"{name}: {note}" for name, state in channels.items() for note in state.get("notes", ())
+    ]
 
 
 def _what_is_wrong(body: Any) -> str:

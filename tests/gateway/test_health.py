@@ -33,10 +33,22 @@ class Unfit(Channel):
         return []
 
 
+class Noted(Unfit):
+    name = "noted"
+
+    async def run(self) -> None:
+        self.host.note("a permission is missing")
+        self.host.ready()
+        await anyio.sleep_forever()
+
+
 class Plugin:
+    def __init__(self, channel: type[Channel] = Unfit) -> None:
+        self._channel = channel
+
     @hookimpl
     def provide_channels(self) -> list[Channel]:
-        return [Unfit()]
+        return [self._channel()]
 
 
 @pytest.mark.anyio
@@ -53,6 +65,13 @@ async def test_a_channel_that_is_not_ready_is_named_with_why(tmp_path: Path) -> 
     async with gateway_of(tmp_path, None, Plugin()):
         ready, told = await anyio.to_thread.run_sync(ask, tmp_path)
     assert (ready, told) == (False, "not ready: unfit is unfit (the token was refused)")
+
+
+@pytest.mark.anyio
+async def test_what_a_channel_that_runs_has_to_say_is_told_too(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path, None, Plugin(Noted)) as gateway:
+        ready, told = await anyio.to_thread.run_sync(ask, tmp_path)
+    assert (ready, told) == (True, f"ready: {gateway.url}\nnoted: a permission is missing")
 
 
 def test_no_gateway_is_told(tmp_path: Path) -> None:

@@ -78,7 +78,10 @@ class ChannelHost(DraftJournal, Protocol):
         ...
 
     def skipped(self, chat_id: str, account: str = "") -> None:
-        """Say that the gap of a chat cannot be read: its mark stays until the next catching up."""
+        """Say that the gap of a chat cannot be read: its mark stays until the next catching up.
+
+        Without a chat: of none of the account's chats.
+        """
         ...
 
     def caught_up(self, marks: Marks | None = None) -> None:

@@ -149,6 +149,9 @@ class Delivery:
                 await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(waits, 6) / 2))
                 waits += 1
             except PlaceGone:
+                if row.message.edits is None:  # a place that is gone again and again
+                    tries += 1
+                    await self._core.clock.sleep(min(LONGEST_WAIT, 2.0**tries / 2))
                 row = await self._write_unplaced(row, doubt)
             except ChannelUnfit as unfit:
                 await self._write_unsent(row, doubt)

@@ -8,7 +8,8 @@ deliveries) runs in the manager's task group; an error in it is logged.
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -244,6 +245,15 @@ class _Gap:
         return None if self._is_open else frozenset(self.skipped)
 
 
+@contextmanager
+def _down_while_away() -> Iterator[None]:
+    """Let a channel hear that the database is away as that nothing can be taken now."""
+    try:
+        yield
+    except StoreUnavailable as away:
+        raise ChannelDown(f"nothing can be written down now: {away}") from away
+
+
 class _Host(ChannelHost):
     """What one channel is given of the gateway."""
 
@@ -270,14 +280,16 @@ class _Host(ChannelHost):
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         kept_back = self._gap.kept_back() if "backfill" in self._channel.capabilities else None
         try:
-            return await self._conversation.intake.accept(messages, kept_back)
-        except StoreUnavailable as away:
+            with _down_while_away():
+                return await self._conversation.intake.accept(messages, kept_back)
+        except ChannelDown:
             self._gap.open()
-            raise ChannelDown(f"nothing can be written down now: {away}") from away
+            raise
 
     async def marks(self) -> Marks:
         asked_at = self._core.clock.now()
-        marks = await self._core.ledger.marks(self._channel.name, OVERLAP, LONGEST_GAP)
+        with _down_while_away():
+            marks = await self._core.ledger.marks(self._channel.name, OVERLAP, LONGEST_GAP)
         self._gap.given_out(marks, asked_at)
         return marks
 
@@ -295,7 +307,8 @@ class _Host(ChannelHost):
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         account = account_id(self._channel.name, account)
-        return await self._core.ledger.threads(account, chat_id, since)
+        with _down_while_away():
+            return await self._core.ledger.threads(account, chat_id, since)
 
     def ready(self) -> None:
         self._manager.connected(self._channel.name)

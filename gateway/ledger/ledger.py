@@ -75,7 +75,8 @@ class Ledger:
         """Put messages into the inbox, all or none; returns the rows of those that were new.
 
         Nothing that was said before them is missing, and that is written down with them, except in
-        the chats (account and chat) that are `kept_back`; None: in all of them.
+        the chats (account and chat; without a chat, all of the account's) that are `kept_back`;
+        None: in all of them.
         """
         unit = Unit()
         moment = utc_iso(self._clock.now())
@@ -117,7 +118,8 @@ class Ledger:
     ) -> None:
         newest: dict[tuple[str, str], str] = {}
         for message in messages:
-            if message.kind != "message" or (message.account, message.chat_id) in kept_back:
+            names = {(message.account, message.chat_id), (message.account, "")}
+            if message.kind != "message" or not names.isdisjoint(kept_back):
                 continue
             if (said_at := self._past(message.date)) is not None:
                 key = (account_id(message.channel, message.account), message.chat_id)

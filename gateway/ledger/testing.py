@@ -314,6 +314,7 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
     await ledger.accept([at(5, 6), at(6, 9, "2")], ())
     await ledger.accept([at(7, 1)])
     await ledger.accept([at(8, 1)], [("", "1")])
+    await ledger.accept([at(12, 1)], [("", "")])
     await ledger.accept([at(9, -48), at(10, 1, "3")], ())  # some clock is wrong
     await ledger.accept([number(11, date="yesterday", chat_id="4")], ())
     marks = await ledger.marks("chat", hour, week)

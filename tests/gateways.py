@@ -24,6 +24,8 @@ from tape.handle import Tape
 from tests.fakes.openai_server import FakeOpenAI
 
 ROOT = Path(__file__).resolve().parent.parent
+APART = ROOT / "docs"
+"""Where commands run: the `.env` of a bot that lives would let it speak for the tests."""
 
 
 def make_settings(home: Path, server: FakeOpenAI | None = None, **more: str) -> Settings:
@@ -136,7 +138,7 @@ async def gateway_process(environ: dict[str, str], home: Path) -> AsyncIterator[
     command = [sys.executable, "-m", "gateway.cli.main", "gateway"]
     with (home.parent / "gateway.log").open("ab") as log:
         process = await anyio.open_process(
-            command, env=clean_environ(environ), cwd=ROOT, stdout=log, stderr=log
+            command, env=clean_environ(environ), cwd=APART, stdout=log, stderr=log
         )
         try:
             yield Process(process, home)
@@ -155,7 +157,7 @@ async def run_tapeway(
         [sys.executable, "-m", "gateway.cli.main", *arguments],
         input=given,
         env=clean_environ(environ),
-        cwd=ROOT,
+        cwd=APART,
         check=False,
     )
     return done.returncode, done.stdout.decode(), done.stderr.decode()
@@ -168,4 +170,4 @@ def clean_environ(more: dict[str, str]) -> dict[str, Any]:
         for name, value in os.environ.items()
         if not name.startswith(("TAPEWAY_", "OPENAI_"))
     }
-    return {**kept, **more, "PYTHONUNBUFFERED": "1"}
+    return {**kept, **more, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from tests.gateways import ROOT, clean_environ
+from tests.gateways import APART, clean_environ
 
 
 class Fork:
@@ -81,7 +81,7 @@ async def forking() -> AsyncIterator[Forks]:
         "-m",
         "bench.chaos_template",
         env=clean_environ({}),
-        cwd=ROOT,
+        cwd=APART,
         stdin=PIPE,
         stdout=PIPE,
         process_group=0,

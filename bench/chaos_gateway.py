@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from bench.chaos_record import Record
-from tests.gateways import ROOT, clean_environ
+from tests.gateways import APART, clean_environ
 
 _ENDS: Final = (0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
 """With these a gateway ends that was told to, also while it starts."""
@@ -46,7 +46,7 @@ async def fresh(environ: dict[str, str], log: Path) -> Process:
             "gateway.cli.main",
             "gateway",
             env=environ,
-            cwd=ROOT,
+            cwd=APART,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=file,
             stderr=file,

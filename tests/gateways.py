@@ -170,4 +170,5 @@ def clean_environ(more: dict[str, str]) -> dict[str, Any]:
         for name, value in os.environ.items()
         if not name.startswith(("TAPEWAY_", "OPENAI_"))
     }
-    return {**kept, **more, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    paths = [str(ROOT), *filter(None, [more.get("PYTHONPATH")])]
+    return {**kept, **more, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}

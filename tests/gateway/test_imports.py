@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.gateways import ROOT, clean_environ, make_environ
+from tests.gateways import clean_environ, make_environ
 
 pytestmark = pytest.mark.anyio
 
@@ -45,6 +45,6 @@ async def test_a_gateway_loads_the_sdk_of_what_is_enabled_and_no_other(
     tmp_path: Path, enabled: str
 ) -> None:
     environ = clean_environ(make_environ(tmp_path, None, **TOKENS.get(enabled, {})))
-    done = await anyio.run_process([sys.executable, "-c", STARTS], env=environ, cwd=ROOT)
+    done = await anyio.run_process([sys.executable, "-c", STARTS], env=environ, cwd=tmp_path)
     (line,) = [one for one in done.stdout.decode().splitlines() if one.startswith("LOADED")]
     assert set(line.split()[1:]) == SDKS.get(enabled, set())

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+from anyio.abc import TaskStatus
 
 from agent.offline_model import OFFLINE
 from gateway.app import Gateway, running_gateway
@@ -26,8 +27,9 @@ async def _serve(settings: Settings) -> int:
     asked_to_end = anyio.Event()
     started = anyio.Event()
 
-    async def watch(scope: anyio.CancelScope) -> None:
+    async def watch(scope: anyio.CancelScope, *, task_status: TaskStatus[None]) -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            task_status.started()
             async for number in signals:
                 get_log().info("gateway.stopping", signal=signal.Signals(number).name)
                 gently = number == signal.SIGTERM and started.is_set()
@@ -39,7 +41,8 @@ async def _serve(settings: Settings) -> int:
     async with anyio.create_task_group() as group:
         # Who watches outlives the gateway: a signal in the middle of its end would tear that apart.
         with anyio.CancelScope() as scope:
-            group.start_soon(watch, scope)
+            # It comes first, too: a gateway begins with much that awaits nothing.
+            await group.start(watch, scope)
             async with running_gateway(settings) as gateway:
                 started.set()
                 _say_what_next(gateway, settings)

@@ -13,12 +13,22 @@ import anyio
 import apsw
 import pytest
 
+from bench.stage import distribution
 from tests.fakes.openai_script import Failure, Text
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateways import gateway_process, make_environ, run_tapeway
 from tests.visitor import visit
 
 pytestmark = pytest.mark.anyio
+
+IMPATIENT = """
+import os, signal
+
+class Impatient:
+    def __init__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+"""
 
 
 async def test_d1_killed_in_the_middle_of_a_streamed_answer_it_is_answered_once(
@@ -82,6 +92,14 @@ async def test_a_second_ctrl_c_while_it_ends_changes_nothing(tmp_path: Path) -> 
         assert await running.interrupt() == 0
     assert "Traceback" not in log.read_text()
     assert "Stopped." in log.read_text()
+
+
+async def test_ctrl_c_twice_while_the_gateway_begins_ends_it_as_once(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path / "home")
+    environ["PYTHONPATH"] = str(distribution(tmp_path / "plugins", "impatient:Impatient"))
+    (tmp_path / "plugins" / "impatient.py").write_text(IMPATIENT)
+    code, out, err = await run_tapeway(environ, "gateway")
+    assert (code, "Traceback" in out + err) == (0, False), err
 
 
 async def test_a_second_gateway_on_the_same_home_is_refused_with_the_first_s_process_id(

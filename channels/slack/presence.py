@@ -103,6 +103,7 @@ class Presence:
     def lost(self, why: str) -> None:
         """Say that nothing comes now."""
         self._connected = False
+        self.echoes.owed = None  # of what was said just now Slack may tell only after a minute
         self._begin_gap()
         self._host.down(DEAF if self._deaf else why)
 
@@ -118,6 +119,8 @@ class Presence:
 
     def said(self, account: str, channel: str, kind: str) -> None:
         """Note that the app said something, of which Slack has to tell."""
+        if not self._connected:
+            return
         self.echoes.said(account, channel, kind, self._clock.monotonic())
         if self.echoes.owed is not None:
             self._spoke.set()

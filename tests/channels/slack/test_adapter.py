@@ -260,6 +260,28 @@ async def test_f2_what_comes_after_a_gap_stands_behind_what_was_said_in_it() -> 
         await app.heard(3)
 
 
+async def test_f3_what_was_said_without_a_connection_does_not_prove_the_next_one_deaf() -> None:
+    clock = ManualClock()
+    async with slack(clock) as fake, running(fake, clock=clock) as app:
+        await app.ready()
+        room, ada = fake.channel(), fake.user("Ada")
+        fake.say(room, ada, "hello")
+        await app.heard(1)
+        await untold(fake)
+        fake.drop_connections()
+        await fake.connected(0)
+        await app.host.until(lambda: bool(app.host.downs))
+        await app.channel.deliver(OutboundMessage("slack", room.id, "one", idem="t-1:0"))
+        await clock.advance(5)
+        await app.host.until(lambda: app.host.times_ready > 1)
+        fake.deliveries.hold()
+        await app.channel.deliver(OutboundMessage("slack", room.id, "two", idem="t-2:0"))
+        for _step in range(4):
+            await clock.advance(0.5)
+            await anyio.sleep(0.005)
+        assert len(app.host.downs) == 1
+
+
 async def tick(clock: ManualClock) -> None:
     while True:
         await clock.advance(0.5)

@@ -191,7 +191,10 @@ class SlackChannel(Channel):
                 await presence.connected(1, seamless=False)
                 await anyio.sleep_forever()
             app = self._api(self.settings.app_token.get_secret_value())
-            socket = SocketMode(app, self._sessions, self.host.clock, self._events.app, presence)
+            came = self._events
+            socket = SocketMode(
+                app, self._sessions, self.host.clock, came.app, presence, came.keep_unread
+            )
             presence.renew, presence.probe = socket.renew, self._sender.probe
             group.start_soon(presence.listen)
             try:

@@ -16,7 +16,9 @@ from slack_bolt.adapter.starlette.async_handler import (
 )
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.request.internals import parse_body
 from slack_bolt.response import BoltResponse
+from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -32,6 +34,7 @@ from channels.slack.settings import SlackSettings
 from channels.slack.workspaces import Workspace, Workspaces
 
 LONGEST_BODY: Final = 4_000_000
+NOT_SLACK: Final = "This is not for you.\n"
 BOLT_S: Final = ("url_verification", "ssl_check")
 GONE: Final = ("tokens_revoked", "app_uninstalled")
 IN_CHANNEL: Final = '{"response_type": "in_channel"}'
@@ -70,7 +73,8 @@ class Events:
         self._heard = heard
         self._gone = gone
         self._hold = settings.hold
-        self._signed = bool(settings.signing_secret.get_secret_value())
+        secret = settings.signing_secret.get_secret_value()
+        self._verifier = SignatureVerifier(secret) if secret else None
         self._host: ChannelHost | None = None
         self._presence: Presence | None = None
         self._held: Held | None = None
@@ -78,7 +82,7 @@ class Events:
             name="tapeway",
             logger=QUIET,
             client=AsyncWebClient(logger=QUIET, retry_handlers=[]),
-            signing_secret=settings.signing_secret.get_secret_value(),
+            signing_secret=secret,
             authorize=_nobody,
             before_authorize=self._before_authorize,
         )
@@ -96,27 +100,61 @@ class Events:
 
     async def over_http(self, request: Request) -> Response:
         """Answer a request that must be Slack's: signed, and not older than five minutes."""
-        if not self._signed:
+        if self._verifier is None:
             return PlainTextResponse("There is no signing secret.\n", status_code=404)
         headers = request.headers
         stamp, signature = (
             headers.get(f"x-slack-{name}", "") for name in ("request-timestamp", "signature")
         )
         if not (stamp.isascii() and stamp.isdigit() and len(stamp) < 16 and signature.isascii()):
-            return PlainTextResponse("This is not for you.\n", status_code=401)
+            return PlainTextResponse(NOT_SLACK, status_code=401)
         body = bytearray()
         async for piece in request.stream():
             body += piece
             if len(body) > LONGEST_BODY:
                 return PlainTextResponse("Too large.\n", status_code=413)
         try:
-            asked = to_async_bolt_request(request, bytes(body))
-        except ValueError:
-            return PlainTextResponse("This cannot be read.\n", status_code=400)
-        answer = await self.app.async_dispatch(asked)
-        if answer.status == 401 and self._host is not None:
+            signed = self._verifier.is_valid(bytes(body), stamp, signature)
+        except UnicodeDecodeError:
+            signed = False
+        if signed:
+            return await self._signed(request, bytes(body))
+        if self._host is not None:
             self._host.note(UNSIGNED)
+        return PlainTextResponse(NOT_SLACK, status_code=401)
+
+    async def _signed(self, request: Request, body: bytes) -> Response:
+        """Answer what Slack signed; what is no object is nothing that Slack delivers."""
+        try:
+            read = parse_body(body.decode(), request.headers.get("content-type", ""))
+        except (ValueError, RecursionError):
+            read = None
+        if not isinstance(read, dict):
+            return PlainTextResponse("This cannot be read.\n", status_code=400)
+        try:
+            answer = await self.app.async_dispatch(to_async_bolt_request(request, body))
+        except Exception:
+            return Response(status_code=200 if await self.keep_unread(read) else 503)
         return to_starlette_response(answer)
+
+    async def keep_unread(self, body: Any) -> bool:
+        """Keep what Bolt raised an exception over; tells whether it is on the disk."""
+        if self._host is None or self._presence is None or self._held is None:
+            return False
+        self._host.report("slack.delivery_unreadable")
+        workspace = self._workspaces.of_body(body) if isinstance(body, Mapping) else None
+        account = workspace.account if workspace is not None else ""
+        kept = unreadable(body, "Slack's delivery has another form than it should", account)
+        try:
+            await self._held.put(f"{account}/{kept.chat_id}", "", lambda: kept)
+        except ChannelError:
+            """Whoever keeps it has said why it cannot."""
+        except Exception:
+            self._host.report("slack.delivery_failed")
+        else:
+            return True
+        self._presence.missing()
+        return False
 
     async def _before_authorize(
         self, body: Raw, next_: Callable[[], Awaitable[BoltResponse]]

@@ -29,6 +29,9 @@ LONGEST_QUOTE: Final = 1000
 SAID: Final = frozenset((None, "bot_message", "file_share", "me_message", "thread_broadcast"))
 """The subtypes of what somebody says; others tell of a channel's affairs."""
 
+SECRET: Final = frozenset(("token", "response_url"))
+"""What is left out of a delivery that is kept as it came: with these others could pose as Slack."""
+
 STONE: Final = "tombstone"
 """What is left of a deleted message under which there are replies."""
 
@@ -111,6 +114,8 @@ def is_own(event: Raw, workspace: Workspace) -> bool:
 
 def unreadable(body: Any, why: str, account: str) -> InboundMessage:
     """Keep what cannot be read, so that it comes once and is never lost."""
+    if isinstance(body, Mapping):
+        body = {name: held for name, held in body.items() if name not in SECRET}
     try:
         text = json.dumps(body, default=str)
     except (RecursionError, ValueError):

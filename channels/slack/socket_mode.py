@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Protocol
 
 import aiohttp
@@ -19,7 +19,6 @@ import orjson
 from anyio.abc import TaskGroup
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app
 from slack_bolt.app.async_app import AsyncApp
-from slack_bolt.response import BoltResponse
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
@@ -127,11 +126,21 @@ class Link:
 
 
 class SocketMode:
-    """Keeps one connection; each envelope goes through the Bolt app, and is then acknowledged."""
+    """Keeps one connection; each envelope goes through the Bolt app, and is then acknowledged.
+
+    `unread` keeps what Bolt cannot make out, and tells whether it could.
+    """
 
     def __init__(
-        self, api: SlackApi, sessions: Sessions, clock: Clock, app: AsyncApp, told: Told
+        self,
+        api: SlackApi,
+        sessions: Sessions,
+        clock: Clock,
+        app: AsyncApp,
+        told: Told,
+        unread: Callable[[Any], Awaitable[bool]],
     ) -> None:
+        self._unread = unread
         self._api = api
         self._sessions = sessions
         self._clock = clock
@@ -231,9 +240,8 @@ class SocketMode:
                 link.delivers = link.delivers and reason == DELIVERS_STILL
                 link.end("" if reason in KEPT_OPEN else f"Slack ended the connection ({reason})")
                 continue
-            request = SocketModeRequest.from_dict(dict(message))
-            if request is not None:
-                group.start_soon(self._take, link, request)
+            if message.get("envelope_id") and "payload" in message:
+                group.start_soon(self._take, link, message)
         link.end("the connection to Slack broke off. Connecting again.")
 
     async def _watch(self, link: Link) -> None:
@@ -246,13 +254,19 @@ class SocketMode:
                 self._told.sign_of_life()
             await link.ping()
 
-    async def _take(self, link: Link, request: SocketModeRequest) -> None:
+    async def _take(self, link: Link, message: Mapping[str, Any]) -> None:
         """Let an envelope be taken; without the acknowledgement Slack delivers it again."""
-        answer: BoltResponse = await run_async_bolt_app(self._app, request)
-        if answer.status == 200:
+        payload: dict[str, Any] | None = None
+        try:
+            request = SocketModeRequest.from_dict({"type": "", **message})
+            answer = await run_async_bolt_app(self._app, request)
+            if answer.status != 200:
+                return
             payload = _read(answer.body) if answer.body else None
-            response = SocketModeResponse(envelope_id=request.envelope_id, payload=payload)
-            await link.acknowledge(response)
+        except Exception:  # of what is not as Slack says that it is, Bolt expects nothing
+            if not await self._unread(message["payload"]):
+                return
+        await link.acknowledge(SocketModeResponse(str(message["envelope_id"]), payload))
 
 
 def _read(text: str) -> dict[str, Any] | None:

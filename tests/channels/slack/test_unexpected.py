@@ -1,0 +1,81 @@
+"""What Slack should never send: it is kept or refused, and what comes behind it is taken."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+import pytest
+
+from channels.errors import ChannelDown
+from tests.channels.slack.hosts import running, slack
+from tests.channels.slack.test_adapter import signed, untold
+
+pytestmark = pytest.mark.anyio
+
+ODD: list[Any] = [
+    {"type": "event_callback", "authorizations": [None], "event": {}},
+    {"type": "event_callback", "event": {"type": "message", "message": [1]}},
+    {"type": "event_callback", "team": "T", "enterprise": "y", "user": 5, "event": [1]},
+    {"response_urls": [5]},
+]
+
+
+@pytest.mark.parametrize("payload", [*ODD, [1], 5, None])
+async def test_an_odd_envelope_is_kept_once_and_ends_nothing(payload: Any) -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        refuses = not isinstance(payload, dict) or "authorizations" in payload
+        if refuses:
+            app.host.refuses = [ChannelDown("the disk is full")]
+        fake.deliveries.add("interactive" if payload is ODD[-1] else "events_api", payload)
+        fake.say(fake.im(ada := fake.user("Ada")), ada, "next")
+        await app.host.until(lambda: "next" in app.host.texts())
+        with anyio.fail_after(10):
+            await fake.wait_for(lambda it: len(it.deliveries.pending) <= refuses)
+        assert app.ended is None
+
+
+async def test_an_envelope_that_bolt_cannot_read_is_on_the_disk_and_acknowledged() -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        secret = {"token": "legacy", "response_url": "https://hooks.example/x", "a": 1}
+        fake.deliveries.add("events_api", {**ODD[0], **secret})
+        await app.heard(1)
+        await untold(fake)
+        (kept,) = app.host.accepted
+        assert kept.kind == "unreadable"
+        assert json.loads(kept.raw["json"]) == {**ODD[0], "a": 1}
+        assert len(app.host.reports) == 1
+
+
+@pytest.mark.parametrize("body", ["[1]", "5", '"x"', "{bad", "[" * 100_000, "payload=5"])
+async def test_over_http_what_cannot_be_read_is_refused(body: str) -> None:
+    async with slack() as fake, running(fake, http=True) as app, app.web() as web:
+        await app.ready()
+        headers = signed(fake, body)
+        if body.startswith("payload"):
+            headers["content-type"] = "application/x-www-form-urlencoded"
+        wrong = {**headers, "x-slack-signature": "v0=a"}
+        for given, status in ((wrong, 401), (headers, 400)):
+            answer = await web.post("/slack/events", content=body, headers=given)
+            assert answer.status_code == status
+        assert app.host.reports == []
+
+
+async def test_over_http_what_bolt_cannot_read_is_kept() -> None:
+    async with slack() as fake, running(fake, http=True) as app, app.web() as web:
+        await app.ready()
+        body = json.dumps(ODD[0])
+        unsigned = {**signed(fake, body), "x-slack-signature": "v0=a"}
+        assert (await web.post("/slack/events", content=body, headers=unsigned)).status_code == 401
+        assert app.host.accepted == []
+        app.host.refuses = [ChannelDown("the disk is full")]
+        for status in (503, 200):
+            answer = await web.post("/slack/events", content=body, headers=signed(fake, body))
+            assert answer.status_code == status
+        assert [one.kind for one in app.host.accepted] == ["unreadable"]
+        raw = b"\xff\xfe"
+        answer = await web.post("/slack/events", content=raw, headers=signed(fake, "x"))
+        assert answer.status_code == 401

@@ -27,7 +27,13 @@ THREADS_OF: Final = timedelta(days=3)
 
 BEFORE: Final = timedelta(hours=1)
 TRIES: Final = 4
-TYPES: Final = "public_channel,private_channel,mpim,im"
+WAITS: Final = (1.0, 3.0)
+"""How long is waited before a conversation that could not be read is asked for again."""
+
+MOST_FAILED: Final = 3
+"""So many conversations in a row that cannot be read: it is Slack that cannot be reached."""
+
+TYPES: Final = ("public_channel", "private_channel", "mpim", "im")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +54,44 @@ class Past:
     async def missed(
         self, workspace: Workspace, marks: Marks
     ) -> AsyncIterator[list[InboundMessage]]:
-        """Yield what was said in each conversation of a workspace after its mark."""
+        """Yield what was said in each conversation of a workspace after its mark.
+
+        One that cannot be read now is left out; raises ChannelDown where several in a row cannot,
+        or none at all.
+        """
+        read, failed, cause = 0, 0, None
         for chat in await self._conversations(workspace):
             mark = marks.of(str(chat["id"]), workspace.account)
             if mark is None:
                 continue
+            found: list[InboundMessage] = []
             try:
-                found = await self._said_since(workspace, chat, mark)
+                found = await self._patiently(workspace, chat, mark)
+                read, failed = read + 1, 0
             except SendRefused:
                 self._host.report("slack.history_refused")
                 self._host.skipped(str(chat["id"]), workspace.account)
-                continue
+            except ChannelDown as down:
+                failed, cause = failed + 1, down
+                if failed >= MOST_FAILED:
+                    raise
+                self._host.report("slack.history_failed")
+                self._host.skipped(str(chat["id"]), workspace.account)
             if found:
                 yield found
+        if cause is not None and not read:
+            raise cause
+
+    async def _patiently(
+        self, workspace: Workspace, chat: Raw, mark: datetime
+    ) -> list[InboundMessage]:
+        """Return what was said in a conversation, after a few tries."""
+        for wait in WAITS:
+            try:
+                return await self._said_since(workspace, chat, mark)
+            except ChannelDown:
+                await self._host.clock.sleep(wait)
+        return await self._said_since(workspace, chat, mark)
 
     async def find(
         self, workspace: Workspace, message: OutboundMessage, streams: Collection[str]
@@ -107,23 +138,30 @@ class Past:
         return [raw for raw in raws if is_own(raw, workspace)]
 
     async def _conversations(self, workspace: Workspace) -> list[Raw]:
-        """Return where the app is; nothing where it may not ask for that."""
+        """Return where the app is; of the types that it may ask for where it may not for all."""
         try:
-            found = await self._pages(
-                workspace,
-                "users.conversations",
-                "channels",
-                MOST_PAGES,
-                types=TYPES,
-                exclude_archived="true",
-            )
+            found = await self._listed(workspace, ",".join(TYPES))
         except SendRefused:
-            self._host.report("slack.conversations_refused")
             self._host.skipped("", workspace.account)
-            return []
+            found = []
+            for each in TYPES:
+                try:
+                    found += await self._listed(workspace, each)
+                except SendRefused:
+                    self._host.report("slack.conversations_refused")
         for chat in found:
             workspace.names.learn(str(chat.get("id") or ""), str(chat.get("name") or ""))
         return [chat for chat in found if chat.get("id")]
+
+    async def _listed(self, workspace: Workspace, types: str) -> list[Raw]:
+        return await self._pages(
+            workspace,
+            "users.conversations",
+            "channels",
+            MOST_PAGES,
+            types=types,
+            exclude_archived="true",
+        )
 
     async def _said_since(
         self, workspace: Workspace, chat: Raw, mark: datetime

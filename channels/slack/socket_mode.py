@@ -258,7 +258,9 @@ class SocketMode:
         """Let an envelope be taken; without the acknowledgement Slack delivers it again."""
         payload: dict[str, Any] | None = None
         try:
-            request = SocketModeRequest.from_dict({"type": "", **message})
+            request = SocketModeRequest(
+                str(message.get("type")), str(message["envelope_id"]), message["payload"]
+            )
             answer = await run_async_bolt_app(self._app, request)
             if answer.status != 200:
                 return

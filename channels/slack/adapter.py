@@ -15,7 +15,7 @@ from starlette.routing import Route
 from channels.base import Capability, Channel, Feature, Traits
 from channels.chunk import split
 from channels.draft import Place
-from channels.errors import ChannelDown, ChannelUnfit, SendAmbiguous
+from channels.errors import ChannelDown, ChannelError, ChannelUnfit
 from channels.host import Marks
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
@@ -51,6 +51,9 @@ NO_BOT: Final = (
     " Permissions; copy the Bot User OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN (install"
     " the app first where there is none) and start again."
 )
+NOT_NOW: Final = "The workspace {team} cannot be reached now. It is tried again, beside the others."
+JOIN_AFTER: Final = 5.0
+LONGEST_JOIN: Final = 300.0
 NOBODY_THERE: Final = (
     "The app is installed nowhere: set TAPEWAY_SLACK__BOT_TOKEN, or open /slack/install, and start"
     " again."
@@ -105,6 +108,7 @@ class SlackChannel(Channel):
         self._out: Outbound | None = None
         self._past: Past | None = None
         self._statuses: Statuses | None = None
+        self._joining: set[str] = set()
         self._running: anyio.CancelScope | None = None
         self._stopped = False
         self._why_unfit = ""
@@ -160,17 +164,42 @@ class SlackChannel(Channel):
         if self.settings.installations is not None:
             for one in read_installations(self.settings.installations):
                 await self._join(one)
-            if not len(self._workspaces) and not self._install.possible:
+            if not (len(self._workspaces) or self._joining or self._install.possible):
                 raise ChannelUnfit(NOBODY_THERE)
 
     async def _join(self, one: Installed) -> None:
         """Take a workspace of the file; one that cannot be taken holds up no other."""
+        if not await self._joined(one) and one.team not in self._joining:
+            self._joining.add(one.team)
+            self.host.note(NOT_NOW.format(team=one.name or one.team))
+            self.host.start_soon("slack workspace", lambda: self._join_later(one))
+
+    async def _joined(self, one: Installed) -> bool:
+        """Tell whether a workspace was taken, or never will be: then nobody need try again."""
         try:
             found = await introduce(one.team, self._api(one.token), self.host.start_soon)
         except ChannelUnfit:
             self.host.note(NOT_INSTALLED.format(team=one.name or one.team))
-            return
-        self._workspaces.add(found)
+        except ChannelError:
+            return False
+        else:
+            self._workspaces.add(found)
+        return True
+
+    async def _join_later(self, one: Installed) -> None:
+        """Try again and again; then ask for what was said there meanwhile."""
+        wait = JOIN_AFTER
+        try:
+            while not self._stopped:
+                await self.host.clock.sleep(wait)
+                wait = min(2 * wait, LONGEST_JOIN)
+                if await self._joined(one):
+                    break
+        finally:
+            self._joining.discard(one.team)
+        if self._presence is not None:
+            self._presence.missing()
+            self._presence.took()
 
     async def _installed(self, one: Installed) -> None:
         await self._join(one)
@@ -245,11 +274,25 @@ class SlackChannel(Channel):
             self.host.caught_up(marks)
 
     async def missed(self, marks: Marks) -> AsyncIterator[Sequence[InboundMessage]]:
-        """Yield what was said in every conversation after its mark."""
+        """Yield what was said in every conversation after its mark.
+
+        A workspace that cannot be asked holds up no other; raises ChannelDown for it at the end.
+        """
         assert self._past is not None
+        down: ChannelError | None = None
+        for team in self._joining:
+            self.host.skipped("", team)
         for workspace in self._workspaces.all():
-            async for messages in self._past.missed(workspace, marks):
-                yield messages
+            try:
+                async for messages in self._past.missed(workspace, marks):
+                    yield messages
+            except ChannelUnfit:
+                self.host.skipped("", workspace.account)
+                self._left(workspace)
+            except ChannelError as cause:
+                down = cause
+        if down is not None:
+            raise down
 
     def _left(self, workspace: Workspace) -> None:
         """Look whether the app may still be in a workspace: somebody says that it may not."""
@@ -264,7 +307,7 @@ class SlackChannel(Channel):
                 return
             self._workspaces.remove(workspace.account)
             self.host.note(NOT_INSTALLED.format(team=workspace.team))
-        except (ChannelDown, SendAmbiguous):
+        except ChannelError:
             """The next request tells."""
 
     def _stop_pressed(self, message: InboundMessage, ts: str) -> None:

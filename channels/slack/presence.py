@@ -242,8 +242,10 @@ class Presence:
         filled.set()
 
     async def _try_to_catch_up(self) -> None:
+        gaps = self.gaps
         try:
             async with self._catching_up:
+                gaps = self.gaps
                 await self._catch_up()
         except ChannelUnfit:
             return  # whoever runs is told
@@ -252,7 +254,8 @@ class Presence:
         except Exception:
             self._host.report("slack.catch_up_failed")
         else:
-            self._missed_at = None
+            if self.gaps == gaps:  # else something was missed meanwhile, and is asked for next
+                self._missed_at = None
             return
         self.missing()
         self._takes_again = True

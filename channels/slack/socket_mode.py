@@ -187,6 +187,8 @@ class SocketMode:
                 continue
             seamless = old is not None and not old.lost
             if old is not None:
+                if old.lost:  # while the other one was opened: nobody was told yet
+                    self._told.lost(old.lost)
                 await old.close()
                 connections -= seamless
             self._link = fresh

@@ -46,11 +46,13 @@ NO_TOKEN: Final = frozenset(
     {
         "invalid_auth",
         "not_authed",
-        "not_allowed_token_type",
         "token_expired",
         "token_revoked",
     }
 )
+WRONG_KIND: Final = "not_allowed_token_type"
+"""A bot token where an app-level token belongs; to a bot's method it says nothing of the token."""
+
 GONE: Final = frozenset(
     {
         "cant_update_message",
@@ -73,6 +75,7 @@ SENTENCES: Final = {
     "team_access_not_granted": "the app is not installed for this workspace",
     "user_is_bot": "this conversation is with another bot",
 }
+WHO: Final = "auth.test"
 UNKNOWN_BOT: Final = (
     "Slack does not know this bot token. Open https://api.slack.com/apps, choose the app, then"
     " OAuth & Permissions; copy the Bot User OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN"
@@ -180,7 +183,10 @@ class SlackApi:
             else:
                 found = await self.client.api_call(method, json=given)
         except SlackApiError as cause:
-            raise self._refused(method, cause, known) from None
+            refused = self._refused(method, cause, known)
+            if isinstance(refused, TokenRefused):
+                refused = await self._confirmed(method, refused)
+            raise refused from None
         except (aiohttp.ClientError, TimeoutError, OSError) as cause:
             raise _lost(cause, reads=known.reads) from None
         except (AttributeError, ValueError):  # what the SDK makes of an answer that is no JSON
@@ -228,12 +234,24 @@ class SlackApi:
             return SendDelayed(seconds)
         if status >= 500 or not code or code in TROUBLE:
             return _unread(reads=known.reads)
-        if code in NO_TOKEN:
-            self._unfit()
+        if code in NO_TOKEN or (code == WRONG_KIND and method in APP_METHODS):
             return TokenRefused(UNKNOWN_BOT if method in METHODS else UNKNOWN_APP)
         if code == "missing_scope":
             return self._scope_missing(data)
         return PlaceGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
+
+    async def _confirmed(self, method: str, refused: TokenRefused) -> ChannelError:
+        """Ask once more whether a token is no good, where another method than that one says so."""
+        if method in (WHO, *APP_METHODS):
+            self._unfit()
+            return refused
+        try:
+            await self.call(WHO)
+        except TokenRefused as found:
+            return found
+        except ChannelError:
+            """Nobody knows: it is tried again."""
+        return ChannelDown("Slack refused a token that is good. Trying again.")
 
     def _scope_missing(self, data: Mapping[str, Any]) -> ChannelError:
         needed = str(data.get("needed") or "another scope")[:200]

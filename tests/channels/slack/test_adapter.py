@@ -350,6 +350,19 @@ async def test_f4_a_token_that_is_revoked_later_ends_the_channel() -> None:
         assert "TAPEWAY_SLACK__BOT_TOKEN" in str(await app.error())
 
 
+@pytest.mark.parametrize("code", ["not_allowed_token_type", "invalid_auth", "token_expired"])
+async def test_f4_a_token_is_good_as_long_as_slack_says_who_the_app_is(code: str) -> None:
+    async with slack() as fake, running(fake) as app:
+        await app.ready()
+        room = fake.channel()
+        fake.fail("chat.postMessage|assistant.threads.setStatus", Refuse(code))
+        with pytest.raises((ChannelDown, SendRefused)):
+            await app.channel.deliver(OutboundMessage("slack", room.id, "hi", idem="a"))
+        await app.channel.deliver(OutboundMessage("slack", room.id, "hi", idem="a"))
+        assert app.ended is None
+        assert fake.text_of(room.id) == "hi"
+
+
 async def test_a_missing_scope_is_noted_with_its_name() -> None:
     async with slack() as fake, running(fake) as app:
         await app.ready()

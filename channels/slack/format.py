@@ -25,7 +25,8 @@ GAP: Final = "\u200b"
 
 _MARK: Final = re.compile(r"<(?=!(?:here|channel|everyone|group|subteam)|@[UWB]|@S)", re.IGNORECASE)
 _WORD: Final = re.compile(r"@(?=(?:here|channel|everyone|group)(?![^\W_]))", re.IGNORECASE)
-_BEGUN: Final = re.compile(r"(?:<[!@]?\w{0,8}|@\w{0,8}|\s+)\Z")
+_BEGUN: Final = re.compile(r"(?:<[!@]?\w{0,8}|@\w{0,8})\Z")
+_LONGEST_BEGUN: Final = 10
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _INVISIBLE: Final = re.compile(
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
@@ -53,7 +54,11 @@ def settled(markdown: str) -> str:
 
     What may be the beginning of a mention is kept back.
     """
-    return neutral(_BEGUN.sub("", markdown)).lstrip()
+    bare = markdown.rstrip()
+    if len(bare) == len(markdown):
+        begun = _BEGUN.search(bare, max(0, len(bare) - _LONGEST_BEGUN))
+        bare = bare[: begun.start()] if begun else bare
+    return neutral(bare).lstrip()
 
 
 def shows(text: str) -> bool:

@@ -21,7 +21,7 @@ MOST: Final = 1_000
 Stamp = tuple[int, int]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Held:
     chat: str
     stamp: Stamp
@@ -84,7 +84,8 @@ class Held:
                 one for one in self._waiting if _key(one) <= latest.get(one.chat, ((-1, 0), 0))
             ]
             ready.sort(key=lambda one: (one.stamp, one.order))
-            self._waiting = [one for one in self._waiting if one not in ready]
+            taken = set(ready)
+            self._waiting = [one for one in self._waiting if one not in taken]
             try:
                 await self._keep([one.read() for one in ready])
             except BaseException as cause:

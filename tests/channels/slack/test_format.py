@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,3 +85,16 @@ def test_a_server_without_markdown_gets_the_bare_text() -> None:
     assert plain("**a** <b> & [c](https://example.org) @here") == (
         "a &lt;b&gt; &amp; c (https://example.org) @\u200bhere"
     )
+
+
+def test_what_may_be_the_beginning_of_a_mention_is_kept_back() -> None:
+    for begun in ("", " ", " \n\t", "<", "<!", "<@", "<!hereabou", "@", "@everyon", "<@U1234567"):
+        assert settled(f"said{begun}") == "said"
+    assert settled("said @everyone1 ") == "said @everyone1"
+    assert settled("said <") == "said "
+
+
+def test_many_spaces_are_settled_quickly() -> None:
+    begun = time.perf_counter()
+    assert settled(f"a{' ' * 200_000}b").endswith(" b")
+    assert time.perf_counter() - begun < 2

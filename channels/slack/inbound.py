@@ -29,7 +29,7 @@ LONGEST_QUOTE: Final = 1000
 SAID: Final = frozenset((None, "bot_message", "file_share", "me_message", "thread_broadcast"))
 """The subtypes of what somebody says; others tell of a channel's affairs."""
 
-SECRET: Final = frozenset(("token", "response_url"))
+SECRET: Final = frozenset(("token", "response_url", "response_urls"))
 """What is left out of a delivery that is kept as it came: with these others could pose as Slack."""
 
 STONE: Final = "tombstone"

@@ -24,6 +24,9 @@ HELD_BACK: Final = 2.0
 """So long what comes waits for what was said before it: Slack wants an answer in three seconds."""
 
 LOOK_EVERY: Final = 15.0
+LONGEST_LOOK: Final = 120.0
+"""After failures it is looked less often: each time all workspaces are asked."""
+
 GIVEN_UP_AFTER: Final = 400.0
 """After so many seconds Slack does not deliver again."""
 
@@ -71,6 +74,7 @@ class Presence:
         self._counted_before = self._told = self._counting = False
         self._count_after = FIRST_COUNT
         self._missed_at: float | None = None
+        self._look_after, self._failed = LOOK_EVERY, False
         self._takes_again = False
 
     @property
@@ -220,7 +224,7 @@ class Presence:
                 await self._gap.wait()
                 self._gap = anyio.Event()
                 continue
-            await self._clock.sleep(LOOK_EVERY)
+            await self._clock.sleep(self._look_after)
             since = self._clock.monotonic() - (self._missed_at or 0.0)
             if self._takes_again or since > GIVEN_UP_AFTER:
                 await self._try_to_catch_up()
@@ -254,9 +258,13 @@ class Presence:
         except Exception:
             self._host.report("slack.catch_up_failed")
         else:
+            self._look_after, self._failed = LOOK_EVERY, False
             if self.gaps == gaps:  # else something was missed meanwhile, and is asked for next
                 self._missed_at = None
             return
+        if self._failed:
+            self._look_after = min(2 * self._look_after, LONGEST_LOOK)
+        self._failed = True
         self.missing()
         self._takes_again = True
 

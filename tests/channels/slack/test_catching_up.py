@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from channels.errors import ChannelDown
 from channels.host import Marks
 from channels.message import InboundMessage
 from channels.slack.presence import Presence
@@ -116,6 +117,30 @@ async def test_what_is_missed_during_a_catch_up_is_asked_for_after_it() -> None:
         gate.set()
         await clock.advance(120)
         assert asked == 2
+        group.cancel_scope.cancel()
+
+
+async def test_a_catch_up_that_fails_again_and_again_is_tried_less_often() -> None:
+    async with anyio.create_task_group() as group:
+        host = SlackHost(group, clock := ManualClock())
+        asked: list[float] = []
+
+        async def catch_up() -> None:
+            asked.append(clock.monotonic())
+            if len(asked) < 6:
+                raise ChannelDown("away")
+
+        presence = Presence(host, catch_up)
+        group.start_soon(presence.fill_gaps)
+        await clock.advance(0)
+        presence.missing()
+        presence.took()
+        await clock.advance(600)
+        assert asked == [15, 30, 60, 120, 240, 360]
+        presence.missing()
+        presence.took()
+        await clock.advance(15)
+        assert asked[6:] == [615]
         group.cancel_scope.cancel()
 
 

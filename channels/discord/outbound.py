@@ -50,6 +50,9 @@ CLOCKS_DIFFER: Final = timedelta(seconds=30)
 ALIKE: Final = 24
 """So many letters at the beginning tell that a draft is of an answer."""
 
+AGAIN: Final = "/again"
+"""What the key of an answer has at its end whose draft somebody has deleted."""
+
 EMPTY: Final = "(an answer without visible text)"
 _INVISIBLE: Final = re.compile(
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
@@ -71,6 +74,7 @@ class Sender:
         self._notes: OrderedDict[str, str] = OrderedDict()
         self._noting: dict[str, anyio.Event] = {}
         self._posted: OrderedDict[str, None] = OrderedDict()
+        self._gone: OrderedDict[str, None] = OrderedDict()
 
     def noting(self, interaction: str) -> None:
         """Learn that a command is being noted in its chat: an answer to it waits for that."""
@@ -93,13 +97,30 @@ class Sender:
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or put it into the place of its draft; raises ChannelError."""
         text = _visible(render(message.text), message.text)
-        if message.edits:
-            return [Receipt(await self._edit(_room(message), message.edits, text))]
-        sent = await self.post(message, text, nonce_of(message.idem) if message.idem else None)
-        if not _same(sent, text):  # its draft, which was posted under the same key
-            room = str(sent.get("channel_id") or _room(message))
-            return [Receipt(await self._edit(room, str(sent["id"]), text))]
-        return [Receipt(str(sent["id"]))]
+        try:
+            if message.edits:
+                return [Receipt(await self._edit(_room(message), message.edits, text))]
+            if message.idem not in self._gone:
+                nonce = nonce_of(message.idem) if message.idem else None
+                return [Receipt(await self._put(message, text, nonce))]
+        except PlaceGone:
+            if not message.idem:
+                raise
+            # Under the key of a draft that was deleted Discord would answer with that draft.
+            self._gone[message.idem] = None
+            while len(self._gone) > MOST_NOTED:
+                self._gone.popitem(last=False)
+            if message.edits:
+                raise
+        return [Receipt(await self._put(message, text, nonce_of(message.idem + AGAIN)))]
+
+    async def _put(self, message: OutboundMessage, text: str, nonce: str | None) -> str:
+        """Post a message, or make what stands under its nonce this message."""
+        sent = await self.post(message, text, nonce)
+        if _same(sent, text):
+            return str(sent["id"])
+        room = str(sent.get("channel_id") or _room(message))  # its draft, under the same key
+        return await self._edit(room, str(sent["id"]), text)
 
     async def post(self, message: OutboundMessage, text: str, nonce: str | None) -> Json:
         """Post a message; a thread or a question that is gone is left out."""
@@ -153,8 +174,9 @@ class Sender:
         """Look for a message that may have been sent; a draft of it is made the message."""
         text = _visible(render(message.text), message.text)
         drafts = message.part == 0 and message.piece == 0
+        nonces = (nonce_of(message.idem), nonce_of(message.idem + AGAIN))
         for sent in await self._own_since(message):
-            if sent.get("nonce") == nonce_of(message.idem) or _same(sent, text):
+            if sent.get("nonce") in nonces or _same(sent, text):
                 if _same(sent, text):
                     return [Receipt(str(sent["id"]))]
             elif not (drafts and _begins(sent, text)):

@@ -19,6 +19,7 @@ import yarl
 from channels.discord.settings import DiscordSettings
 from channels.errors import (
     ChannelDown,
+    ChannelError,
     ChannelUnfit,
     MediaRefused,
     SendAmbiguous,
@@ -137,7 +138,28 @@ class DiscordApi:
             raise ChannelDown(f"Discord cannot be reached now ({type(cause).__name__})") from None
         except (aiohttp.ClientError, TimeoutError):
             raise SendAmbiguous("the request went out and no answer came") from None
-        return self._read(status, told, waits, as_bot=as_bot)
+        if status == 401 and as_bot:
+            raise await self._unknown_bot()
+        return self._read(status, told, waits)
+
+    async def _unknown_bot(self) -> ChannelError:
+        """Ask whether the token is refused for good; one refusal may be a server's mishap."""
+        timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=ANSWER_SECONDS)
+        try:
+            async with self._opened().get(
+                f"{self._base}/users/@me",
+                headers={"Authorization": f"Bot {self._token}"},
+                timeout=timeout,
+                proxy=self._proxy,
+                allow_redirects=False,
+            ) as response:
+                known = response.status != 401
+        except (aiohttp.ClientError, TimeoutError):
+            known = True
+        if known:
+            return ChannelDown("Discord did not know the token for a moment (401)")
+        self.refused.set()
+        return ChannelUnfit(UNKNOWN_BOT)
 
     async def ask(self, path: str, query: Mapping[str, str] | None = None) -> Any:
         """Ask for something, which changes nothing: without an answer Discord is away."""
@@ -214,7 +236,7 @@ class DiscordApi:
         if len(self._spent) > MOST_SPENT:
             self._spent = {name: until for name, until in self._spent.items() if until > now}
 
-    def _read(self, status: int, body: bytes, waits: str, *, as_bot: bool) -> Any:
+    def _read(self, status: int, body: bytes, waits: str) -> Any:
         if 200 <= status < 300:
             return _answer(body)
         told = _told(body)
@@ -223,9 +245,6 @@ class DiscordApi:
             if told.get("global") is True:
                 self._closed_until = self._now() + seconds
             raise SendDelayed(seconds)
-        if status == 401 and as_bot:
-            self.refused.set()
-            raise ChannelUnfit(UNKNOWN_BOT)
         if status == 503:
             raise ChannelDown("Discord cannot answer now (503)")
         if status >= 500:  # whoever answers so may not know what became of the request

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
@@ -17,7 +18,7 @@ from channels.discord.backfill import Backfill
 from channels.discord.commands import NOTE, ONLY_THEM, note_of, registered, used
 from channels.discord.format import LIMIT, size
 from channels.discord.hearing import Hearing
-from channels.discord.inbound import Me, said
+from channels.discord.inbound import Me, parse
 from channels.discord.outbound import NO_PREVIEW, NOBODY, Sender
 from channels.discord.patrol import Patrol
 from channels.discord.places import Places
@@ -46,6 +47,9 @@ HEARD: Final = Intents(
 ).value
 NOT_NOW: Final = "I cannot take this just now. Please try again in a minute."
 MOST_NOTES: Final = 20
+MOST_SIGNS: Final = 15
+"""So many typing signs in a second: they count against the bot like anything else."""
+
 SECOND_WRITER: Final = (
     "Somebody else writes with this bot's token: a second gateway (another machine, an old"
     " container, a test). Every question is then answered twice. Stop it, or take a new token from"
@@ -97,6 +101,9 @@ class DiscordChannel(Channel):
         self._me = Me("")
         self._application = ""
         self._noted: set[str] = set()
+        self._hearing: Hearing | None = None
+        self._identified: deque[float] = deque()
+        self._typed: deque[float] = deque(maxlen=MOST_SIGNS)
         self._running: anyio.CancelScope | None = None
         self._stopped = False
 
@@ -146,8 +153,12 @@ class DiscordChannel(Channel):
         return await self._sender.show(message, place, text)
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show the sign."""
+        """Show the sign; where many are asked for at once, some are left out."""
         del on
+        now = self.host.clock.monotonic()
+        if len(self._typed) == MOST_SIGNS and now - self._typed[0] < 1.0:
+            return
+        self._typed.append(now)
         await self._sender.type(message.thread_id or message.chat_id)
 
     async def remove_draft(self, message: InboundMessage, place: Place) -> None:
@@ -169,10 +180,20 @@ class DiscordChannel(Channel):
 
     def missed(self, marks: Marks) -> AsyncIterator[Sequence[InboundMessage]]:
         """Yield what was said in every channel and thread after its mark."""
+        self._places.heard |= {chat for _account, chat in marks.chats}
         backfill = Backfill(
-            self._api, self._places, self.host, lambda raw: said(raw, self._me, self._places)
+            self._api,
+            self._places,
+            self.host,
+            lambda name, raw: parse(name, raw, self._me, self._places),
+            self._later,
         )
         return backfill.missed(marks)
+
+    def _later(self) -> None:
+        """Catch up another time with what cannot be read now."""
+        if self._hearing is not None:
+            self._hearing.again()
 
     async def _introduce(self) -> None:
         """Ask who the bot is."""
@@ -208,7 +229,7 @@ class DiscordChannel(Channel):
 
     async def _listen(self) -> None:
         """Hear all connections until Discord refuses the token; ChannelUnfit."""
-        hearing = Hearing(
+        hearing = self._hearing = Hearing(
             self.host,
             self._api,
             self._places,
@@ -216,6 +237,7 @@ class DiscordChannel(Channel):
             self.catch_up,
             self._used,
             self._wrote,
+            self._identified,
         )
         settings, count = self.settings, self.settings.shards
         hearing.shards = [
@@ -244,7 +266,9 @@ class DiscordChannel(Channel):
             for shard in hearing.shards:
                 group.start_soon(until_unfit, shard)
             group.start_soon(hearing.run)
-            patrol = Patrol(self._api, self._places, self.host.clock, hearing.is_deaf)
+            patrol = Patrol(
+                self._api, self._places, self.host.clock, hearing.is_deaf, hearing.listens
+            )
             group.start_soon(patrol.run)
             await self._api.refused.wait()
             ended.append(ChannelUnfit(UNKNOWN_BOT))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,9 +10,9 @@ import anyio
 from discord.utils import time_snowflake
 
 from channels.discord.api import MISSING_ACCESS, UNKNOWN_CHANNEL, ApiRefused, DiscordApi
-from channels.discord.inbound import Raw
+from channels.discord.inbound import Raw, unreadable
 from channels.discord.places import WRITTEN, Places, Room
-from channels.errors import ChannelError, SendDelayed
+from channels.errors import ChannelDown, SendDelayed
 from channels.host import ChannelHost, Marks
 from channels.message import InboundMessage
 
@@ -24,17 +24,36 @@ MOST_PRIVATE: Final = 300
 CLOSED: Final = frozenset((MISSING_ACCESS, UNKNOWN_CHANNEL))
 """Reasons that nobody has to hear of: most servers have channels that the bot may not see."""
 
-Read = Callable[[Raw], InboundMessage | None]
+WAITS: Final = (1.0, 3.0)
+"""Seconds between the tries to read a chat: after the last it is left for later."""
+
+MOST_IN_VAIN: Final = 3
+"""So many chats that cannot be read, and none that can: it is Discord that is away."""
+
+Read = Callable[[str, Raw], InboundMessage | None]
 
 
 class Backfill:
-    """Reads the history; `read` makes a message of a raw one."""
+    """Reads the history; `read` makes a message of a raw one, or its edit of it.
 
-    def __init__(self, api: DiscordApi, places: Places, host: ChannelHost, read: Read) -> None:
+    `later` is told that a chat was left out which may be read another time.
+    """
+
+    def __init__(
+        self,
+        api: DiscordApi,
+        places: Places,
+        host: ChannelHost,
+        read: Read,
+        later: Callable[[], None],
+    ) -> None:
         self._api = api
         self._places = places
         self._host = host
         self._read = read
+        self._later = later
+        self._answered = False
+        self._in_vain = 0
 
     async def missed(self, marks: Marks) -> AsyncIterator[Sequence[InboundMessage]]:
         """Yield what was said after the marks, each channel's oldest first, a page at a time."""
@@ -45,21 +64,32 @@ class Backfill:
     async def _rooms(self, marks: Marks) -> AsyncIterator[tuple[Room, datetime]]:
         """Yield where something was said, or may have been, and since when."""
         done: set[str] = set()
+        away = self._places.expected
+        for server in away:  # it may have chats of which nothing is known
+            self._host.skipped(f"server/{server}")
         for room in self._places.written():
             since = marks.of(room.chat)
             if room.server and since is not None:
                 done.add(room.id)
-                if room.server in self._places.expected or room.last > time_snowflake(since):
+                if room.server in away:
+                    self._host.skipped(room.chat)
+                elif room.last > time_snowflake(since):
                     yield room, since
         private = []
         for (_account, chat), since in marks.chats.items():
             for number in await self._host.threads(chat, since):
-                if number not in done and (found := await self._look_at(number)) is not None:
+                if number in done:
+                    continue
+                if (found := await self._look_at(number, chat)) is not None:
                     done.add(number)
                     yield found, since
             if chat not in done and chat.isdigit():
-                private.append((since, chat))
-        for room, since in await self._look_at_all(sorted(private, reverse=True)[:MOST_PRIVATE]):
+                private.append((since, self._places.room(chat).last, int(chat)))
+        private.sort(reverse=True)
+        for _since, _last, left in private[MOST_PRIVATE:]:
+            self._host.skipped(str(left))
+        asked = [(since, str(one)) for since, _last, one in private[:MOST_PRIVATE]]
+        for room, since in await self._look_at_all(asked):
             if room.last == 0 or room.last > time_snowflake(since):
                 yield room, since
 
@@ -68,14 +98,14 @@ class Backfill:
     ) -> list[tuple[Room, datetime]]:
         """Ask for several channels, some of them at once; raises ChannelError."""
         found: list[tuple[Room, datetime]] = []
-        errors: list[ChannelError] = []
+        errors: list[Exception] = []
         at_once = anyio.CapacityLimiter(AT_ONCE)
 
         async def look(since: datetime, chat: str) -> None:
             async with at_once:
                 try:
-                    room = None if errors else await self._look_at(chat)
-                except ChannelError as error:
+                    room = None if errors else await self._look_at(chat, chat)
+                except Exception as error:  # told below, outside of the group
                     errors.append(error)
                     return
             if room is not None:
@@ -88,40 +118,90 @@ class Backfill:
             raise errors[0]
         return found
 
-    async def _look_at(self, number: str) -> Room | None:
+    async def _look_at(self, number: str, chat: str) -> Room | None:
         """Ask for a channel that no server told of: a private one, or an archived thread."""
-        raw = await self._ask(f"/channels/{number}", {})
+        raw = await self._ask(chat, f"/channels/{number}", {})
         if not isinstance(raw, Mapping):
+            if self._places.expected:  # it may be one of a server that is away
+                self._host.skipped(chat)
             return None
-        room = self._places.learn(raw)
+        try:
+            room = self._places.learn(raw)
+        except (LookupError, TypeError, ValueError):
+            self._host.report("discord.channel_unreadable")
+            self._host.skipped(chat)
+            return None
         return room if room.kind in WRITTEN else None
 
     async def _pages(self, room: Room, after: int) -> AsyncIterator[Sequence[InboundMessage]]:
         while True:
             query = {"after": str(after), "limit": str(PAGE)}
-            raw = await self._ask(f"/channels/{room.id}/messages", query)
+            raw = await self._ask(room.chat, f"/channels/{room.id}/messages", query)
             if not isinstance(raw, list):
                 self._host.skipped(room.chat)
                 return
             if not raw:
                 return
-            page = sorted(raw, key=lambda one: int(one["id"]))
-            after = int(page[-1]["id"])
+            page = sorted(raw, key=_number)
+            before, after = after, max(after, _number(page[-1]))
             self._places.said(room.id, after)
-            server = {"guild_id": room.server} if room.server else {}
-            messages = [self._read({**server, **one}) for one in page]
-            yield [message for message in messages if message is not None]
-            if len(page) < PAGE:
+            yield [message for one in page for message in self._messages(room, one)]
+            if len(page) < PAGE or after == before:
                 return
 
-    async def _ask(self, path: str, query: Mapping[str, str]) -> Any:
-        """Ask, and wait where that is wanted; None for what the bot may not see."""
+    def _messages(self, room: Room, raw: Any) -> Iterator[InboundMessage]:
+        """Yield what is read of a message: itself, and its edit, of which nobody told then."""
+        server = {"guild_id": room.server} if room.server else {}
+        try:
+            one = {**server, **raw}
+            names = ["MESSAGE_CREATE", *(["MESSAGE_UPDATE"] if one.get("edited_timestamp") else [])]
+            found = [self._read(name, one) for name in names]
+        except Exception as cause:
+            self._host.report("discord.message_unreadable")
+            found = [unreadable("MESSAGE_CREATE", raw, f"{type(cause).__name__}: {cause}")]
+        yield from (message for message in found if message is not None)
+
+    async def _ask(self, chat: str, path: str, query: Mapping[str, str]) -> Any:
+        """Ask, and wait where that is wanted; None for what cannot be read, not now or not ever.
+
+        Raises ChannelDown where it is not about this chat.
+        """
+        waits = iter(WAITS)
         while True:
             try:
-                return await self._api.ask(path, query)
+                found = await self._api.ask(path, query)
             except SendDelayed as later:
                 await self._host.clock.sleep(later.retry_after)
             except ApiRefused as refused:
+                self._answered = True
                 if refused.code not in CLOSED:
                     self._host.report("discord.channel_not_read")
                 return None
+            except ChannelDown:
+                if (wait := next(waits, None)) is None:
+                    await self._leave(chat)
+                    return None
+                await self._host.clock.sleep(wait)
+            else:
+                self._answered = True
+                return found
+
+    async def _leave(self, chat: str) -> None:
+        """Leave a chat for later; raises ChannelDown where others cannot be read either."""
+        if not self._answered:
+            self._in_vain += 1
+            if self._in_vain >= MOST_IN_VAIN:
+                raise ChannelDown("Discord cannot be reached now: no history can be read")
+            try:
+                await self._api.ask("/users/@me")
+            except SendDelayed:
+                """It answers."""
+        self._host.report("discord.channel_not_read")
+        self._host.skipped(chat)
+        self._later()
+
+
+def _number(raw: Any) -> int:
+    """Return a message's number; 0 where it cannot be read."""
+    told = str(raw.get("id")) if isinstance(raw, Mapping) else ""
+    return int(told) if told.isascii() and told.isdecimal() else 0

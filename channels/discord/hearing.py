@@ -16,9 +16,9 @@ import anyio
 
 from channels.discord.api import ApiRefused, DiscordApi
 from channels.discord.inbound import Me, changed, parse, unreadable
-from channels.discord.places import Places
+from channels.discord.places import Places, Room
 from channels.discord.shard import Place, Shard
-from channels.errors import ChannelDown, SendDelayed
+from channels.errors import ChannelDown, ChannelUnfit, SendDelayed
 from channels.host import ChannelHost
 from channels.message import InboundMessage
 
@@ -33,6 +33,20 @@ ARRIVAL_SECONDS: Final = 5.0
 
 IDENTIFY_EVERY: Final = 5.0
 """Discord lets a bot begin one session in so many seconds."""
+
+AGAIN: Final = "AGAIN"
+AGAIN_AFTER: Final = 60.0
+LONGEST_AGAIN: Final = 1800.0
+NOWHERE: Final = (-1, 0)
+"""An event of our own, and the place of it: what could not be read is asked for again."""
+
+MOST_TRIES: Final = 3
+ASK_AFTER: Final = 60.0
+"""A channel that cannot be asked for is taken for an ordinary one, so many seconds."""
+
+ALONE: Final = frozenset((AGAIN, "READY", "RESUMED", "GUILD_CREATE"))
+LAST: Final = frozenset(("GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE"))
+"""Events that wait until all before them is on the disk, and those for which what follows waits."""
 
 MOST_SESSIONS: Final = 50
 SESSION_EVERY: Final = 90.0
@@ -51,7 +65,7 @@ class Hearing:
     """The ears of one bot.
 
     `me` tells who the bot is; `catch_up` takes what was missed; `used` answers a slash command;
-    `own` is told of what the bot itself has written.
+    `own` is told of what the bot itself has written; `identified` has when sessions were begun.
     """
 
     def __init__(
@@ -63,6 +77,7 @@ class Hearing:
         catch_up: Callable[[], Awaitable[None]],
         used: Callable[[dict[str, Any]], Awaitable[None]],
         own: Callable[[dict[str, Any]], None],
+        identified: deque[float],
     ) -> None:
         self.host = host
         self._api = api
@@ -75,7 +90,10 @@ class Hearing:
         self._listed: set[str] = set()
         self._late: set[str] = set()
         self._added: set[str] = set()
-        self._identified: deque[float] = deque()
+        self._identified = identified
+        self._unknown: dict[str, tuple[int, float]] = {}
+        self._agains = 0
+        self._again = False
         self._identifying = anyio.Lock()
         self.shards: list[Shard] = []
 
@@ -119,6 +137,30 @@ class Hearing:
             if (int(server) >> 22) % len(self.shards) == (shard.shard_id or 0):
                 shard.end()
 
+    def listens(self, server: str) -> bool:
+        """Tell whether the connection is up over which a server tells of things."""
+        return any(
+            shard.live
+            for shard in self.shards
+            if (int(server) >> 22) % len(self.shards) == (shard.shard_id or 0)
+        )
+
+    def again(self) -> None:
+        """Catch up once more in a while: something could not be read now."""
+        if self._again:
+            return
+        self._again = True
+        self._agains += 1
+        wait = min(AGAIN_AFTER * 2.0 ** min(self._agains - 1, 10), LONGEST_AGAIN)
+
+        async def later() -> None:
+            await self.host.clock.sleep(wait)
+            self._again = False
+            if self.shards:
+                self._queue.put_nowait(_Heard(self.shards[0], NOWHERE, AGAIN, {}))
+
+        self.host.start_soon("catching up again", later)
+
     async def may_identify(self) -> None:
         """Wait until Discord takes another session."""
         async with self._identifying:
@@ -146,15 +188,19 @@ class Hearing:
             self._listed |= listed
             self._places.expect(listed)
         elif name == "MESSAGE_CREATE":
+            self._places.blamed.discard(str(data["channel_id"]))
             self._places.said(str(data["channel_id"]), int(data["id"]))
             if str(data["author"]["id"]) == self._me().id:
                 self._own(data)
+        elif name == "GUILD_DELETE" and data.get("unavailable") is True:
+            self._places.expect({str(data["id"])})
+            self.host.behind()
         elif name == "GUILD_CREATE" and str(data["id"]) not in self._listed:
             self._listed.add(str(data["id"]))
             self._added.add(str(data["id"]))
         if name in ("READY", "RESUMED") and all(shard.live for shard in self.shards):
             self.host.ready()
-        if name not in ("GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE"):
+        if name not in LAST:
             self._places.take(name, data)
 
     # -- the worker
@@ -179,24 +225,42 @@ class Hearing:
                 await self.host.clock.sleep(max(wait, asked))
                 wait = min(2 * wait, LONGEST_WAIT)
                 continue
+            except ChannelUnfit:
+                raise
+            except Exception:
+                if len(batch) > 1:
+                    for one in batch:
+                        await self._insist([one])
+                else:
+                    await self._drop(batch[0])
             if wait > FIRST_WAIT and all(shard.live for shard in self.shards):
-                self.host.caught_up()  # what was refused was given again
+                if self._hears_all():
+                    self.host.caught_up()  # what was refused was given again
                 self.host.ready()
             return
+
+    async def _drop(self, heard: _Heard) -> None:
+        """Go on without an event that cannot be taken: what comes behind it shall not wait."""
+        self.host.report("discord.event_dropped")
+        if heard.name in ALONE:
+            self.again()
+        await heard.shard.took(heard.at)
 
     async def _take(self, batch: list[_Heard]) -> None:
         """Take events in their order; those that are taken leave the batch."""
         while batch:
             count, messages = 0, []
             for heard in batch:
-                if heard.name in ("READY", "RESUMED") and count:
+                if heard.name in ALONE and count:
                     break
                 count += 1
                 messages += await self._read(heard)
-                if heard.name in ("READY", "RESUMED"):
+                if heard.name in ALONE | LAST:
                     break
             if messages:
                 await self.host.accept(messages)
+                self._places.heard |= {message.chat_id for message in messages}
+            self._taken(batch[count - 1])
             done, batch[:count] = batch[:count], []
             for shard, at in {heard.shard: heard.at for heard in done}.items():
                 await shard.took(at)
@@ -205,8 +269,10 @@ class Hearing:
         name, data = heard.name, heard.data
         if name == "READY":
             await self._begin()
+        elif name == AGAIN:
+            await self._catch_up_again()
         elif name == "RESUMED":
-            if all(shard.live for shard in self.shards):
+            if self._hears_all():
                 self.host.caught_up()
         elif name.startswith(("GUILD_", "CHANNEL_", "THREAD_")):
             return await self._changed(name, data)
@@ -218,9 +284,21 @@ class Hearing:
         """Take what was missed before a new session: it may be anything."""
         self.host.behind()
         await self._arrived()
+        await self._catch_up_again()
+
+    async def _catch_up_again(self) -> None:
+        """Take what was missed, of those servers that are there."""
+        self.host.behind()
+        tried = self._agains
         await self._catch_up()
-        if not all(shard.live for shard in self.shards):
+        if self._agains == tried and not self._again:
+            self._agains = 0
+        if not self._hears_all():
             self.host.behind()
+
+    def _hears_all(self) -> bool:
+        """Tell whether all connections are up, and no server is away."""
+        return not self._places.expected and all(shard.live for shard in self.shards)
 
     async def _arrived(self) -> None:
         """Wait until the servers have told of their channels, or do not."""
@@ -259,46 +337,67 @@ class Hearing:
             return
         server = str(data.get("guild_id") or "")
         known: dict[str, Any] = {"id": number, "guild_id": server, "type": 0 if server else 1}
+        tries, after = self._unknown.get(number, (0, 0.0))
+        now = self.host.clock.monotonic()
+        if tries >= MOST_TRIES and now < after:
+            return
         if server:
             try:
                 known |= await self._api.ask(f"/channels/{number}")
             except ApiRefused:
                 """It is not to be seen: then it is a channel like any other."""
+            except ChannelDown:
+                self._unknown[number] = (tries + 1, now + ASK_AFTER)
+                if tries + 1 < MOST_TRIES:
+                    raise
+                self.host.report("discord.channel_unknown")
+                return
+        self._unknown.pop(number, None)
         self._places.learn({**known, "last_message_id": data.get("id")})
 
     async def _changed(self, name: str, data: dict[str, Any]) -> list[InboundMessage]:
         """Tell the chats that a server or a channel came or went."""
         number = str(data.get("id"))
         if name == "GUILD_CREATE":
-            if number in self._late:  # it was away while the others were caught up with
+            if number in self._late and number not in self._places.expected:
+                await self._catch_up_again()  # it was away while the others were caught up with
                 self._late.discard(number)
-                await self._begin()
             return self._came(number, data)
-        if name not in ("GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE"):
+        if name not in LAST or name == "THREAD_DELETE" or data.get("unavailable") is True:
             return []
-        gone: list[InboundMessage] = []
-        if data.get("unavailable") is True:
+        return self._went(name, number)
+
+    def _taken(self, heard: _Heard) -> None:
+        """Learn that what there is to tell of a server or a channel is on the disk."""
+        name, number = heard.name, str(heard.data.get("id"))
+        if name == "GUILD_CREATE" and self._greets(number) is not None:
+            self._added.discard(number)
+        if name == "GUILD_DELETE" and heard.data.get("unavailable") is True:
             self._late.add(number)
-        elif name != "THREAD_DELETE":
-            gone = await self._went(name, number)
-        if name == "GUILD_DELETE" and not data.get("unavailable"):
+        elif name == "GUILD_DELETE":
             self._listed.discard(number)
-        self._places.take(name, data)
-        return gone
+            if number in self._late:  # what was kept open for it may be closed
+                self._late.discard(number)
+                self.again()
+        if name in LAST:
+            self._places.take(name, heard.data)
 
     def _came(self, number: str, data: dict[str, Any]) -> list[InboundMessage]:
         """Say hello where Discord greets those who come, if the bot was just added."""
-        server = self._places.servers.get(number)
-        room = self._places.rooms.get(server.greeting) if server is not None else None
+        room = self._greets(number)
         if number not in self._added or room is None:
             return []
-        self._added.discard(number)
         stamp = str(data.get("joined_at") or "")
         return [changed(room, "added", "The bot was added to the server.", stamp, self._places)]
 
-    async def _went(self, name: str, number: str) -> list[InboundMessage]:
+    def _greets(self, number: str) -> Room | None:
+        """Return where a server greets those who come."""
+        server = self._places.servers.get(number)
+        return self._places.rooms.get(server.greeting) if server is not None else None
+
+    def _went(self, name: str, number: str) -> list[InboundMessage]:
         """Tell the chats that are on tapes that they are gone."""
-        heard = {chat for _account, chat in (await self.host.marks()).chats}
+        heard = self._places.heard
         rooms = [one for one in self._places.rooms.values() if number in (one.server, one.id)]
         text = "The channel was deleted."
         if name == "GUILD_DELETE":

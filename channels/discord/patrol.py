@@ -24,13 +24,18 @@ class Patrol:
     """Looks at the channel that was heard last, and at each of the others in turn."""
 
     def __init__(
-        self, api: DiscordApi, places: Places, clock: Clock, is_deaf: Callable[[str], None]
+        self,
+        api: DiscordApi,
+        places: Places,
+        clock: Clock,
+        is_deaf: Callable[[str], None],
+        listens: Callable[[str], bool],
     ) -> None:
         self._api = api
         self._places = places
         self._clock = clock
         self._is_deaf = is_deaf
-        self._blamed: set[str] = set()
+        self._listens = listens
         self._turn = 0
 
     async def run(self) -> None:
@@ -38,9 +43,12 @@ class Patrol:
         while True:
             await self._clock.sleep(EVERY)
             for room in self._next():
-                if await self._missed(room):
-                    # Once a channel: that it is told of is not sure where it can only be read.
-                    self._blamed.add(room.id)
+                if not self._listens(room.server):  # that much is known
+                    continue
+                if await self._missed(room) and self._listens(room.server):
+                    # Once a channel, until an event comes from there: that it is told of is not
+                    # sure where it can only be read.
+                    self._places.blamed.add(room.id)
                     self._is_deaf(room.server)
                     break
 
@@ -49,7 +57,7 @@ class Patrol:
         rooms = [
             room
             for room in self._places.written()
-            if room.server and room.id not in self._blamed and not room.is_thread
+            if room.server and room.id not in self._places.blamed and not room.is_thread
         ]
         if not rooms:
             return

@@ -64,11 +64,17 @@ class Server:
 
 
 class Places:
-    """The servers of one bot."""
+    """The servers of one bot.
+
+    heard   the chats in which something was said that is on the disk
+    blamed  the channels because of which a connection was begun anew, until they are told of
+    """
 
     def __init__(self) -> None:
         self.rooms: dict[str, Room] = {}
         self.servers: dict[str, Server] = {}
+        self.heard: set[str] = set()
+        self.blamed: set[str] = set()
         self.me = ""
         self._expected: set[str] = set()
         self.complete = anyio.Event()
@@ -155,7 +161,11 @@ class Places:
             self._take_role(server, role)
         for raw in (*data.get("channels", ()), *data.get("threads", ())):
             self.learn({**raw, "guild_id": server.id})
-        self._expected.discard(server.id)
+        self._came(server.id)
+
+    def _came(self, number: str) -> None:
+        """Expect a server no longer."""
+        self._expected.discard(number)
         if not self._expected:
             self.complete.set()
 
@@ -169,6 +179,7 @@ class Places:
         if data.get("unavailable") is True:  # an outage of Discord's: it comes back by itself
             return
         number = str(data["id"])
+        self._came(number)
         self.servers.pop(number, None)
         for room in [one for one in self.rooms.values() if one.server == number]:
             self._lose_room(room.id)

@@ -103,7 +103,7 @@ class Hearing:
         """Take an event of a connection."""
         self.host.alive()
         try:
-            self._notice(name, data)
+            self._notice(shard, name, data)
         except (LookupError, TypeError, ValueError, AttributeError):
             self.host.report("discord.event_unreadable")
         if name == "INTERACTION_CREATE":  # Discord waits three seconds for its answer
@@ -181,11 +181,14 @@ class Hearing:
         while not self._queue.empty():
             self._queue.get_nowait()
 
-    def _notice(self, name: str, data: dict[str, Any]) -> None:
+    def _notice(self, shard: Shard, name: str, data: dict[str, Any]) -> None:
         """Learn at once what a server is made of: who speaks next may need it."""
         if name == "READY":
             listed = {str(one["id"]) for one in data.get("guilds") or ()}
             self._listed |= listed
+            for number in self._places.expected - listed:  # it was left meanwhile
+                if (int(number) >> 22) % len(self.shards) == (shard.shard_id or 0):
+                    self._places.came(number)
             self._places.expect(listed)
         elif name == "MESSAGE_CREATE":
             self._places.blamed.discard(str(data["channel_id"]))
@@ -289,8 +292,9 @@ class Hearing:
     async def _catch_up_again(self) -> None:
         """Take what was missed, of those servers that are there."""
         self.host.behind()
-        tried = self._agains
+        tried, came = self._agains, self._late - self._places.expected
         await self._catch_up()
+        self._late -= came
         if self._agains == tried and not self._again:
             self._agains = 0
         if not self._hears_all():
@@ -361,7 +365,6 @@ class Hearing:
         if name == "GUILD_CREATE":
             if number in self._late and number not in self._places.expected:
                 await self._catch_up_again()  # it was away while the others were caught up with
-                self._late.discard(number)
             return self._came(number, data)
         if name not in LAST or name == "THREAD_DELETE" or data.get("unavailable") is True:
             return []

@@ -161,9 +161,9 @@ class Places:
             self._take_role(server, role)
         for raw in (*data.get("channels", ()), *data.get("threads", ())):
             self.learn({**raw, "guild_id": server.id})
-        self._came(server.id)
+        self.came(server.id)
 
-    def _came(self, number: str) -> None:
+    def came(self, number: str) -> None:
         """Expect a server no longer."""
         self._expected.discard(number)
         if not self._expected:
@@ -179,7 +179,7 @@ class Places:
         if data.get("unavailable") is True:  # an outage of Discord's: it comes back by itself
             return
         number = str(data["id"])
-        self._came(number)
+        self.came(number)
         self.servers.pop(number, None)
         for room in [one for one in self.rooms.values() if one.server == number]:
             self._lose_room(room.id)

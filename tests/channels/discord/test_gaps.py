@@ -283,3 +283,40 @@ async def test_a_server_that_is_away_keeps_the_gap_open(tmp_path: Path) -> None:
         bot.fake.outage(bot.guild, over=True)
         await bot.pass_by(10, step=0.5)
         assert gap.kept_back() == frozenset()
+
+
+async def test_a_server_that_was_left_while_it_was_away_is_not_waited_for(tmp_path: Path) -> None:
+    async with discord_bot(tmp_path) as bot:
+        await bot.ask("before")
+        channel(bot)._places.expect({str(bot.guild.id + 1)})
+        bot.fake.expire_sessions()
+        bot.fake.drop_sockets()
+        await bot.pass_by(10, step=0.5)
+        assert not channel(bot)._places.expected
+        assert cast(Any, channel(bot).host)._gap.kept_back() == frozenset()
+
+
+async def test_servers_that_come_late_together_are_caught_up_with_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with house(tmp_path) as place:
+        await began(place)
+        others = [place.fake.guild(f"Server {number}") for number in range(5)]
+        for guild in others:
+            place.fake.outage(guild)
+        async with place.bot() as bot:
+            await bot.pass_by(10)
+            asked: list[object] = []
+            host: Any = channel(bot).host
+            marks = host.marks
+
+            async def counted() -> object:
+                asked.append(None)
+                return await marks()
+
+            monkeypatch.setattr(host, "marks", counted)
+            for guild in others:
+                bot.fake.outage(guild, over=True)
+            await bot.pass_by(10, step=0.5)
+            assert 1 <= len(asked) <= len(others)
+            assert host._gap.kept_back() == frozenset()

@@ -247,6 +247,8 @@ class Hearing:
         self.host.report("discord.event_dropped")
         if heard.name in ALONE:
             self.again()
+        elif heard.name in LAST:
+            self._taken(heard)
         await heard.shard.took(heard.at)
 
     async def _take(self, batch: list[_Heard]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import signal
 import sys
@@ -45,6 +46,8 @@ async def _serve(settings: Settings) -> int:
             await group.start(watch, scope)
             async with running_gateway(settings) as gateway:
                 started.set()
+                gc.freeze()
+                gc.enable()
                 _say_what_next(gateway, settings)
                 await asked_to_end.wait()
                 await gateway.finish()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, Field, SecretStr, field_validator
+
+from channels.settings import CONFIG, Address, chosen, some_of
 
 Rule = Literal["private", "mention", "reply", "name", "thread"]
 
@@ -14,7 +16,7 @@ RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 class DiscordSettings(BaseModel):
     """A Discord bot; with a token it is on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = CONFIG
 
     token: SecretStr = Field(
         SecretStr(""),
@@ -22,7 +24,7 @@ class DiscordSettings(BaseModel):
         " is off.",
         examples=["MTAx..."],
     )
-    base_url: str = Field(
+    base_url: Address = Field(
         "https://discord.com/api/v10",
         description="Where Discord's API is.",
         examples=["http://127.0.0.1:8082/api/v10"],
@@ -38,12 +40,12 @@ class DiscordSettings(BaseModel):
         " BASE_URL is one, too.",
         examples=["https://cdn.discordapp.com"],
     )
-    proxy: str = Field(
+    proxy: Address = Field(
         "",
         description="A proxy through which Discord is reached.",
         examples=["http://127.0.0.1:3128"],
     )
-    answers: str = Field(
+    answers: Annotated[str, some_of(RULES)] = Field(
         "private,mention,reply,name,thread",
         description="What the agent answers in a server: a mention, a reply to it, its name, or"
         " (`thread`) whatever is said in a thread that it was asked in; and private messages.",
@@ -75,7 +77,7 @@ class DiscordSettings(BaseModel):
 
     def rules(self) -> frozenset[str]:
         """Return what the agent answers."""
-        return frozenset(item.strip() for item in self.answers.split(",") if item.strip())
+        return chosen(self.answers)
 
     @field_validator("token")
     @classmethod
@@ -85,17 +87,9 @@ class DiscordSettings(BaseModel):
             raise ValueError("a token is letters, digits, dots, - and _")
         return SecretStr(token)
 
-    @field_validator("answers")
+    @field_validator("cdn_url")
     @classmethod
-    def _are_rules(cls, value: str) -> str:
-        for item in value.split(","):
-            if item.strip() and item.strip() not in RULES:
-                raise ValueError(f"{item.strip()!r} is none of {', '.join(RULES)}")
-        return value
-
-    @field_validator("base_url", "proxy", "cdn_url")
-    @classmethod
-    def _is_an_address(cls, value: str) -> str:
+    def _are_addresses(cls, value: str) -> str:
         found = [item.strip().rstrip("/") for item in value.split(",") if item.strip()]
         if any(not item.startswith(("http://", "https://")) for item in found):
             raise ValueError("an address begins with http:// or https://")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, Field, SecretStr, field_validator
+
+from channels.settings import CONFIG, Address, chosen, some_of
 
 Rule = Literal["private", "mention", "reply", "name", "thread"]
 
@@ -20,7 +22,7 @@ _OTHERS: Final = ("xoxb-", "xapp-", "xoxp-")
 class SlackSettings(BaseModel):
     """A Slack app; with any of its tokens, or a file of installations, it is on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = CONFIG
 
     bot_token: SecretStr = Field(
         SecretStr(""),
@@ -40,23 +42,23 @@ class SlackSettings(BaseModel):
         " token, events come to /slack/events of this gateway.",
         examples=["0123456789abcdef0123456789abcdef"],
     )
-    base_url: str = Field(
+    base_url: Address = Field(
         BASE_URL,
         description="Where Slack's Web API is.",
         examples=["http://127.0.0.1:8082/api/"],
     )
-    files_url: str = Field(
+    files_url: Address = Field(
         "",
         description="Where files are fetched from, and nowhere else; empty: files.slack.com, or"
         " the host of another BASE_URL.",
         examples=["https://files.slack-gov.com"],
     )
-    proxy: str = Field(
+    proxy: Address = Field(
         "",
         description="A proxy through which Slack is reached.",
         examples=["http://127.0.0.1:3128"],
     )
-    answers: str = Field(
+    answers: Annotated[str, some_of(RULES)] = Field(
         "private,mention,reply,name,thread",
         description="What the agent answers: direct messages; and in channels a mention, an answer"
         " in the thread of a message of its own, its name, or whatever is said in a thread that it"
@@ -105,7 +107,7 @@ class SlackSettings(BaseModel):
 
     def rules(self) -> frozenset[str]:
         """Return what the agent answers."""
-        return frozenset(item.strip() for item in self.answers.split(",") if item.strip())
+        return chosen(self.answers)
 
     @field_validator("bot_token", "app_token")
     @classmethod
@@ -126,25 +128,10 @@ class SlackSettings(BaseModel):
     def _is_bare(cls, value: SecretStr) -> SecretStr:
         return SecretStr(value.get_secret_value().strip())
 
-    @field_validator("answers")
-    @classmethod
-    def _are_rules(cls, value: str) -> str:
-        for item in value.split(","):
-            if item.strip() and item.strip() not in RULES:
-                raise ValueError(f"{item.strip()!r} is none of {', '.join(RULES)}")
-        return value
-
-    @field_validator("base_url", "files_url", "proxy")
-    @classmethod
-    def _is_an_address(cls, value: str) -> str:
-        if value and not value.startswith(("http://", "https://")):
-            raise ValueError("an address begins with http:// or https://")
-        return value
-
     @field_validator("base_url")
     @classmethod
     def _ends_with_a_slash(cls, value: str) -> str:
-        return f"{value.rstrip('/')}/" if value else BASE_URL
+        return f"{value}/" if value else BASE_URL
 
     @field_validator("files_url")
     @classmethod

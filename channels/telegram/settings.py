@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, Field, SecretStr, field_validator
+
+from channels.settings import CONFIG, Address, chosen, some_of
 
 Rule = Literal["private", "mention", "reply", "name", "topic"]
 
@@ -14,30 +16,30 @@ RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 class TelegramSettings(BaseModel):
     """A Telegram bot; with a token it is on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = CONFIG
 
     token: SecretStr = Field(
         SecretStr(""),
         description="The bot's token, from @BotFather; empty: Telegram is off.",
         examples=["123456789:AAE..."],
     )
-    base_url: str = Field(
+    base_url: Address = Field(
         "https://api.telegram.org/bot",
         description="Where the Bot API is; another one for a Bot API server of your own.",
         examples=["http://127.0.0.1:8081/bot"],
     )
-    proxy: str = Field(
+    proxy: Address = Field(
         "",
         description="A proxy through which the Bot API is reached.",
         examples=["http://127.0.0.1:3128"],
     )
-    answers: str = Field(
+    answers: Annotated[str, some_of(RULES)] = Field(
         "private,mention,reply,name",
         description="What the agent answers in a group: a mention, a reply to it, its name, or"
         " (`topic`) whatever is said in a forum topic that it was asked in; and private chats.",
         examples=["private,mention,reply"],
     )
-    webhook_url: str = Field(
+    webhook_url: Address = Field(
         "",
         description="The public address (https) at which Telegram reaches /webhooks/telegram of"
         " this gateway; empty: the gateway asks Telegram for updates itself.",
@@ -79,7 +81,7 @@ class TelegramSettings(BaseModel):
 
     def rules(self) -> frozenset[str]:
         """Return what the agent answers."""
-        return frozenset(item.strip() for item in self.answers.split(",") if item.strip())
+        return chosen(self.answers)
 
     @field_validator("token")
     @classmethod
@@ -88,18 +90,3 @@ class TelegramSettings(BaseModel):
         if not (token.isascii() and token.isprintable()) or set(token) & set(" /?#"):
             raise ValueError("a token is digits, a colon, then letters, digits, - and _")
         return SecretStr(token)
-
-    @field_validator("answers")
-    @classmethod
-    def _are_rules(cls, value: str) -> str:
-        for item in value.split(","):
-            if item.strip() and item.strip() not in RULES:
-                raise ValueError(f"{item.strip()!r} is none of {', '.join(RULES)}")
-        return value
-
-    @field_validator("base_url", "webhook_url", "proxy")
-    @classmethod
-    def _is_an_address(cls, value: str) -> str:
-        if value and not value.startswith(("http://", "https://")):
-            raise ValueError("an address begins with http:// or https://")
-        return value.rstrip("/")

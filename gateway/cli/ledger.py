@@ -10,14 +10,12 @@ from functools import partial
 from typing import Any, Protocol
 
 import anyio
-import httpx2
 
-from gateway.app import running_gateway
-from gateway.cli.link import client_of
+from gateway.cli.remote import Remote, open_core
 from gateway.desk import Desk
-from gateway.errors import DeskRefused, GatewayError
-from gateway.home import find_running
 from gateway.settings import Settings
+
+_PATH = "/api/ledger"
 
 COLUMNS = ("id", "status", "account_id", "chat_id", "turn_id", "attempts", "why")
 
@@ -37,39 +35,23 @@ class _Desk(Protocol):
 class _RemoteDesk:
     """The desk of the running gateway."""
 
-    def __init__(self, client: httpx2.AsyncClient) -> None:
-        self._client = client
+    def __init__(self, remote: Remote) -> None:
+        self._remote = remote
 
     async def rows(self, status: str = "", limit: int = 50) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = await self._ask(
-            "GET", "", params={"status": status, "limit": limit}
-        )
+        wanted = {"status": status, "limit": limit}
+        found: list[dict[str, Any]] = await self._remote.ask("GET", _PATH, params=wanted)
         return found
 
     async def show(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = await self._ask("GET", f"/{name}")
+        found: dict[str, Any] = await self._remote.ask("GET", f"{_PATH}/{name}")
         return found
 
     async def retry(self, name: str) -> str:
-        return str((await self._ask("POST", f"/{name}/retry"))["done"])
+        return str((await self._remote.ask("POST", f"{_PATH}/{name}/retry"))["done"])
 
     async def drop(self, name: str) -> str:
-        return str((await self._ask("POST", f"/{name}/drop"))["done"])
-
-    async def _ask(self, method: str, path: str, **more: Any) -> Any:
-        try:
-            response = await self._client.request(method, f"/api/ledger{path}", **more)
-        except httpx2.HTTPError as cause:
-            raise GatewayError(
-                f"the gateway of this home does not answer ({type(cause).__name__})"
-            ) from cause
-        if response.status_code == 422:
-            raise DeskRefused(response.json()["error"])
-        if response.status_code != 200:
-            raise GatewayError(
-                f"the gateway answered with {response.status_code}: is it a newer one?"
-            )
-        return response.json()
+        return str((await self._remote.ask("POST", f"{_PATH}/{name}/drop"))["done"])
 
 
 def show_list(settings: Settings, status: str, limit: int) -> int:
@@ -115,10 +97,5 @@ async def _change(settings: Settings, what: str, row: str) -> str:
 
 @asynccontextmanager
 async def _desk(settings: Settings) -> AsyncIterator[_Desk]:
-    found = find_running(settings.home_path)
-    if found is not None:
-        async with client_of(found) as client:
-            yield _RemoteDesk(client)
-        return
-    async with running_gateway(settings, only=[], http=False) as gateway:
-        yield Desk(gateway.core, None)
+    async with open_core(settings) as found:
+        yield _RemoteDesk(found) if isinstance(found, Remote) else Desk(found, None)

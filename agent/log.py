@@ -16,17 +16,18 @@ class Once:
     """Writes an entry of a key once a tape, and remembers that: again costs no transaction."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], int] = OrderedDict()
 
-    async def record(self, tape: Tape, entry: NewEntry, key: str) -> None:
-        """Put an entry on a tape unless its key is there."""
+    async def record(self, tape: Tape, entry: NewEntry, key: str) -> int:
+        """Put an entry on a tape unless its key is there; returns its id."""
         known = (tape.name, key)
         if known not in self._known:
-            await tape.append(entry, key=key)
-            self._known[known] = None
+            (there,) = await tape.append(entry, key=key)
+            self._known[known] = there.id
             if len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
         self._known.move_to_end(known)
+        return self._known[known]
 
 
 class TurnLog:

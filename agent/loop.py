@@ -9,7 +9,7 @@ turn's commit.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -61,7 +61,8 @@ class LoopHooks(Protocol):
 class Task:
     """One turn as the loop needs it.
 
-    view         builds the messages of the turn, without the system message
+    view         builds the messages of the turn, without the system message, from its tape up to an
+                 entry: what the model was shown can be built again later
     retake       takes the turn's messages again, after an anchor, as far as `budget` tokens hold
     before_step  called before each model call but the first: new messages may be taken there
     budget       how many tokens a prompt may have
@@ -73,7 +74,7 @@ class Task:
     runner: ToolRunner
     hooks: LoopHooks
     system: str
-    view: Callable[[], Awaitable[list[Message]]]
+    view: Callable[[int], Awaitable[list[Message]]]
     retake: Callable[[int], Awaitable[None]]
     before_step: Callable[[], Awaitable[None]]
     budget: int
@@ -83,15 +84,22 @@ class Task:
     _noticed: bool = field(default=False, init=False)
     _told: bool = field(default=False, init=False)
     _spoke: bool = field(default=False, init=False)
+    _system_entry: int = field(default=0, init=False)
 
 
 @dataclass(slots=True)
 class _Asked:
-    """One model call: what it gave, and since when it runs."""
+    """One model call: what it gave, since when it runs, and what its prompt was built from.
+
+    upto          the newest entry of the tape then
+    system_entry  the entry with the system prompt; 0 for none
+    """
 
     step: int
     started: float
     request: ModelRequest
+    upto: int
+    system_entry: int
     reply: ModelReply | None = None
 
 
@@ -106,7 +114,9 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
         if step > 1:
             await task.before_step()
         last = step == task.steps
-        asked = _Asked(step, time.monotonic(), await _request(task, offer=not last))
+        started = time.monotonic()
+        request, upto = await _request(task, offer=not last)
+        asked = _Asked(step, started, request, upto, task._system_entry)
         await task.hooks.before_llm_call(asked.request)
         try:
             async with aclosing(_listen(task, model, asked)) as events:
@@ -141,21 +151,29 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
     raise StepLimit(f"the model still called tools in step {task.steps}")
 
 
-async def _request(task: Task, *, offer: bool) -> ModelRequest:
-    messages = await _messages(task)
+async def _request(task: Task, *, offer: bool) -> tuple[ModelRequest, int]:
+    """Return what the model is asked, and the newest entry that it can have been built from."""
+    upto = await task.log.tape.size()
+    messages = await _messages(task, upto)
     if not task._noticed and estimate(messages) > task.budget:
         task._noticed = True
         await task.log.tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, **_meta(task.log))
         await task.retake(task.budget)
-        messages = await _messages(task)
-    return ModelRequest(messages, task.toolbox.schemas() if offer else ())
+        upto = await task.log.tape.size()
+        messages = await _messages(task, upto)
+    return ModelRequest(messages, task.toolbox.schemas() if offer else ()), upto
 
 
-async def _messages(task: Task) -> list[Message]:
-    shown = to_wire(pair_up(await task.view()))
-    if task.strict_roles:
-        shown = merge_neighbours(shown)
-    return [{"role": "system", "content": task.system}, *shown] if task.system else shown
+async def _messages(task: Task, upto: int) -> list[Message]:
+    return as_prompt(await task.view(upto), task.system, strict_roles=task.strict_roles)
+
+
+def as_prompt(shown: Sequence[Message], system: str, *, strict_roles: bool) -> list[Message]:
+    """Return what a view shows as a provider takes it, behind the system prompt."""
+    messages = to_wire(pair_up(shown))
+    if strict_roles:
+        messages = merge_neighbours(messages)
+    return [{"role": "system", "content": system}, *messages] if system else messages
 
 
 async def _listen(task: Task, model: ChatModel, asked: _Asked) -> AsyncGenerator[AgentEvent, None]:
@@ -230,6 +248,7 @@ def _step(asked: _Asked, status: str, **more: Any) -> NewEntry:
         "step": asked.step,
         "status": status,
         "elapsed_ms": round((time.monotonic() - asked.started) * 1000),
+        "upto": asked.upto,
         "messages": len(asked.request.messages),
         "prompt": digest(dump(list(asked.request.messages))),
         "tools": [tool["function"]["name"] for tool in asked.request.tools],
@@ -237,6 +256,7 @@ def _step(asked: _Asked, status: str, **more: Any) -> NewEntry:
     opening = asked.request.messages[0] if asked.request.messages else {}
     if opening.get("role") == "system":
         data["system"] = digest(str(opening["content"]))
+        data["system_entry"] = asked.system_entry
     if reply is not None:
         data["model"] = reply.model
         data["usage"] = dict(reply.usage)
@@ -261,7 +281,8 @@ async def _record_system(task: Task) -> None:
     if task.system:
         mark = digest(task.system)
         told = event("prompt.system", {"sha256": mark, "text": task.system})
-        await task.once.record(task.log.tape, told, f"prompt.system:{mark}")
+        key = f"prompt.system:{mark}"
+        task._system_entry = await task.once.record(task.log.tape, told, key)
 
 
 def digest(text: str) -> str:

@@ -36,6 +36,7 @@ from tape.context import (
 )
 from tape.entry import event, message
 from tape.errors import UnitFailed
+from tape.past import PastTape
 from tape.tokens import estimate_text
 
 
@@ -127,10 +128,11 @@ class BuiltinPlugin:
         asked = turn.asked.entry_ids if turn else ()
         reserve = estimate_text(system)
 
-        async def build() -> list[Message]:
+        async def build(upto: int) -> list[Message]:
+            then = PastTape(log.tape, upto)
             if isinstance(context, TapeContext):
-                return await view(log.tape, context)
-            return to_messages(await view_entries(log.tape, LATEST, log.lane, log.turn))
+                return await view(then, context)
+            return to_messages(await view_entries(then, LATEST, log.lane, log.turn))
 
         async def retake(budget: int) -> None:
             takes = await choose_retakes(log.tape, log.turn, asked, max(0, budget - reserve))

@@ -12,17 +12,17 @@ from typing import Final, Protocol
 
 from tape.entry import EVENT, MESSAGE, Entry, NewEntry, event
 from tape.query import Query
-from tape.store import TapeStore
 
 MESSAGE_DELETE: Final = "message.delete"
 GONE: Final = "[This message was deleted.]"
 
 
 class _Tape(Protocol):
-    """A tape, as far as this needs one."""
+    """A tape, or a fork of one, as far as this needs it."""
 
-    store: TapeStore
     name: str
+
+    async def query(self, query: Query) -> list[Entry]: ...
 
 
 def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
@@ -32,9 +32,7 @@ def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
 
 async def deleted(tape: _Tape, after: int = 0) -> set[int]:
     """Return the entries that were deleted, as told after an id."""
-    found = await tape.store.query(
-        Query(tape.name, after=after, kinds=(EVENT,), name=MESSAGE_DELETE)
-    )
+    found = await tape.query(Query(tape.name, after=after, kinds=(EVENT,), name=MESSAGE_DELETE))
     return {entry.payload["data"]["entry"] for entry in found}
 
 

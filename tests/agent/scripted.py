@@ -21,6 +21,7 @@ from tape.context import LATEST, TURN_RETAKE, TURN_START, Message, to_messages, 
 from tape.entry import Entry, event, message
 from tape.handle import Tape
 from tape.memory import MemoryStore
+from tape.past import PastTape
 
 QUESTION = "What is it?"
 TURN = "t-1"
@@ -149,8 +150,8 @@ def stage_of(
     toolbox, hooks, reported, retakes = Toolbox(tools, role), Hooks(), list[str](), list[int]()
     context = ToolContext(tape, role, LANE, turn)
 
-    async def view() -> list[Message]:
-        return to_messages(await view_entries(tape, LATEST, LANE, turn))
+    async def view(upto: int) -> list[Message]:
+        return to_messages(await view_entries(PastTape(tape, upto), LATEST, LANE, turn))
 
     async def retake(budget: int) -> None:
         retakes.append(budget)

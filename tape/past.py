@@ -1,0 +1,33 @@
+"""A tape as it was: reads end at an entry, and nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tape.entry import Entry, NewEntry
+from tape.errors import TapeError
+from tape.handle import Tape
+from tape.query import Query
+
+
+class PastTape(Tape):
+    """A tape up to the entry `upto`, itself included: what a view showed, it shows again."""
+
+    def __init__(self, tape: Tape, upto: int) -> None:
+        super().__init__(tape.store, tape.name)
+        self.tape = tape
+        self.upto = upto
+
+    async def append(self, *_entries: NewEntry, key: str | None = None) -> list[Entry]:  # noqa: ARG002
+        """Refuse: the past is only read."""
+        raise TapeError(f"this is {self.name} as it was at entry {self.upto}: write to the tape")
+
+    async def query(self, query: Query) -> list[Entry]:
+        """Answer a query as it would have been answered then."""
+        end = self.upto + 1
+        before = end if query.before is None else min(query.before, end)
+        return await self.tape.query(replace(query, before=before))
+
+    async def size(self) -> int:
+        """Return how many entries there were."""
+        return self.upto

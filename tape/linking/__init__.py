@@ -1,0 +1,16 @@
+"""Which conversation of a chat a message belongs to, told from what was said before it.
+
+said     what a linker is told, and what it answers
+words    what is kept of a text
+room     what is remembered of a chat
+rules    replies and threads, and the rules
+linker   the decision
+ranking  the earlier messages of a conversation, ranked or chosen
+"""
+
+from tape.linking.linker import Linker
+from tape.linking.ranking import chosen, ranked
+from tape.linking.room import Room
+from tape.linking.said import Link, Said
+
+__all__ = ["Link", "Linker", "Room", "Said", "chosen", "ranked"]

@@ -1,0 +1,155 @@
+"""What a linker remembers of one chat: a bounded window, and what can be computed from it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from tape.linking.said import THREAD, Link, Said
+from tape.linking.words import gist
+
+WINDOW: Final = 160
+
+K = TypeVar("K")
+
+
+class Heard:
+    """A remembered message: what a linker needs of it, without its text."""
+
+    __slots__ = (
+        "agent",
+        "answers",
+        "asks",
+        "at",
+        "author",
+        "holds",
+        "key",
+        "lane",
+        "length",
+        "mentions",
+        "name",
+        "number",
+        "opens",
+        "parent",
+        "threaded",
+        "words",
+    )
+
+    def __init__(self, said: Said, link: Link, number: int) -> None:
+        """Keep what matters of a message; `number` counts the messages of its room."""
+        text = gist(said.text)
+        self.key = said.key
+        self.at = said.at
+        self.author = said.author
+        self.name = said.name
+        self.mentions = said.mentions
+        self.agent = said.agent
+        self.threaded = link.lane.startswith(THREAD)
+        self.lane = link.lane
+        self.parent = link.parent
+        self.number = number
+        self.words = text.words
+        self.length = text.length
+        self.opens = text.opens
+        self.asks = text.asks
+        self.holds = text.holds
+        self.answers = 0
+        """How many remembered messages go on from this one."""
+
+
+@dataclass(slots=True)
+class Lane:
+    """The remembered messages of one conversation, oldest first."""
+
+    heard: deque[Heard] = field(default_factory=deque)
+    authors: dict[str, int] = field(default_factory=dict)
+
+
+class Room:
+    """What a linker remembers of one chat: the last `most` messages, and nothing else.
+
+    It is a function of these messages and their links: a room that was replayed from the tape links
+    as the one that was never forgotten.
+    """
+
+    __slots__ = ("authors", "by_key", "frequency", "heard", "lanes", "most", "number")
+
+    def __init__(self, most: int = WINDOW) -> None:
+        """Make an empty room."""
+        self.most = most
+        self.number = 0
+        self.heard: deque[Heard] = deque()
+        self.by_key: dict[str, Heard] = {}
+        self.authors: dict[str, deque[Heard]] = {}
+        self.lanes: dict[str, Lane] = {}
+        self.frequency: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        """Return how many messages are remembered."""
+        return len(self.heard)
+
+    @classmethod
+    def replay(cls, pairs: Iterable[tuple[Said, Link]], most: int = WINDOW) -> Room:
+        """Make a room of messages and their recorded links, oldest first."""
+        room = cls(most)
+        for said, link in pairs:
+            room.add(said, link)
+        return room
+
+    def add(self, said: Said, link: Link) -> None:
+        """Remember a message and its link; forget the oldest where the room is full.
+
+        A key that is known already changes nothing.
+        """
+        if said.key in self.by_key:
+            return
+        new = Heard(said, link, self.number)
+        self.number += 1
+        self.heard.append(new)
+        self.by_key[new.key] = new
+        self.authors.setdefault(new.author, deque()).append(new)
+        lane = self.lanes.setdefault(new.lane, Lane())
+        lane.heard.append(new)
+        lane.authors[new.author] = lane.authors.get(new.author, 0) + 1
+        for word in new.words:
+            self.frequency[word] = self.frequency.get(word, 0) + 1
+        if new.parent in self.by_key and new.parent is not None:
+            self.by_key[new.parent].answers += 1
+        if len(self.heard) > self.most:
+            self._forget()
+
+    def last_of(self, author: str) -> Heard | None:
+        """Return the last remembered message of someone."""
+        said = self.authors.get(author)
+        return said[-1] if said else None
+
+    def _forget(self) -> None:
+        """Forget the oldest message, and all that was counted of it."""
+        old = self.heard.popleft()
+        del self.by_key[old.key]
+        _drop(self.authors, old.author)
+        lane = self.lanes[old.lane]
+        lane.heard.popleft()
+        _fewer(lane.authors, old.author)
+        if not lane.heard:
+            del self.lanes[old.lane]
+        for word in old.words:
+            _fewer(self.frequency, word)
+
+
+def _drop(queues: dict[str, deque[Heard]], key: str) -> None:
+    """Take the first of a queue away, and the queue where it was the last."""
+    queue = queues[key]
+    queue.popleft()
+    if not queue:
+        del queues[key]
+
+
+def _fewer(counts: dict[K, int], key: K) -> None:
+    """Count one less."""
+    if counts[key] == 1:
+        del counts[key]
+    else:
+        counts[key] -= 1

@@ -20,11 +20,15 @@ REST: Final = "rest"
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who wrote: `id` is the platform's, `name` is what people see and proves nothing."""
+    """Who wrote: `id` is the platform's, `name` is what people see and proves nothing.
+
+    `handle` is what a mention of them reads on platforms that mention by names.
+    """
 
     id: str
     name: str
     is_bot: bool = False
+    handle: str = ""
 
 
 @dataclass(frozen=True, slots=True)

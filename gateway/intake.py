@@ -23,12 +23,14 @@ from gateway.edits import take_edit
 from gateway.frame import frame
 from gateway.in_order import Spawn
 from gateway.joiner import Joiner, Parts, join
+from gateway.lanes import Known, Lanes, Placed
 from gateway.ledger.rows import InboxRow
 from gateway.logs import get_log
 from gateway.loop_guard import LoopGuard
 from gateway.record import cleaned, meta_of, told
+from gateway.rooms import Rooms
 from gateway.turn import Asked
-from tape.entry import NewEntry, event, message, parse_date
+from tape.entry import MESSAGE, NewEntry, event, message, parse_date
 from tape.errors import StoreUnavailable, TapeError
 from tape.unit import FirstId, Unit
 
@@ -59,16 +61,17 @@ class _Planned:
     others: Parts
     session_id: str
     tape: str
-    lane: str | None
+    placed: Placed
     decision: Decision
     entry: NewEntry
     status: str
     admitted: str
     stale: bool = False
 
-
-Known = dict[tuple[str, str, str], tuple[str | None, bool]]
-"""The lanes of messages of this batch and whether they ask, by account, chat and message."""
+    @property
+    def lane(self) -> str | None:
+        """The conversation that the message belongs to."""
+        return self.placed.lane
 
 
 class Intake:
@@ -82,6 +85,7 @@ class Intake:
         edited: Callable[[InboxRow], None],
         deleted: Callable[[InboxRow], None],
         poisoned: Callable[[InboxRow], Awaitable[None]],
+        rooms: Rooms,
         pending_lane: Callable[[Key], str | None],
         spawn: Spawn,
     ) -> None:
@@ -91,7 +95,8 @@ class Intake:
         self._edited = edited
         self._deleted = deleted
         self._poisoned = poisoned
-        self._pending_lane = pending_lane
+        self._rooms = rooms
+        self._lanes = Lanes(core, rooms, pending_lane)
         self._guard = LoopGuard(core.clock, core.settings.access.bots)
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
         self._joiner = Joiner(core.clock, self._join_wait, self._messages.put_nowait, spawn)
@@ -194,20 +199,32 @@ class Intake:
             return taken
 
     async def _commit(self, batch: list[Parts]) -> list[TakenIn]:
-        known: Known = {}
         planned: list[_Planned] = []
+        try:
+            return await self._commit_planned(batch, planned)
+        except BaseException:
+            self._rooms.forget({plan.tape for plan in planned})
+            raise
+
+    async def _commit_planned(self, batch: list[Parts], planned: list[_Planned]) -> list[TakenIn]:
+        known: Known = {}
         for parts in batch:
             plan = await self._plan(parts, known)
             for row in parts:
                 key = (row.account_id, row.message.chat_id, row.message.message_id)
                 known[key] = (plan.lane, plan.row.message.addressed)
             planned.append(plan)
+            if plan.entry.kind == MESSAGE and "command" not in plan.entry.meta:
+                plan.placed.hear()
         unit = Unit()
         firsts = [self._write(unit, plan) for plan in planned]
         outcomes = await self._core.store.commit(unit)
+        ids = [outcomes[first.step].entries[0].id for first in firsts]
+        for plan, number in zip(planned, ids, strict=True):
+            plan.placed.stands_at(number)
         return [
-            _taken_in(plan, outcomes[first.step].entries[0].id, self._replayed_until)
-            for plan, first in zip(planned, firsts, strict=True)
+            _taken_in(plan, number, self._replayed_until)
+            for plan, number in zip(planned, ids, strict=True)
         ]
 
     def _write(self, unit: Unit, plan: _Planned) -> FirstId:
@@ -223,9 +240,10 @@ class Intake:
         said = join([row.message for row in parts]) if len(parts) > 1 else parts[0].message
         session_id = await self._core.framework.resolve_session(said)
         row = replace(parts[0], message=said)
-        lane, replied_known = await self._lane(row, session_id, known)
-        said = self._guard.judge(await self._followed(said, session_id, lane))
-        if replied_known and said.quote is not None and not said.quote.chosen:
+        tape = self._core.tapes.session_tape(session_id).name
+        placed = await self._lanes.place(row, session_id, tape, known)
+        said = self._guard.judge(await self._followed(said, session_id, placed.lane))
+        if placed.replied and said.quote is not None and not said.quote.chosen:
             said = replace(said, quote=None)
         stale = said.addressed and self._is_stale(said)
         if stale:
@@ -244,12 +262,20 @@ class Intake:
             entry = told("message.dropped", row, "a plugin dropped it")
             status = "refused"
         else:
-            entry = message("user", frame(said), **meta_of(row, lane))
+            entry = message("user", frame(said), **meta_of(row, placed.lane, placed.link))
             status = "waiting" if said.addressed else "taped"
-        tape = self._core.tapes.session_tape(session_id).name
         others = parts[1:]
         return _Planned(
-            row, others, session_id, tape, lane, decision, entry, status, str(admitted or ""), stale
+            row,
+            others,
+            session_id,
+            tape,
+            placed,
+            decision,
+            entry,
+            status,
+            str(admitted or ""),
+            stale,
         )
 
     def _is_stale(self, said: InboundMessage) -> bool:
@@ -272,43 +298,6 @@ class Intake:
         if not await self._core.ledger.asked_in(session_id, lane):
             return said
         return replace(said, addressed=True, why="a thread that I was asked in")
-
-    async def _lane(self, row: InboxRow, session_id: str, known: Known) -> tuple[str | None, bool]:
-        """Name the conversation: the thread, that of the message replied to, or the author's.
-
-        A message without either that is collected with others takes their lane. Also tells whether
-        the message replied to is on the tape.
-        """
-        said = row.message
-        replied: str | None = None
-        replied_known = False
-        if said.reply_to:
-            key = (row.account_id, said.chat_id, said.reply_to)
-            replied_known = key in known
-            replied = known[key][0] if replied_known else None
-            if not replied_known:
-                replied_known, replied = await self._core.ledger.lane_of(*key)
-        mode = self._core.settings.context.mode
-        if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
-            return None, replied_known
-        if said.thread_id:
-            return await self._lane_of_thread(row, said.thread_id, known), replied_known
-        if said.reply_to:
-            return replied or f"reply:{said.reply_to}", replied_known
-        pending = self._pending_lane((session_id, said.thread_id, said.sender.id))
-        return pending or f"person:{said.sender.id}", replied_known
-
-    async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: Known) -> str:
-        """Name a thread; one that an answer opened goes on with the conversation answered."""
-        own = f"thread:{thread_id}"
-        channel = self._core.router.channel(row.message.channel)
-        if channel is None or not channel.traits.answers_open_threads:
-            return own
-        key = (row.account_id, row.message.chat_id, thread_id)
-        if key in known:
-            lane, asked = known[key]
-            return lane if lane and asked else own
-        return await self._core.ledger.lane_of_question(*key) or own
 
     async def _other(self, row: InboxRow) -> None:
         """Take in what is no message; an error in it is its own."""

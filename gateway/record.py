@@ -10,13 +10,16 @@ from gateway.ledger.rows import InboxRow
 from tape.entry import NewEntry, event
 
 
-def meta_of(row: InboxRow, lane: str | None) -> dict[str, object]:
+def meta_of(
+    row: InboxRow, lane: str | None, link: dict[str, Any] | None = None
+) -> dict[str, object]:
     """Return what an entry's meta holds of a message: ids, and what was decided about it."""
     said = row.message
     found: dict[str, object] = {
         "inbox": row.id,
         "author": said.sender.id,
         "name": said.sender.name,
+        "handle": said.sender.handle,
         "text": said.text,
         "channel": said.channel,
         "account": said.account,
@@ -26,13 +29,14 @@ def meta_of(row: InboxRow, lane: str | None) -> dict[str, object]:
         "addressed": said.addressed,
         "why": said.why,
         "lane": lane,
+        "link": link,
         "thread": said.thread_id,
         "reply_to": said.reply_to,
         "mentions": list(said.mentions),
         "media": [_media_meta(media) for media in said.media],
         "command": (said.addressed and is_command(said)) or None,
     }
-    return {name: value for name, value in found.items() if value not in (None, [], "")} | {
+    return {name: value for name, value in found.items() if value not in (None, [], {}, "")} | {
         "text": said.text
     }
 

@@ -30,16 +30,36 @@ FEW: Final = 6
 class Takes:
     """What a turn shows: `include` from other lanes, then `takes` from its own, in this order.
 
-    `pictured` are those of them, the questions apart, that came with images.
+    `pictured` are those of them, the questions apart, that came with images. `whole`: the view is
+    that of the room, since one conversation fills it.
     """
 
     include: tuple[int, ...] = ()
     takes: tuple[int, ...] = ()
     pictured: tuple[int, ...] = ()
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What a room tells of a question: whether its conversation fills the room, and the entries
+    that seem to belong to it, whatever their lanes.
+    """
+
+    whole: bool = False
+    likely: tuple[int, ...] = ()
+
+
+NOTHING_NEAR: Final = Near()
 
 
 async def choose_takes(
-    tape: Tape, lane: str | None, asked: Sequence[int], waiting: Collection[int], budget: int
+    tape: Tape,
+    lane: str | None,
+    asked: Sequence[int],
+    waiting: Collection[int],
+    budget: int,
+    near: Near = NOTHING_NEAR,
 ) -> Takes:
     """Return what a new turn takes, the questions last.
 
@@ -49,7 +69,7 @@ async def choose_takes(
     anchor = await tape.last_anchor(lane=lane)
     recent = await tape.find(
         after=anchor.id if anchor else 0,
-        lane=lane,
+        lane=None if near.whole else lane,
         kinds=(MESSAGE, EVENT),
         limit=LOOK_BACK,
         newest=True,
@@ -65,12 +85,13 @@ async def choose_takes(
     ]
     kept = _newest_within(fresh, budget)
     include: list[Entry] = []
-    if lane is not None and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL:
-        room = await _room(tape, lane, anchor.id if anchor else 0)
+    if lane is not None and not near.whole:
+        few = sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
+        room = await _elsewhere(tape, lane, near.likely, anchor.id if anchor else 0, few=few)
         include = _newest_within([e for e in room if e.id not in settled], budget - _cost(kept))
     pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
     takes = (*(entry.id for entry in kept), *asked)
-    return Takes(tuple(entry.id for entry in include), takes, pictured)
+    return Takes(tuple(entry.id for entry in include), takes, pictured, near.whole)
 
 
 async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
@@ -107,12 +128,22 @@ def _is_pictured(entry: Entry) -> bool:
     return any(media.get("kind") == "image" for media in entry.meta.get("media", ()))
 
 
-async def _room(tape: Tape, lane: str, after: int) -> list[Entry]:
-    found = await tape.find(after=after, kinds=(MESSAGE,), limit=FEW * 2, newest=True)
-    others = [
-        entry for entry in found if entry.meta.get("lane") != lane and "command" not in entry.meta
+async def _elsewhere(
+    tape: Tape, lane: str, likely: Sequence[int], after: int, *, few: bool
+) -> list[Entry]:
+    """Return what other lanes said that seems to belong to this one; where it is young, the last
+    few messages of the room.
+    """
+    found = dict(await tape.entries([number for number in likely if number > after]))
+    if few:
+        room = await tape.find(after=after, kinds=(MESSAGE,), limit=FEW * 2, newest=True)
+        others = [entry for entry in room if entry.meta.get("lane") != lane]
+        found.update((entry.id, entry) for entry in others[-FEW:])
+    return [
+        entry
+        for _number, entry in sorted(found.items())
+        if entry.meta.get("lane") != lane and "command" not in entry.meta
     ]
-    return others[-FEW:]
 
 
 def _is_chatter(entry: Entry) -> bool:

@@ -19,7 +19,7 @@ from gateway.core import Core
 from gateway.ledger.rows import OutboxRow, new_turn_id, with_place
 from gateway.takes import Takes
 from gateway.turn import Asked, Turn
-from tape.context import TURN_RETAKE, TURN_START, is_take
+from tape.context import TURN_RETAKE, TURN_START, WHOLE, is_take
 from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message, utc_iso
 from tape.handle import Tape
 from tape.unit import Unit
@@ -39,8 +39,7 @@ async def begin(core: Core, asked: Asked, takes: Takes) -> Turn:
     if asked.turn_id:
         first = event("turn.resume", {"turn": turn_id, "attempt": asked.rows[0].attempts + 1})
     else:
-        shown = {"include": list(takes.include)} if takes.include else {}
-        first = event(TURN_START, {"turn": turn_id, **shown, "takes": list(takes.takes)})
+        first = start_event(turn_id, takes)
     unit = Unit()
     claimed = core.ledger.claim(unit, asked.session_id, asked.tape)
     core.ledger.take(unit, asked.rows, turn_id)
@@ -51,6 +50,14 @@ async def begin(core: Core, asked: Asked, takes: Takes) -> Turn:
     own = (row for row in asked.rows if row.entry_id and _pictured(row.message))
     pictured = (*takes.pictured, *(row.entry_id for row in own if row.entry_id))
     return Turn(turn_id, asked, tape, log, epoch, took=list(asked.rows), pictured=pictured)
+
+
+def start_event(turn_id: str, takes: Takes) -> NewEntry:
+    """Make a turn's first entry: what it shows."""
+    shown: dict[str, Any] = {"include": list(takes.include)} if takes.include else {}
+    if takes.whole:
+        shown["view"] = WHOLE
+    return event(TURN_START, {"turn": turn_id, **shown, "takes": list(takes.takes)})
 
 
 def _pictured(said: InboundMessage) -> bool:

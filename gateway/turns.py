@@ -20,7 +20,8 @@ from gateway.in_order import Spawn
 from gateway.ledger.ledger import LEASE_SECONDS, MOST_ATTEMPTS
 from gateway.ledger.rows import OutboxRow, idem_key
 from gateway.logs import get_log
-from gateway.takes import Takes, choose_takes
+from gateway.rooms import ChatRoom, Rooms
+from gateway.takes import Near, Takes, choose_takes
 from gateway.turn import Asked, Turn
 from gateway.turn_record import (
     begin,
@@ -45,10 +46,16 @@ class TurnRunner:
     """Runs one question at a time for whoever schedules them; knows the turns that run."""
 
     def __init__(
-        self, core: Core, running: dict[str, Turn], deliver: Deliver, spawn: Spawn
+        self,
+        core: Core,
+        running: dict[str, Turn],
+        rooms: Rooms,
+        deliver: Deliver,
+        spawn: Spawn,
     ) -> None:
         self._core = core
         self._running = running
+        self._rooms = rooms
         self._deliver = deliver
         self._spawn = spawn
         self._renewing = False
@@ -151,8 +158,15 @@ class TurnRunner:
             return await begin(self._core, asked, Takes())
         waiting = await self._core.ledger.waiting_entries(asked.session_id)
         budget = self._core.settings.context.takes
-        takes = await choose_takes(tape, asked.lane, asked.entry_ids, waiting, budget)
+        near = await self._near(asked)
+        takes = await choose_takes(tape, asked.lane, asked.entry_ids, waiting, budget, near)
         return await begin(self._core, asked, takes)
+
+    async def _near(self, asked: Asked) -> Near:
+        """Return what the room tells of a question."""
+        if asked.lane is None:
+            return Near()
+        return near_of(await self._rooms.of(asked.tape), asked.message.message_id)
 
     async def _done(self, turn: Turn, output: str) -> None:
         try:
@@ -161,6 +175,10 @@ class TurnRunner:
             await self._failed(turn, cause)
             return
         get_log().info("turn.done", characters=len(output))
+        said = turn.final_text if turn.final_text is not None else output
+        if said.strip():
+            now = self._core.clock.now().timestamp()
+            self._rooms.answered(turn.asked.tape, turn.lane, turn.id, said, now)
         in_place = [row for row in rows if row.message.part == 0]
         if not any(row.message.answers == turn.message.ext_id for row in in_place):
             await self._tell_end(turn.message, silent=True)
@@ -209,6 +227,11 @@ class TurnRunner:
         """Let the channel end what it shows of a turn; `silent`: nothing at all will be said."""
         ended = AgentEvent("error", {"message": "ended without an answer", "silent": silent})
         await self._core.router.dispatch_event(ended, message)
+
+
+def near_of(room: ChatRoom, key: str) -> Near:
+    """Return what a room tells of a message."""
+    return Near(room.whole, tuple(room.likely(key)))
 
 
 def _store_was_lost(cause: Exception) -> bool:

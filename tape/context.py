@@ -24,6 +24,9 @@ TURN_RETAKE: Final = "turn.retake"
 MESSAGE_EDIT: Final = "message.edit"
 MESSAGE_MEDIA: Final = "message.media"
 RESET: Final = "session/reset"
+WHOLE: Final = "room"
+"""The view of a turn's start where one conversation fills the room: that of all lanes."""
+
 FIRST_PAGE: Final = 300
 SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)
 
@@ -67,7 +70,8 @@ async def view_entries(
 ) -> list[Entry]:
     """Return the entries of a view in the order in which they are shown.
 
-    With a lane: from the later of its own anchor and the latest tape-wide one, the lane's entries.
+    With a lane: from the later of its own anchor and the latest tape-wide one, the lane's entries,
+    or, where the turn began so, those of all lanes.
     For a turn that runs: an anchor that is set while it runs counts from the next turn on, so that
     its own question and calls stay in sight; the anchor of its overflow, after which it has taken
     its messages again, counts at once.
@@ -80,8 +84,9 @@ async def view_entries(
     elif anchor is not None:
         start = await tape.anchor(anchor)
     after = start.id if start else 0
+    shown = None if any(_is_whole(entry) for entry in own) else lane
     # What people said is read where it was taken: thousands of messages may wait for their turns.
-    entries = await _entries_after(tape, after, lane, unauthored=bool(own))
+    entries = await _entries_after(tape, after, shown, unauthored=bool(own))
     if bound is not None:
         entries = [entry for entry in entries if entry.kind != ANCHOR]
         if start is not None and start.name == RESET:
@@ -111,6 +116,10 @@ async def _entries_after(
     if len(first) < FIRST_PAGE:
         return first
     return first + await tape.find(after=first[-1].id, **wanted)
+
+
+def _is_whole(entry: Entry) -> bool:
+    return entry.name == TURN_START and entry.payload["data"].get("view") == WHOLE
 
 
 def _opens(entry: Entry) -> bool:

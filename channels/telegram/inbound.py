@@ -288,7 +288,13 @@ def _sender(raw: Raw) -> Sender:
     if not user:
         chat = raw["chat"]
         return Sender(str(int(chat["id"])), str(chat.get("title") or chat["id"]))
-    return Sender(str(int(user["id"])), _name(user), bool(user.get("is_bot")))
+    handle = user.get("username")
+    return Sender(
+        str(int(user["id"])),
+        _name(user),
+        bool(user.get("is_bot")),
+        handle if isinstance(handle, str) else "",
+    )
 
 
 def _name(user: Raw) -> str:

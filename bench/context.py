@@ -1,0 +1,325 @@
+"""How well a view holds the conversation that was asked about, measured on annotated chat logs.
+
+    python -m bench.context --data DIR [--first-line N] [--warm N] [--every N]
+                            [--replies SHARE] [--json FILE] [--dump FILE]
+
+Each line goes on a tape by the intake, the linker and the lanes that a group of people gets; each
+query is answered by what the room tells of it, and every fifth by the view of a turn. No model is
+asked. `--replies` gives a share of the annotated links as real replies; `--dump` writes what was
+seen, one JSON object a query, so that the figures can be computed anew by somebody else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+import anyio
+
+from agent.log import TurnLog
+from agent.loop import OVERFLOW_NOTICED
+from bench.irc import FIRST_LINE, WARM, Line, Log, logs, read
+from channels.message import InboundMessage, Sender
+from gateway.app import Gateway, running_gateway
+from gateway.settings import load_settings
+from gateway.takes import choose_retakes, choose_takes
+from gateway.turn_record import start_event
+from gateway.turns import near_of
+from tape.context import LATEST, TURN_RETAKE, Message, to_messages, view_entries
+from tape.entry import Entry, dump, event
+from tape.linking import chosen, ranked
+from tape.tokens import estimate, estimate_message
+
+DAY: Final = datetime(2020, 1, 1, tzinfo=UTC)
+SYSTEM_TOKENS: Final = 2_000
+LANE_TOKENS: Final = 4_000
+CALL_EVERY: Final = 5
+DEPTHS: Final = (10, 20, 50)
+MOST: Final = 50
+WARM_MINUTES: Final = (60, 5)
+PROGRESS_LINES: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the product made of one query; lines, as the log counts them."""
+
+    file: str
+    line: int
+    ranked: tuple[int, ...]
+    chosen: tuple[int, ...]
+    prompt: tuple[int, ...] | None
+    cached: tuple[int, ...] = ()
+    tokens: int = 0
+
+    def as_json(self) -> str:
+        """Return it as a line of the dump."""
+        told = {
+            "file": self.file,
+            "line": self.line,
+            "ranked": self.ranked,
+            "set": self.chosen,
+            "prompt": self.prompt,
+        }
+        return json.dumps(told)
+
+
+@dataclass(slots=True)
+class Prompts:
+    """The prompts that were sent for a room, by when."""
+
+    sent: list[tuple[float, list[bytes], list[int]]] = field(default_factory=list)
+
+    def cached(self, at: float, messages: Sequence[Message], minutes: float) -> int:
+        """Return the tokens of the longest prefix that was sent within some minutes."""
+        texts = [dump(message).encode() for message in messages]
+        best = 0
+        for when, earlier, costs in self.sent:
+            if at - when <= minutes * 60:
+                same = 0
+                for one, other in zip(texts, earlier, strict=False):
+                    if one != other:
+                        break
+                    same += 1
+                best = max(best, SYSTEM_TOKENS + sum(costs[:same]))
+        return best
+
+    def send(self, at: float, messages: Sequence[Message]) -> None:
+        """Remember a prompt."""
+        texts = [dump(message).encode() for message in messages]
+        self.sent.append((at, texts, [estimate_message(message) for message in messages]))
+
+
+class Replay:
+    """Puts a log on a tape, line by line, and asks."""
+
+    def __init__(self, gateway: Gateway, log: Log, first_line: int, share: float) -> None:
+        self._gateway = gateway
+        self._log = log
+        self._first = first_line
+        self._share = share
+        self._session = f"irc:{log.name}"
+        self._prompts = Prompts()
+        self._tape = gateway.core.tapes.session_tape(self._session)
+
+    async def hear(self, line: Line) -> None:
+        """Put a line on the tape."""
+        intake = self._gateway.conversation.intake
+        await intake.accept([self._message(line)])
+        await intake.taken_in()
+
+    async def ask(self, line: Line, *, call: bool) -> Seen:
+        """Ask what belongs to a line; `call`: also what a turn would show."""
+        room = await self._gateway.conversation.rooms.of(self._tape.name)
+        key = str(line.number)
+        likely = ranked(room.room, key, MOST * 4)
+        kept = chosen(room.room, key, MOST * 4)
+        prompt, cached, tokens = await self._call(line) if call else (None, (), 0)
+        return Seen(
+            self._log.name,
+            line.number,
+            tuple(self._lines(likely)[:MOST]),
+            tuple(self._lines(kept)[-MOST:]),
+            prompt,
+            cached,
+            tokens,
+        )
+
+    async def _call(self, line: Line) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+        entries = await self._view(line)
+        messages = to_messages(entries)
+        cached = tuple(self._prompts.cached(line.at, messages, most) for most in WARM_MINUTES)
+        self._prompts.send(line.at, messages)
+        keys = [str(entry.meta.get("message_id", "")) for entry in entries]
+        shown = [number for number in self._lines(keys) if number != line.number]
+        return tuple(shown), cached, SYSTEM_TOKENS + estimate(messages)
+
+    async def _view(self, line: Line) -> list[Entry]:
+        """Begin a turn and build its view, as a turn does; over the budget, after an anchor."""
+        rooms = self._gateway.conversation.rooms
+        room = await rooms.of(self._tape.name)
+        key = str(line.number)
+        lane, number = room.room.by_key[key].lane, room.entries[key]
+        turn = f"call-{key}"
+        near = near_of(room, key)
+        takes = await choose_takes(self._tape, lane, [number], (), LANE_TOKENS, near)
+        log = TurnLog(self._tape, turn, lane)
+        await log.record(start_event(turn, takes))
+        entries = await view_entries(self._tape, LATEST, lane, turn)
+        if estimate(to_messages(entries)) <= LANE_TOKENS:
+            return entries
+        await self._tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, lane=lane, turn=turn)
+        again = await choose_retakes(self._tape, turn, [number], LANE_TOKENS)
+        await log.record(event(TURN_RETAKE, {"turn": turn, "takes": again}))
+        return await view_entries(self._tape, LATEST, lane, turn)
+
+    def _lines(self, keys: Sequence[str]) -> list[int]:
+        numbers = (int(key) for key in keys if key.isdigit())
+        return [number for number in numbers if number >= self._first]
+
+    def _message(self, line: Line) -> InboundMessage:
+        moment = DAY + timedelta(seconds=line.at)
+        return InboundMessage(
+            channel="irc",
+            chat_id=self._log.name,
+            chat_kind="group",
+            chat_title=self._log.name,
+            ext_id=f"{self._log.name}/{line.number}",
+            message_id=str(line.number),
+            sender=Sender(line.author, line.author),
+            text=line.text,
+            date=moment.strftime("%Y-%m-%dT%H:%M:%S.000000Z"),
+            mentions=line.mentions,
+            reply_to=self._reply(line),
+        )
+
+    def _reply(self, line: Line) -> str | None:
+        """Return an annotated link as a real reply, for a share of the lines."""
+        parents = self._log.parents.get(line.number, ())
+        digest = sha256(f"{self._log.name}/{line.number}".encode()).digest()
+        if not parents or digest[0] >= 256 * self._share:
+            return None
+        return str(max(parents))
+
+
+async def replay(gateway: Gateway, log: Log, options: argparse.Namespace) -> list[Seen]:
+    """Play a log and ask at each query."""
+    play = Replay(gateway, log, options.first_line, options.replies)
+    queries = {line.number for line in log.queries(options.first_line, options.warm)}
+    seen: list[Seen] = []
+    asked = 0
+    for count, line in enumerate(log.lines, start=1):
+        await play.hear(line)
+        if count % PROGRESS_LINES == 0:
+            print(f"{log.name}: {count} of {len(log.lines)} lines", file=sys.stderr, flush=True)
+        if line.number not in queries:
+            continue
+        asked += 1
+        if asked % options.every == 0:
+            call = (asked // options.every) % CALL_EVERY == 0
+            seen.append(await play.ask(line, call=call))
+    return seen
+
+
+def figures(log: Log, seen: Sequence[Seen], first_line: int) -> list[dict[str, float]]:
+    """Return the figures of each query; what does not apply is absent."""
+    return [_figures_of(log, one, first_line) for one in seen]
+
+
+def _figures_of(log: Log, one: Seen, first_line: int) -> dict[str, float]:
+    gold = log.gold(one.line, first_line)
+    parents = {number for number in log.parents.get(one.line, ()) if number >= first_line}
+    found: dict[str, float] = {}
+    for depth in DEPTHS:
+        top = set(one.ranked[:depth])
+        found[f"R@{depth}"], found[f"P@{depth}"] = _recall_precision(gold, top)
+        found[f"parents@{depth}"] = float(parents <= top)
+    found["set_recall"], found["set_precision"] = _recall_precision(gold, set(one.chosen))
+    if one.prompt is not None:
+        shown = set(one.prompt)
+        found["view_recall"], found["view_precision"] = _recall_precision(gold, shown)
+        for minutes, cached in zip(WARM_MINUTES, one.cached, strict=True):
+            found[f"cached_{minutes}"] = cached
+        found["tokens"] = one.tokens
+        found["cost"] = 0.1 * one.cached[0] + (one.tokens - one.cached[0])
+    return found
+
+
+def _recall_precision(gold: frozenset[int], shown: set[int]) -> tuple[float, float]:
+    hits = len(gold & shown)
+    return hits / len(gold), hits / len(shown) if shown else 0.0
+
+
+def table(rows: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Return the macro means over queries, shares in percent."""
+
+    def mean(name: str) -> float:
+        found = [row[name] for row in rows if name in row]
+        return statistics.fmean(found) if found else 0.0
+
+    shares = [f"{what}@{depth}" for depth in DEPTHS for what in ("R", "P", "parents")]
+    shares += ["set_recall", "set_precision", "view_recall", "view_precision"]
+    told = {name: 100 * mean(name) for name in shares}
+    both = told["set_recall"] + told["set_precision"]
+    told["set_F1"] = 2 * told["set_recall"] * told["set_precision"] / both if both else 0.0
+    tokens = sum(row.get("tokens", 0.0) for row in rows)
+    for minutes in WARM_MINUTES:
+        cached = sum(row.get(f"cached_{minutes}", 0.0) for row in rows)
+        told[f"cached_{minutes}min"] = 100 * cached / tokens if tokens else 0.0
+    told["cost"] = mean("cost")
+    told["queries"] = len(rows)
+    told["calls"] = sum("tokens" in row for row in rows)
+    return {name: round(value, 1) for name, value in told.items()}
+
+
+@asynccontextmanager
+async def _gateway(home: Path, store: str) -> AsyncIterator[Gateway]:
+    environ = {
+        "TAPEWAY_HOME": str(home),
+        "TAPEWAY_ACCESS__MODE": "open",
+        "TAPEWAY_TAPE__BALLAST": "0",
+        "TAPEWAY_TAPE__URL": "memory:" if store == "memory" else "",
+        "TAPEWAY_SECRETS": str(home / "none"),
+    }
+    settings = load_settings(environ, folder=home)
+    async with running_gateway(settings, only=[], http=False) as gateway:
+        yield gateway
+
+
+async def _measure(options: argparse.Namespace, out: TextIO | None) -> dict[str, Any]:
+    by_file: dict[str, list[dict[str, float]]] = {}
+    for path in logs(options.data):
+        log = read(path)
+        with tempfile.TemporaryDirectory() as home:
+            async with _gateway(Path(home), options.store) as gateway:
+                seen = await replay(gateway, log, options)
+        by_file[log.name] = figures(log, seen, options.first_line)
+        for one in seen if out is not None else ():
+            print(one.as_json(), file=out)
+        print(log.name, _line(table(by_file[log.name])), file=sys.stderr, flush=True)
+    everything = [row for rows in by_file.values() for row in rows]
+    return {"all": table(everything), "files": {name: table(r) for name, r in by_file.items()}}
+
+
+def _line(told: dict[str, float]) -> str:
+    names = ("set_F1", "R@20", "view_recall", "view_precision", "cached_60min", "cost", "queries")
+    return "  ".join(f"{name} {told[name]}" for name in names)
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("--data", type=Path, required=True, help="a folder of annotated logs")
+    parser.add_argument("--first-line", type=int, default=FIRST_LINE)
+    parser.add_argument("--warm", type=int, default=WARM)
+    parser.add_argument("--every", type=int, default=1, help="ask at every N-th query")
+    parser.add_argument("--replies", type=float, default=0.0, help="share of links as replies")
+    parser.add_argument("--store", choices=("sqlite", "memory"), default="sqlite")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--dump", type=Path)
+    options = parser.parse_args()
+    if not logs(options.data):
+        sys.exit(f"{options.data} holds no NAME.ascii.txt with a NAME.annotation.txt beside it")
+    if options.dump:
+        with options.dump.open("w", encoding="utf-8") as out:
+            told = anyio.run(_measure, options, out)
+    else:
+        told = anyio.run(_measure, options, None)
+    for name, value in told["all"].items():
+        print(f"{name:>16} {value}")
+    if options.json:
+        options.json.write_text(json.dumps(told, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

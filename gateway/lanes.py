@@ -1,0 +1,112 @@
+"""Which conversation of its chat a message belongs to: told by the platform, or by the linker.
+
+Membership is written down with the message and never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.buffer import Key
+from gateway.core import Core
+from gateway.ledger.rows import InboxRow
+from gateway.rooms import ChatRoom, Rooms, said_of, told_link
+from tape.linking import Link, Said
+from tape.linking.said import THREAD
+
+Known = dict[tuple[str, str, str], tuple[str | None, bool]]
+"""The lanes of messages of this batch and whether they ask, by account, chat and message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a message belongs.
+
+    lane     the conversation; None where the chat has one
+    link     what its entry's meta tells of it
+    replied  whether the message that it replies to is on the tape
+    """
+
+    lane: str | None
+    replied: bool
+    link: dict[str, Any] | None = None
+    handle: str = ""
+    _heard: tuple[ChatRoom, Said, Link] | None = None
+
+    def hear(self) -> None:
+        """Let the room remember the message: it is going on the tape."""
+        if self._heard is not None:
+            room, said, link = self._heard
+            room.hear(said, link, handle=self.handle)
+
+    def stands_at(self, entry_id: int) -> None:
+        """Tell the room which entry of the tape the message is."""
+        if self._heard is not None:
+            room, said, _link = self._heard
+            if said.key in room.room.by_key:
+                room.entries[said.key] = entry_id
+
+
+class Lanes:
+    """Names the lanes of messages."""
+
+    def __init__(self, core: Core, rooms: Rooms, pending_lane: Callable[[Key], str | None]) -> None:
+        self._core = core
+        self._rooms = rooms
+        self._pending_lane = pending_lane
+
+    async def place(self, row: InboxRow, session_id: str, tape: str, known: Known) -> Placed:
+        """Find the conversation of a message.
+
+        A message without thread or reply that is collected with others takes their lane.
+        """
+        said = row.message
+        replied, replied_lane = await self._replied(row, known)
+        mode = self._core.settings.context.mode
+        if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
+            return Placed(None, replied)
+        room = await self._rooms.of(tape)
+        people = room.people(said)
+        heard = said_of(said, people)
+        link = await self._given(row, session_id, known, replied_lane)
+        if link is None:
+            link = room.link(heard, replied_lane)
+        return Placed(
+            link.lane, replied, told_link(link, people), said.sender.handle, (room, heard, link)
+        )
+
+    async def _replied(self, row: InboxRow, known: Known) -> tuple[bool, str | None]:
+        said = row.message
+        if not said.reply_to:
+            return False, None
+        key = (row.account_id, said.chat_id, said.reply_to)
+        if key in known:
+            return True, known[key][0]
+        return await self._core.ledger.lane_of(*key)
+
+    async def _given(
+        self, row: InboxRow, session_id: str, known: Known, replied_lane: str | None
+    ) -> Link | None:
+        """Return the link that needs no linker; None: it does."""
+        said = row.message
+        if said.thread_id:
+            lane = await self._lane_of_thread(row, said.thread_id, known)
+            return Link(lane, said.reply_to, "thread")
+        if said.reply_to:
+            return Link(replied_lane or f"reply:{said.reply_to}", said.reply_to, "reply")
+        pending = self._pending_lane((session_id, said.thread_id, said.sender.id))
+        return Link(pending, None, "said at once with others") if pending else None
+
+    async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: Known) -> str:
+        """Name a thread; one that an answer opened goes on with the conversation answered."""
+        own = f"{THREAD}{thread_id}"
+        channel = self._core.router.channel(row.message.channel)
+        if channel is None or not channel.traits.answers_open_threads:
+            return own
+        key = (row.account_id, row.message.chat_id, thread_id)
+        if key in known:
+            lane, asked = known[key]
+            return lane if lane and asked else own
+        return await self._core.ledger.lane_of_question(*key) or own

@@ -1,0 +1,193 @@
+"""What is remembered of the groups that talk now, so that a message finds its conversation.
+
+A room is made of the newest messages of its tape with their recorded links, and goes on from there:
+one that was forgotten is read again and links as if it had never been.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from channels.message import InboundMessage
+from tape.entry import MESSAGE, Entry, parse_date
+from tape.linking import Link, Linker, Room, Said, chosen
+from tape.linking.room import WINDOW
+from tape.service import TapeService
+
+AGENT: Final = "agent"
+MOST_REMEMBERED: Final = 10_000
+"""Messages of all rooms together: a kilobyte each."""
+
+RECENT: Final = 50
+FILLS: Final = 0.85
+FILLS_NO_MORE: Final = 0.7
+FEWEST: Final = 6
+"""Of fewer messages nobody can tell whether one conversation fills the room."""
+
+
+class ChatRoom:
+    """A linker's room, with the entries of its messages, and whether one conversation fills it."""
+
+    def __init__(self, linker: Linker, entries: Iterable[Entry] = ()) -> None:
+        self.room = Room()
+        self.whole = False
+        self.entries: dict[str, int] = {}
+        self._linker = linker
+        self._called: dict[str, str] = {}
+        for entry in entries:
+            found = _read(entry, self.room)
+            if found is not None:
+                self.hear(*found, entry.id, str(entry.meta.get("handle", "")))
+
+    def link(self, said: Said, replied_lane: str | None) -> Link:
+        """Find the conversation of a message; the room stays as it is."""
+        return self._linker.link(self.room, said, replied_lane)
+
+    def hear(self, said: Said, link: Link, entry_id: int = 0, handle: str = "") -> None:
+        """Remember a message and its link; its entry may be told later."""
+        self.room.add(said, link)
+        if entry_id:
+            self.entries[said.key] = entry_id
+        if not said.agent:
+            for name in _names(said.name, handle):
+                self._called[name] = said.author
+        if len(self.entries) > 2 * WINDOW:
+            self.entries = {k: n for k, n in self.entries.items() if k in self.room.by_key}
+            self._called = {k: who for k, who in self._called.items() if who in self.room.authors}
+        self.whole = self._fills()
+
+    def people(self, message: InboundMessage) -> tuple[str, ...]:
+        """Return whom a message addresses, by their ids: mentions, a name it begins with, us."""
+        found = dict.fromkeys(self._person(name) for name in message.mentions)
+        found.update(dict.fromkeys([self._begins_with(message.text)]))
+        if message.addressed:
+            found[AGENT] = None
+        return tuple(one for one in found if one and one != message.sender.id)
+
+    def likely(self, key: str) -> list[int]:
+        """Return the entries of the messages that seem to belong to a message's conversation."""
+        return [self.entries[one] for one in chosen(self.room, key) if one in self.entries]
+
+    def _person(self, mention: str) -> str:
+        name = mention.removeprefix("@")
+        return self._known(name.casefold()) or name
+
+    def _begins_with(self, text: str) -> str:
+        first = text.split(maxsplit=1)[0] if text.strip() else ""
+        return self._known(first.strip("@,:;.!?").casefold())
+
+    def _known(self, name: str) -> str:
+        who = self._called.get(name, "")
+        return who if who in self.room.authors else ""
+
+    def _fills(self) -> bool:
+        """Tell whether one conversation fills the room; what it was stays while it is near that."""
+        recent = list(self.room.heard)[-RECENT:]
+        if len({heard.author for heard in recent if not heard.agent}) < 2:
+            return True
+        if len(recent) < FEWEST:
+            return False
+        lanes: dict[str, int] = {}
+        for heard in recent:
+            lanes[heard.lane] = lanes.get(heard.lane, 0) + 1
+        share = max(lanes.values()) / len(recent)
+        return share > (FILLS_NO_MORE if self.whole else FILLS)
+
+
+class Rooms:
+    """The rooms of the chats that talked last."""
+
+    def __init__(self, tapes: TapeService, linker: Linker) -> None:
+        self._tapes = tapes
+        self._linker = linker
+        self._rooms: OrderedDict[str, ChatRoom] = OrderedDict()
+
+    async def of(self, tape: str) -> ChatRoom:
+        """Return the room of a tape, read from it where it is not remembered."""
+        room = self._rooms.get(tape)
+        if room is None:
+            entries = await self._tapes.tape(tape).find(kinds=(MESSAGE,), limit=WINDOW, newest=True)
+            room = self._rooms.setdefault(tape, ChatRoom(self._linker, entries))
+            self._make_place()
+        self._rooms.move_to_end(tape)
+        return room
+
+    def forget(self, tapes: Iterable[str]) -> None:
+        """Forget rooms: what was put into them may not be on their tapes."""
+        for tape in tapes:
+            self._rooms.pop(tape, None)
+
+    def answered(self, tape: str, lane: str | None, turn: str, text: str, at: float) -> None:
+        """Remember what the agent said, where the room is remembered."""
+        room = self._rooms.get(tape)
+        if room is not None and lane is not None:
+            room.hear(*_ours(room.room, lane, turn, text, at))
+
+    def _make_place(self) -> None:
+        remembered = sum(len(room.room) for room in self._rooms.values())
+        while remembered > MOST_REMEMBERED and len(self._rooms) > 1:
+            _tape, oldest = self._rooms.popitem(last=False)
+            remembered -= len(oldest.room)
+
+
+def said_of(message: InboundMessage, people: Sequence[str]) -> Said:
+    """Return a message as a linker is told of it."""
+    return Said(
+        key=message.message_id,
+        at=parse_date(message.date).timestamp(),
+        author=message.sender.id,
+        name=message.sender.name,
+        text=message.text,
+        mentions=tuple(people),
+        reply_to=message.reply_to,
+        thread=message.thread_id,
+    )
+
+
+def told_link(link: Link, people: Sequence[str]) -> dict[str, Any]:
+    """Return a link as the meta of its message's entry tells it."""
+    told = {"parent": link.parent, "why": link.why, "to": list(people)}
+    return {name: value for name, value in told.items() if value}
+
+
+def _read(entry: Entry, room: Room) -> tuple[Said, Link] | None:
+    """Read a message and its link from an entry; None for what is none."""
+    meta = entry.meta
+    lane = meta.get("lane")
+    if not isinstance(lane, str) or "command" in meta:
+        return None
+    if meta.get("final"):
+        at = parse_date(entry.date).timestamp()
+        return _ours(room, lane, str(meta.get("turn")), entry.text, at)
+    if "inbox" not in meta:
+        return None
+    told = meta.get("link") or {}
+    said = Said(
+        key=str(meta["message_id"]),
+        at=parse_date(meta["said_at"]).timestamp(),
+        author=str(meta["author"]),
+        name=str(meta.get("name", "")),
+        text=str(meta["text"]),
+        mentions=tuple(told.get("to", ())),
+        reply_to=meta.get("reply_to"),
+        thread=meta.get("thread"),
+    )
+    return said, Link(lane, told.get("parent"), str(told.get("why", "")))
+
+
+def _ours(room: Room, lane: str, turn: str, text: str, at: float) -> tuple[Said, Link]:
+    """Return an answer of the agent: to the last person who spoke in its lane."""
+    known = room.lanes.get(lane)
+    people = [heard for heard in known.heard if not heard.agent] if known else []
+    asked = people[-1] if people else None
+    to = (asked.author,) if asked else ()
+    said = Said(f"turn:{turn}", at, AGENT, "", text, to, agent=True)
+    return said, Link(lane, asked.key if asked else None, "an answer")
+
+
+def _names(name: str, handle: str) -> set[str]:
+    """Return what a person may be called at the beginning of a message, or in a mention."""
+    folded = name.casefold().split()
+    return {"".join(folded), *folded[:1], handle.casefold()} - {""}

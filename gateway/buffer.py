@@ -78,6 +78,11 @@ class Buffer:
         burst = self._bursts.get(key)
         return burst.asked.lane if burst else None
 
+    def holds(self, session_id: str, lane: str) -> bool:
+        """Tell whether questions of a lane are being collected."""
+        bursts = [burst.asked for burst in self._bursts.values()]
+        return any((asked.session_id, asked.lane) == (session_id, lane) for asked in bursts)
+
     def edited(self, row: InboxRow) -> None:
         """Let a message that is being collected read as it does now."""
         for burst in self._bursts.values():

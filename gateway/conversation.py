@@ -18,6 +18,7 @@ from gateway.core import Core
 from gateway.delivery import Delivery
 from gateway.in_order import InOrder, Spawn
 from gateway.intake import Intake, TakenIn
+from gateway.lanes import Pending
 from gateway.ledger.ledger import MOST_ATTEMPTS
 from gateway.ledger.rows import InboxRow, OutboxRow
 from gateway.logs import get_log
@@ -94,10 +95,13 @@ class Conversation:
             lambda row: self.forget(row.id),
             self._tell_poison,
             self.rooms,
-            self._buffer.lane_of,
+            Pending(self._buffer.lane_of, self._is_busy),
             spawn,
         )
         self._spawn = spawn
+
+    def _is_busy(self, session_id: str, lane: str) -> bool:
+        return self._buffer.holds(session_id, lane) or self.sessions.busy(session_id, lane)
 
     def turn_of(self, message: InboundMessage) -> Turn | None:
         """Return the running turn that answers a message."""

@@ -16,14 +16,13 @@ import anyio
 from channels.message import InboundMessage
 from gateway.access import Access, Decision
 from gateway.accessors import session_of
-from gateway.buffer import Key
 from gateway.core import Core
 from gateway.deletions import take_deletion
 from gateway.edits import take_edit
 from gateway.frame import frame
 from gateway.in_order import Spawn
 from gateway.joiner import Joiner, Parts, join
-from gateway.lanes import Known, Lanes, Placed
+from gateway.lanes import Known, Lanes, Pending, Placed
 from gateway.ledger.rows import InboxRow
 from gateway.logs import get_log
 from gateway.loop_guard import LoopGuard
@@ -86,7 +85,7 @@ class Intake:
         deleted: Callable[[InboxRow], None],
         poisoned: Callable[[InboxRow], Awaitable[None]],
         rooms: Rooms,
-        pending_lane: Callable[[Key], str | None],
+        pending: Pending,
         spawn: Spawn,
     ) -> None:
         self._core = core
@@ -96,7 +95,7 @@ class Intake:
         self._deleted = deleted
         self._poisoned = poisoned
         self._rooms = rooms
-        self._lanes = Lanes(core, rooms, pending_lane)
+        self._lanes = Lanes(core, rooms, pending)
         self._guard = LoopGuard(core.clock, core.settings.access.bots)
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
         self._joiner = Joiner(core.clock, self._join_wait, self._messages.put_nowait, spawn)

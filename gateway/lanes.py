@@ -14,10 +14,22 @@ from gateway.core import Core
 from gateway.ledger.rows import InboxRow
 from gateway.rooms import ChatRoom, Rooms, said_of, told_link
 from tape.linking import Link, Said
-from tape.linking.said import THREAD
+from tape.linking.said import THREAD, starts
 
 Known = dict[tuple[str, str, str], tuple[str | None, bool]]
 """The lanes of messages of this batch and whether they ask, by account, chat and message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What waits to be answered.
+
+    lane_of  the lane of the messages that are being collected with one
+    busy     whether a question of a session's lane is collected, waits or is being answered
+    """
+
+    lane_of: Callable[[Key], str | None]
+    busy: Callable[[str, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +64,10 @@ class Placed:
 class Lanes:
     """Names the lanes of messages."""
 
-    def __init__(self, core: Core, rooms: Rooms, pending_lane: Callable[[Key], str | None]) -> None:
+    def __init__(self, core: Core, rooms: Rooms, pending: Pending) -> None:
         self._core = core
         self._rooms = rooms
-        self._pending_lane = pending_lane
+        self._pending = pending
 
     async def place(self, row: InboxRow, session_id: str, tape: str, known: Known) -> Placed:
         """Find the conversation of a message.
@@ -73,9 +85,34 @@ class Lanes:
         link = await self._given(row, session_id, known, replied_lane)
         if link is None:
             link = room.link(heard, replied_lane)
+            if said.addressed and self._is_anothers(room, heard, link, row, session_id, known):
+                link = starts(heard, "asked while another's question is answered")
         return Placed(
             link.lane, replied, told_link(link, people), said.sender.handle, (room, heard, link)
         )
+
+    def _is_anothers(
+        self,
+        room: ChatRoom,
+        said: Said,
+        link: Link,
+        row: InboxRow,
+        session_id: str,
+        known: Known,
+    ) -> bool:
+        """Tell whether a question would wait for the answer to somebody else's.
+
+        That it belongs to their conversation is a guess then, and not worth the wait: the words of
+        that conversation are shown to it all the same.
+        """
+        lane = room.room.lanes.get(link.lane)
+        if lane is None or said.author in lane.authors:
+            return False
+        chat = (row.account_id, row.message.chat_id)
+        asked_now = any(
+            key[:2] == chat and asked == (link.lane, True) for key, asked in known.items()
+        )
+        return asked_now or self._pending.busy(session_id, link.lane)
 
     async def _replied(self, row: InboxRow, known: Known) -> tuple[bool, str | None]:
         said = row.message
@@ -96,7 +133,7 @@ class Lanes:
             return Link(lane, said.reply_to, "thread")
         if said.reply_to:
             return Link(replied_lane or f"reply:{said.reply_to}", said.reply_to, "reply")
-        pending = self._pending_lane((session_id, said.thread_id, said.sender.id))
+        pending = self._pending.lane_of((session_id, said.thread_id, said.sender.id))
         return Link(pending, None, "said at once with others") if pending else None
 
     async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: Known) -> str:

@@ -83,6 +83,11 @@ class Sessions:
             if lane.turn is not None:
                 lane.turn.steered[:] = [asked.reading(row) for asked in lane.turn.steered]
 
+    def busy(self, session_id: str, lane: str) -> bool:
+        """Tell whether a question of a lane runs or waits."""
+        session = self._sessions.get(session_id)
+        return session is not None and lane in session.lanes
+
     def waiting(self, session_id: str) -> int:
         """Return how many questions of a session wait."""
         session = self._sessions.get(session_id)

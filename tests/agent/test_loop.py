@@ -95,6 +95,7 @@ async def test_a_step_tells_what_was_asked_and_what_came_back(tape: Tape) -> Non
     assert data == {
         "step": 1,
         "status": "ok",
+        "upto": await tape.size(),
         "messages": len(asked),
         "prompt": digest(dump(asked)),
         "tools": ["echo"],

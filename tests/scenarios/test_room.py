@@ -305,7 +305,7 @@ async def test_a_view_beyond_the_budget_is_cut_before_the_call(tmp_path: Path) -
     anchors = [entry for entry in entries if entry.name == "context:overflow"]
     assert anchors
     assert anchors[0].payload["state"] == {"reason": "length"}
-    assert anchors[0].meta["lane"] == "person:w-alice"
+    assert anchors[0].meta["lane"].startswith("said:")
     assert all(request.body_bytes < 900 * 4 + 4000 for request in server.requests)
 
 
@@ -366,7 +366,8 @@ async def test_a_reply_in_the_room_joins_the_conversation_of_what_it_answers(
         entries = await settled(gateway)
         assert "> name a fruit" in str(server.requests[-1].body["messages"])
     lanes = [entry.meta["lane"] for entry in entries if "inbox" in entry.meta]
-    assert lanes == ["person:w-alice", "person:w-alice"]
+    assert len(lanes) == 2
+    assert len(set(lanes)) == 1
 
 
 async def test_e4_reasoning_and_tools_never_reach_the_room(tmp_path: Path) -> None:

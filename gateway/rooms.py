@@ -6,14 +6,15 @@ one that was forgotten is read again and links as if it had never been.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from channels.message import InboundMessage
 from tape.entry import MESSAGE, Entry, parse_date
 from tape.linking import Link, Linker, Room, Said, chosen
-from tape.linking.room import WINDOW
+from tape.linking.room import WINDOW, Heard
+from tape.linking.said import THREAD
 from tape.service import TapeService
 
 AGENT: Final = "agent"
@@ -28,11 +29,16 @@ FEWEST: Final = 6
 
 
 class ChatRoom:
-    """A linker's room, with the entries of its messages, and whether one conversation fills it."""
+    """A linker's room, with the entries of its messages.
+
+    alone    whether all that is remembered was said by one person and the agent
+    filling  the lane that nearly all of it belongs to; None where there is none
+    """
 
     def __init__(self, linker: Linker, entries: Iterable[Entry] = ()) -> None:
         self.room = Room()
-        self.whole = False
+        self.alone = True
+        self.filling: str | None = None
         self.entries: dict[str, int] = {}
         self._linker = linker
         self._called: dict[str, str] = {}
@@ -56,7 +62,14 @@ class ChatRoom:
         if len(self.entries) > 2 * WINDOW:
             self.entries = {k: n for k, n in self.entries.items() if k in self.room.by_key}
             self._called = {k: who for k, who in self._called.items() if who in self.room.authors}
-        self.whole = self._fills()
+        recent = list(self.room.heard)[-RECENT:]
+        self.alone = len({heard.author for heard in recent if not heard.agent}) < 2
+        self.filling = self._fills(recent)
+
+    def whole(self, key: str) -> bool:
+        """Tell whether the conversation of a message fills the room, or one person talks there."""
+        heard = self.room.by_key.get(key)
+        return self.alone or (heard is not None and heard.lane == self.filling)
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
         """Return whom a message addresses, by their ids: mentions, a name it begins with, us."""
@@ -67,8 +80,16 @@ class ChatRoom:
         return tuple(one for one in found if one and one != message.sender.id)
 
     def likely(self, key: str) -> list[int]:
-        """Return the entries of the messages that seem to belong to a message's conversation."""
-        return [self.entries[one] for one in chosen(self.room, key) if one in self.entries]
+        """Return the entries of the messages that seem to belong to a message's conversation.
+
+        What a thread was opened on stands outside of it, in the chat.
+        """
+        heard = self.room.by_key.get(key)
+        if heard is None:
+            return []
+        opened_on = heard.lane.removeprefix(THREAD)
+        found = dict.fromkeys([opened_on, *chosen(self.room, key)])
+        return [self.entries[one] for one in found if one in self.entries]
 
     def _person(self, mention: str) -> str:
         name = mention.removeprefix("@")
@@ -82,18 +103,14 @@ class ChatRoom:
         who = self._called.get(name, "")
         return who if who in self.room.authors else ""
 
-    def _fills(self) -> bool:
-        """Tell whether one conversation fills the room; what it was stays while it is near that."""
-        recent = list(self.room.heard)[-RECENT:]
-        if len({heard.author for heard in recent if not heard.agent}) < 2:
-            return True
+    def _fills(self, recent: Sequence[Heard]) -> str | None:
+        """Return the lane that fills the room; what did so goes on while it is near that."""
         if len(recent) < FEWEST:
-            return False
-        lanes: dict[str, int] = {}
-        for heard in recent:
-            lanes[heard.lane] = lanes.get(heard.lane, 0) + 1
-        share = max(lanes.values()) / len(recent)
-        return share > (FILLS_NO_MORE if self.whole else FILLS)
+            return None
+        lanes = Counter(heard.lane for heard in recent)
+        (lane, most), *_others = lanes.most_common(1)
+        enough = FILLS_NO_MORE if lane == self.filling else FILLS
+        return lane if most / len(recent) > enough else None
 
 
 class Rooms:

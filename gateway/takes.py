@@ -12,16 +12,28 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from tape.context import is_edit, is_take, to_messages, told_edit, waits
+from tape.context import (
+    LATEST,
+    is_edit,
+    is_take,
+    to_messages,
+    told_edit,
+    view_entries,
+    waits,
+)
 from tape.deleted import deleted
-from tape.entry import EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
+from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.handle import Tape
+from tape.past import PastTape
 from tape.tokens import estimate
 
 LOOK_BACK: Final = 400
 """So many of a lane's newest entries are looked at for what no turn has taken."""
 
 HANDFUL: Final = 5
+REFILLED: Final = 0.5
+"""So much of the budget holds what was shown before, once a view had to be cut."""
+
 FEW: Final = 6
 """A lane of less than a handful of messages is helped out with the last few of the room."""
 
@@ -95,10 +107,11 @@ async def choose_takes(
 
 
 async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
-    """Return what a turn takes again after an anchor: its messages, then its calls and results.
+    """Return what a turn takes again after its anchor, in the order in which it is shown.
 
-    The questions always; of the calls with their results, then of the other messages, the newest
-    that `budget` tokens hold.
+    The questions always; of its calls with their results, then of its other messages, the newest
+    that `budget` tokens hold. What was shown before the turn fills no more than half the budget, so
+    that the conversation can go on before it is cut again.
     """
     own = await tape.find(turn=turn)
     earlier = [number for number in taken_ids(own) if number not in asked]
@@ -110,7 +123,25 @@ async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: in
     left -= _cost(pairs)
     others = [messages[number] for number in dict.fromkeys(earlier) if number in messages]
     kept = _newest_within(others, left)
-    return [entry.id for entry in kept] + list(asked) + [entry.id for entry in pairs]
+    left -= _cost(kept) + budget - int(budget * REFILLED)
+    old = _newest_within(await _shown_before(tape, turn, own), left)
+    before = [entry.id for entry in (*old, *kept)]
+    return before + list(asked) + [entry.id for entry in pairs]
+
+
+async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Entry]:
+    """Return the messages of a turn's view before its anchor that are not its own."""
+    anchors = [entry.id for entry in own if entry.kind == ANCHOR]
+    if not anchors:
+        return []
+    lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
+    shown = await view_entries(PastTape(tape, anchors[-1] - 1), LATEST, lane, turn)
+    mine = {*taken_ids(own), *(entry.id for entry in own)}
+    return [
+        entry
+        for entry in shown
+        if entry.kind == MESSAGE and entry.id not in mine and "edit_of" not in entry.meta
+    ]
 
 
 def taken_ids(entries: Iterable[Entry]) -> list[int]:

@@ -231,7 +231,7 @@ class TurnRunner:
 
 def near_of(room: ChatRoom, key: str) -> Near:
     """Return what a room tells of a message."""
-    return Near(room.whole, tuple(room.likely(key)))
+    return Near(room.whole(key), tuple(room.likely(key)))
 
 
 def _store_was_lost(cause: Exception) -> bool:

@@ -31,7 +31,7 @@ class Shown:
     messages: tuple[Message, ...]
 
 
-async def replay(tape: Tape, turn: str) -> list[Shown]:
+async def prompts_of(tape: Tape, turn: str) -> list[Shown]:
     """Return the prompts of a turn's model calls, in order; raises DeskRefused for no such turn.
 
     A view that a plugin built is not known to the tape: it is told as not exact.

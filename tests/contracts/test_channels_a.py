@@ -34,7 +34,7 @@ async def test_a1_a_message_that_comes_again_is_answered_once(
 async def test_a1_a_message_that_comes_again_after_a_restart_is_answered_once(
     channel: str, tmp_path: Path
 ) -> None:
-    async with opened(channel) as house:
+    async with opened(channel, lasts=True) as house:
         async with house.playing(tmp_path) as play:
             chat = play.chat()
             said = await play.ask(chat, play.person(), "once")

@@ -61,6 +61,7 @@ class Seen:
     prompt: tuple[int, ...] | None
     cached: tuple[int, ...] = ()
     tokens: int = 0
+    last: tuple[int, ...] = ()
 
     def as_json(self) -> str:
         """Return it as a line of the dump."""
@@ -133,6 +134,7 @@ class Replay:
             prompt,
             cached,
             tokens,
+            tuple(self._lines([heard.key for heard in room.room.heard])[-MOST - 1 : -1]),
         )
 
     async def _call(self, line: Line) -> tuple[tuple[int, ...], tuple[int, ...], int]:
@@ -224,6 +226,7 @@ def _figures_of(log: Log, one: Seen, first_line: int) -> dict[str, float]:
         top = set(one.ranked[:depth])
         found[f"R@{depth}"], found[f"P@{depth}"] = _recall_precision(gold, top)
         found[f"parents@{depth}"] = float(parents <= top)
+    found["last20_recall"], found["last20_precision"] = _recall_precision(gold, set(one.last[-20:]))
     found["set_recall"], found["set_precision"] = _recall_precision(gold, set(one.chosen))
     if one.prompt is not None:
         shown = set(one.prompt)
@@ -248,10 +251,13 @@ def table(rows: Sequence[dict[str, float]]) -> dict[str, float]:
         return statistics.fmean(found) if found else 0.0
 
     shares = [f"{what}@{depth}" for depth in DEPTHS for what in ("R", "P", "parents")]
-    shares += ["set_recall", "set_precision", "view_recall", "view_precision"]
+    sets = ("last20", "set", "view")
+    shares += [f"{name}_{what}" for name in sets for what in ("recall", "precision")]
     told = {name: 100 * mean(name) for name in shares}
-    both = told["set_recall"] + told["set_precision"]
-    told["set_F1"] = 2 * told["set_recall"] * told["set_precision"] / both if both else 0.0
+    for name in ("last20", "set"):
+        recall, precision = told[f"{name}_recall"], told[f"{name}_precision"]
+        both = recall + precision
+        told[f"{name}_F1"] = 2 * recall * precision / both if both else 0.0
     tokens = sum(row.get("tokens", 0.0) for row in rows)
     for minutes in WARM_MINUTES:
         cached = sum(row.get(f"cached_{minutes}", 0.0) for row in rows)

@@ -9,8 +9,7 @@ context tokens       views
 from tape.context import LATEST, TapeContext, default_tape_context
 from tape.entry import Entry, NewEntry
 from tape.errors import NotFound, TapeError
-from tape.fork import ForkTape
-from tape.handle import Tape
+from tape.handle import ForkTape, Tape
 from tape.query import Query
 from tape.service import TapeService, tape_name
 from tape.store import TapeStore, UnitStore

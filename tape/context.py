@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from tape.deleted import without_deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
-from tape.handle import Tape
+from tape.reads import Reads
 
 Message = dict[str, Any]
 
@@ -57,13 +57,13 @@ def default_tape_context() -> TapeContext:
     return TapeContext(anchor=LATEST, select=to_messages)
 
 
-async def view(tape: Tape, context: TapeContext, lane: str | None = None) -> list[Message]:
+async def view(tape: Reads, context: TapeContext, lane: str | None = None) -> list[Message]:
     """Build the messages of a tape (or of one lane of it) for a model."""
     return context.select(await view_entries(tape, context.anchor, lane))
 
 
 async def view_entries(
-    tape: Tape,
+    tape: Reads,
     anchor: str | Latest | None = LATEST,
     lane: str | None = None,
     turn: str | None = None,
@@ -108,7 +108,7 @@ async def view_entries(
 
 
 async def _entries_after(
-    tape: Tape, after: int, lane: str | None, *, unauthored: bool
+    tape: Reads, after: int, lane: str | None, *, unauthored: bool
 ) -> list[Entry]:
     """Read what a view shows: a first page at once, and only where there is more, the rest."""
     wanted: dict[str, Any] = {"kinds": SHOWN_KINDS, "lane": lane, "unauthored": unauthored}
@@ -127,7 +127,7 @@ def _opens(entry: Entry) -> bool:
     return is_take(entry) and not entry.payload["data"].get("steered")
 
 
-async def _has_turns(tape: Tape, listed: Sequence[Entry]) -> bool:
+async def _has_turns(tape: Reads, listed: Sequence[Entry]) -> bool:
     """Tell whether this tape's messages wait for turns; the newest of them may stand before."""
     if any(is_take(entry) for entry in listed):
         return True

@@ -7,16 +7,16 @@ carries a current one, and an older library is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import apsw
 
-from tape.deleted import MESSAGE_DELETE
-from tape.entry import EVENT, Entry, dump, entry_text, load
+from tape.compose import FOREVER, compose
+from tape.entry import Entry, entry_text, load
 from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnfit
-from tape.query import Query, fold
+from tape.query import Query, fold, located
 from tape.schema import Schema
 from tape.store import TapeInfo
 from tape.unit import Row
@@ -26,8 +26,6 @@ OLDEST_SQLITE: Final = (3, 51, 3)
 BUSY_MS: Final = 5000
 CHECKED_BYTES: Final = 128 * 1024 * 1024
 """A larger file is not read through at the start: that would take longer than people wait."""
-
-_FOREVER: Final = 4294967296
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +145,13 @@ class Reader:
 
     def query(self, query: Query) -> list[Entry]:
         """Answer a query."""
+        query = located(query, self.query)
         tape = self._tape(query.tape)
-        if tape is None:
+        if tape is None or query.asks_for_nothing:
             return []
-        sql, values = self._compose(query)
+        if query.since is not None or query.until is not None:
+            query = self._between_dates(tape, query)
+        sql, values = compose(query, self._sql)
         rows = self._fetch(sql, {"tape": tape, **values})
         entries = [read_entry(row) for row in rows]
         return entries[::-1] if query.newest else entries
@@ -191,63 +192,19 @@ class Reader:
         except apsw.Error as cause:
             raise StoreUnavailable(f"the database cannot be read: {cause}") from cause
 
-    def _compose(self, query: Query) -> tuple[str, dict[str, Any]]:
-        """Put the statement of a query together from the file's pieces."""
-        head, implied = _head(query)
-        values: dict[str, Any] = {
-            "after": _within(query.after),
-            "before": _within(query.before) if query.before is not None else _FOREVER,
-            "limit": query.limit if query.limit is not None else -1,
-        }
-        pieces = [self._sql[f"tape.{head}"]]
-        conditions = {
-            "kinds": dump(list(query.kinds)) if query.kinds is not None else None,
-            "name": query.name,
-            "since": query.since,
-            "until": query.until,
-            "author": query.author,
-            "lane": query.lane,
-            "turn": query.turn,
-            "text": fold(query.text) if query.text is not None else None,
-            "ids": dump(_ids(query.ids)) if query.ids is not None else None,
-        }
-        for name, value in conditions.items():
-            if value is None:
-                continue
-            values[name] = value
-            if name == implied or name == "ids":
-                continue
-            piece = "lane_or_none" if name == "lane" and query.unlaned else name
-            pieces.append(self._sql[f"tape.where_{piece}"])
-        if query.unauthored:
-            pieces.append(self._sql["tape.where_unauthored"])
-        order = "placed" if head in ("query", "query_ids") else "first"
-        pieces.append(self._sql[f"tape.{'newest' if query.newest else 'oldest'}_{order}"])
-        return "\n".join(pieces), values
-
-
-def _head(query: Query) -> tuple[str, str]:
-    """Choose the index that a query goes by, and the condition which that already holds."""
-    if query.ids is not None:
-        return "query_ids", "ids"
-    if query.turn is not None:
-        return "query_turn", "turn"
-    if query.kinds == ("anchor",):
-        return "query_anchors", "kinds"
-    if query.name == MESSAGE_DELETE and query.kinds == (EVENT,):
-        return "query_deleted", "name"
-    if query.lane is not None and not query.unlaned:
-        return "query_lane", "lane"
-    return "query", ""
-
-
-def _within(number: int) -> int:
-    """Keep an id inside its tape's room: what lies beyond is another tape's."""
-    return min(max(number, 0), _FOREVER)
-
-
-def _ids(numbers: Sequence[int]) -> list[int]:
-    return [number for number in numbers if 0 < number < _FOREVER]
+    def _between_dates(self, tape: int, query: Query) -> Query:
+        """Narrow a query to the ids that its dates leave, so that none is looked for in vain."""
+        after, before = query.after, query.before
+        if query.since is not None:
+            first = self._fetch(self._sql["tape.first_since"], {"tape": tape, "date": query.since})
+            after = max(after, first[0][0] - 1) if first else FOREVER
+        if query.until is not None:
+            values = {"tape": tape, "date": query.until}
+            last = self._fetch(self._sql["tape.last_until"], values)
+            late = self._fetch(self._sql["tape.last_late"], values)
+            behind = max((row[0] for row in (*last, *late) if row[0]), default=0) + 1
+            before = behind if before is None else min(before, behind)
+        return replace(query, after=after, before=before)
 
 
 def rows_of(cursor: apsw.Cursor) -> list[Row]:

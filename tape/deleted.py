@@ -8,21 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
 from tape.entry import EVENT, MESSAGE, Entry, NewEntry, event
 from tape.query import Query
+from tape.reads import Reads
 
 MESSAGE_DELETE: Final = "message.delete"
 GONE: Final = "[This message was deleted.]"
-
-
-class _Tape(Protocol):
-    """A tape, or a fork of one, as far as this needs it."""
-
-    name: str
-
-    async def query(self, query: Query) -> list[Entry]: ...
 
 
 def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
@@ -30,13 +23,13 @@ def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
     return event(MESSAGE_DELETE, {"entry": entry_id, "message_id": message_id}, **meta)
 
 
-async def deleted(tape: _Tape, after: int = 0) -> set[int]:
+async def deleted(tape: Reads, after: int = 0) -> set[int]:
     """Return the entries that were deleted, as told after an id."""
     found = await tape.query(Query(tape.name, after=after, kinds=(EVENT,), name=MESSAGE_DELETE))
     return {entry.payload["data"]["entry"] for entry in found}
 
 
-async def without_deleted(tape: _Tape, entries: Sequence[Entry]) -> list[Entry]:
+async def without_deleted(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
     """Return entries as they may be shown: what was deleted says no more than that."""
     words = [number for entry in entries if (number := words_of(entry)) is not None]
     gone = await deleted(tape, min(words)) if words else set()

@@ -5,6 +5,7 @@ The JSONL form of an entry is its five keys: `id`, `kind`, `payload`, `meta`, `d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -28,6 +29,8 @@ KINDS: Final = frozenset({MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT, SYSTEM
 
 SESSION_START: Final = "session/start"
 FORK_OPEN: Final = "fork.open"
+
+_PARTIAL: Final = re.compile(r"(\d{4})(?:-(\d{2}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,21 @@ def parse_date(text: str) -> datetime:
     """Read an ISO 8601 date; without an offset it is UTC."""
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def as_date(text: str) -> str:
+    """Return a date as tapes write it; raises ValueError for what is none.
+
+    `text` is what people write: a year, a month or a day, or ISO 8601 with a time, with `Z` or an
+    offset; without one it is UTC.
+    """
+    text = text.strip()
+    if partial := _PARTIAL.fullmatch(text):
+        text = f"{partial[1]}-{partial[2] or '01'}-01"
+    try:
+        return utc_iso(parse_date(text.upper()))
+    except OverflowError as cause:
+        raise ValueError("a date beyond the years that there are") from cause
 
 
 def dump(value: object) -> str:

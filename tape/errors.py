@@ -2,7 +2,7 @@
 
 TapeError
 +-- AppendRefused     an entry or a batch that the tape does not take
-+-- QueryRefused      a query holds what no entry can: a lone surrogate, a number beyond 64 bits
++-- QueryRefused      a query that nothing can answer to: a date that is none, half a character
 +-- UnitFailed        a statement of a unit of work did not change what it had to
 +-- NotFound          no such anchor; names the nearest ones
 +-- StoreUnavailable  the store is closed, or its disk or database is away
@@ -15,6 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Final
+
+LONGEST_NAME: Final = 200
 
 
 class TapeError(Exception):
@@ -26,7 +29,7 @@ class AppendRefused(TapeError):
 
 
 class QueryRefused(TapeError):
-    """A query holds what no entry can, such as a lone surrogate: clean it before asking."""
+    """A query holds what no entry can (half a character, a date that is none): ask otherwise."""
 
 
 class UnitFailed(TapeError):
@@ -50,9 +53,10 @@ class NotFound(TapeError):
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name
-        self.nearest = tuple(get_close_matches(name, list(known), n=3, cutoff=0.3))
+        shown = name[:LONGEST_NAME]  # comparing a megabyte with every name takes for ever
+        self.nearest = tuple(get_close_matches(shown, list(known), n=3, cutoff=0.3))
         hint = f"; the nearest are {', '.join(self.nearest)}" if self.nearest else ""
-        super().__init__(f"no anchor named {name!r} on this tape{hint}")
+        super().__init__(f"no anchor named {shown!r} on this tape{hint}")
 
 
 class StoreUnavailable(TapeError):

@@ -1,24 +1,28 @@
-"""The tape as its users hold it: reads that cost what they return, and appends."""
+"""The tape as its users hold it: reads, appends, views, and forks.
+
+A fork is a tape too and comes from one, so both stand here.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
+from tape.context import Message, TapeContext, default_tape_context, view
 from tape.deleted import deleted, words_of
-from tape.entry import ANCHOR, MESSAGE, Entry, NewEntry, handoff
-from tape.errors import NotFound
-from tape.query import Query
-from tape.store import TapeStore
+from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, event, handoff
+from tape.errors import TapeError
+from tape.fork import DISCARDED, INFIX, MERGED, OPENING, closes, opening
+from tape.query import MOST_NAMES, Query, locating
+from tape.reads import Reads
+from tape.tokens import estimate
 
 
-class Tape:
+class Tape(Reads):
     """One tape of a store. Ids are those of the store; a fork's are provisional."""
-
-    def __init__(self, store: TapeStore, name: str) -> None:
-        self.store = store
-        self.name = name
 
     async def append(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
         """Put entries at the end, as one block."""
@@ -28,65 +32,6 @@ class Tape:
         """Append an anchor and the event that tells of it; returns the anchor."""
         anchor, _told = await self.append(*handoff(name, state, **meta))
         return anchor
-
-    async def query(self, query: Query) -> list[Entry]:
-        """Answer a query on this tape, whatever tape it names."""
-        return await self.store.query(replace(query, tape=self.name))
-
-    async def size(self) -> int:
-        """Return how many entries there are."""
-        return await self.store.size(self.name)
-
-    async def find(self, **conditions: Any) -> list[Entry]:
-        """Answer a query given by its conditions (see `Query`)."""
-        return await self.query(Query(self.name, **conditions))
-
-    async def read(self) -> list[Entry]:
-        """Return every entry; on a long tape ask for less."""
-        return await self.find()
-
-    async def recent(self, limit: int) -> list[Entry]:
-        """Return the newest entries, oldest of them first."""
-        return await self.find(limit=limit, newest=True)
-
-    async def entries(self, ids: Sequence[int]) -> dict[int, Entry]:
-        """Return entries by their ids; unknown ones are absent."""
-        if not ids:
-            return {}
-        found = await self.find(ids=tuple(ids))
-        return {entry.id: entry for entry in found}
-
-    async def anchors(self, limit: int | None = None) -> list[Entry]:
-        """Return the anchors (the newest `limit` of them) in tape order."""
-        return await self.find(kinds=(ANCHOR,), limit=limit, newest=limit is not None)
-
-    async def last_anchor(
-        self, name: str | None = None, lane: str | None = None, before: int | None = None
-    ) -> Entry | None:
-        """Return the latest anchor (before an id); with a lane, its own or a tape-wide one."""
-        found = await self.find(
-            kinds=(ANCHOR,),
-            name=name,
-            lane=lane,
-            unlaned=lane is not None,
-            before=before,
-            limit=1,
-            newest=True,
-        )
-        return found[0] if found else None
-
-    async def after(self, name: str | None = None, limit: int | None = None) -> list[Entry]:
-        """Return what follows the latest anchor of a name (or the latest of all), without it."""
-        start = await self.anchor(name) if name else await self.last_anchor()
-        return await self.find(after=start.id if start else 0, limit=limit)
-
-    async def between(self, first: str, second: str) -> list[Entry]:
-        """Return what stands between the latest `first` and the next `second`, without both."""
-        start = await self.anchor(first)
-        found = await self.find(kinds=(ANCHOR,), name=second, after=start.id, limit=1)
-        if not found:
-            raise NotFound(second, await self._names())
-        return await self.find(after=start.id, before=found[0].id)
 
     async def search(self, text: str, limit: int = 20) -> list[Entry]:
         """Return the newest entries that say a text, whatever its case, newest first.
@@ -103,12 +48,160 @@ class Tape:
             hits = await self.find(**wanted, limit=limit + 2 * len(gone), newest=True)
         return [entry for entry in reversed(hits) if words_of(entry) not in gone][:limit]
 
-    async def anchor(self, name: str) -> Entry:
-        """Return the latest anchor of a name; raises NotFound with the nearest names."""
-        found = await self.last_anchor(name)
-        if found is None:
-            raise NotFound(name, await self._names())
-        return found
+    async def context(self, context: TapeContext | None = None) -> list[Message]:
+        """Return the messages for a model: of a context, or from the latest anchor on."""
+        return await view(self, context or default_tape_context())
 
-    async def _names(self) -> list[str]:
-        return sorted({entry.name for entry in await self.anchors(limit=1000) if entry.name})
+    async def full_context(self) -> list[Message]:
+        """Return the messages of the whole tape, under the same mapping as every view."""
+        return await self.context(replace(default_tape_context(), anchor=None))
+
+    async def context_summary(self) -> dict[str, Any]:
+        """Return what the tape holds and how full the view is, as a dict that JSON can hold.
+
+        `entries`; `tokens`, estimated, of the view since the last anchor; `anchors`, the date of
+        the latest of each name, of the newest thousand; `last_anchor` with id, name, state and
+        date, or None; `since`, how many entries of each kind follow it.
+        """
+        last = await self.last_anchor()
+        since = await self.find(after=last.id if last else 0)
+        anchors = await self.anchors(limit=MOST_NAMES)
+        return {
+            "entries": await self.size(),
+            "tokens": estimate(await self.context()),
+            "anchors": {entry.name: entry.date for entry in anchors},
+            "last_anchor": _told(last) if last else None,
+            "since": dict(sorted(Counter(entry.kind for entry in since).items())),
+        }
+
+    async def fork(self, at: str | Entry | None = None, merge_back: bool = True) -> ForkTape:
+        """Open a fork that reads as this tape up to now, or up to an anchor, itself included.
+
+        Who opens it ends it, by `merge` or `discard`; `TapeService.fork_tape` does so by itself.
+        `at` is the anchor, or its name: raises NotFound with the nearest names.
+        """
+        anchor = await self.anchor(at) if isinstance(at, str) else at
+        return await open_fork(self, anchor.id if anchor else None, merge_back)
+
+
+class ForkTape(Tape):
+    """A tape that reads as its parent up to `at` and then as itself; its ids are provisional."""
+
+    def __init__(self, parent: Tape, name: str, at: int, merge_back: bool) -> None:
+        super().__init__(parent.store, name)
+        self.parent = parent
+        self.at = at
+        self.merge_back = merge_back
+
+    async def append(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
+        """Put entries at the end of the fork; raises TapeError once it was closed."""
+        if await self.state() != "open":
+            raise TapeError(f"the fork {self.name} is closed: write to its parent")
+        return [self._shown(entry) for entry in await super().append(*entries, key=key)]
+
+    async def size(self) -> int:
+        """Return how many entries the fork shows: the parent's up to its opening, and its own."""
+        return self.at + await super().size() - OPENING
+
+    async def query(self, query: Query) -> list[Entry]:
+        """Answer a query on the parent's part and the fork's own, as on one tape."""
+        query = await self._located(query)
+        if query.newest:
+            own = await self._own(query)
+            rest = None if query.limit is None else query.limit - len(own)
+            return [*(await self._inherited(query, rest)), *own]
+        inherited = await self._inherited(query, query.limit)
+        rest = None if query.limit is None else query.limit - len(inherited)
+        return [*inherited, *(await self._own(replace(query, limit=rest)))]
+
+    async def own_entries(self) -> list[Entry]:
+        """Return what was written inside the fork, with its provisional ids."""
+        return await self._own(Query(self.name))
+
+    async def state(self) -> str:
+        """Return `open`, `fork.merged` or `fork.discarded`."""
+        newest = await self.store.query(Query(self.name, limit=1, newest=True))
+        return newest[0].name or "open" if newest and closes(newest[0]) else "open"
+
+    async def merge(self) -> list[Entry]:
+        """Put what was written inside on the parent, as one block; again: the same block."""
+        state = await self.state()
+        if state == DISCARDED:
+            raise TapeError(f"the fork {self.name} was discarded and cannot be merged")
+        block = [
+            NewEntry(entry.kind, entry.payload, {**entry.meta, "fork": self.name}, entry.date)
+            for entry in await self.own_entries()
+            if not closes(entry)
+        ]
+        merged = await self.parent.append(*block, key=f"fork:{self.name}") if block else []
+        if state == "open":
+            data = {"first": merged[0].id if merged else None, "count": len(merged)}
+            await self.store.append(self.name, [event(MERGED, data)], "close")
+        return merged
+
+    async def discard(self, why: str) -> None:
+        """Close the fork without a merge; it stays in the store as evidence."""
+        if await self.state() == "open":
+            await self.store.append(self.name, [event(DISCARDED, {"why": why})], "close")
+
+    async def _located(self, query: Query) -> Query:
+        """Find the anchors that a query names, which may stand in either part."""
+        if query.after_anchor is None and query.before_anchor is None:
+            return query
+        steps = locating(query)
+        try:
+            asked = next(steps)
+            while True:
+                asked = steps.send(await self.query(asked))
+        except StopIteration as done:
+            found: Query = done.value
+            return found
+
+    async def _inherited(self, query: Query, limit: int | None) -> Sequence[Entry]:
+        before = self.at + 1 if query.before is None else min(query.before, self.at + 1)
+        if before <= query.after + 1 or limit == 0:
+            return []
+        return await self.parent.query(replace(query, before=before, limit=limit))
+
+    async def _own(self, query: Query) -> list[Entry]:
+        """Ask the fork's own tape, with ids moved to where they stand there."""
+        shift = OPENING - self.at
+        before = None if query.before is None else query.before + shift
+        if query.limit == 0 or (before is not None and before <= OPENING + 1):
+            return []
+        own = replace(
+            query,
+            tape=self.name,
+            after=max(query.after + shift, OPENING),
+            before=before,
+            ids=None if query.ids is None else tuple(number + shift for number in query.ids),
+        )
+        return [self._shown(entry) for entry in await self.store.query(own)]
+
+    def _shown(self, entry: Entry) -> Entry:
+        return replace(entry, id=entry.id + self.at - OPENING)
+
+
+async def open_fork(parent: Tape, at: int | None, merge_back: bool) -> ForkTape:
+    """Open a fork that reads as its parent up to the entry `at` (None: up to now)."""
+    at = await parent.size() if at is None else at
+    fork = ForkTape(parent, f"{parent.name}{INFIX}{uuid4().hex[:12]}", at, merge_back)
+    await fork.store.append(fork.name, [opening(parent.name, at, merge_back)])
+    return fork
+
+
+async def find_fork(store_tape: Tape) -> ForkTape:
+    """Return the handle of a fork by its own tape, its parents with it."""
+    first = await store_tape.store.query(Query(store_tape.name, limit=1))
+    if not first or first[0].name != FORK_OPEN:
+        raise TapeError(f"{store_tape.name} is not a fork")
+    data = first[0].payload["data"]
+    parent = Tape(store_tape.store, data["parent"])
+    if INFIX in parent.name:
+        parent = await find_fork(parent)
+    return ForkTape(parent, store_tape.name, int(data["at"]), bool(data["merge_back"]))
+
+
+def _told(anchor: Entry) -> dict[str, Any]:
+    state = anchor.payload.get("state")
+    return {"id": anchor.id, "name": anchor.name, "state": state, "date": anchor.date}

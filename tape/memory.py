@@ -74,7 +74,7 @@ class MemoryStore:
         """Answer a query by the reference itself."""
         self._refuse_when_closed()
         tape = self._tapes.get(query.tape)
-        return [_copy(entry) for entry in query.pick(tape.entries)] if tape else []
+        return [_copy(entry) for entry in query.pick(tape.entries if tape else [])]
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a named reading statement."""

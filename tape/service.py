@@ -9,8 +9,8 @@ from pathlib import Path
 
 import anyio
 
-from tape.fork import INFIX, ForkTape, find_fork, open_fork
-from tape.handle import Tape
+from tape.fork import INFIX
+from tape.handle import ForkTape, Tape, find_fork, open_fork
 from tape.store import TapeStore
 
 

@@ -24,6 +24,7 @@ from tape.errors import AppendRefused, TapeError
 from tape.query import Query
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
+from tape.testing_tape import TAPE_CHECKS
 from tape.unit import Unit
 
 T: Final = "tape-under-test"
@@ -404,6 +405,7 @@ STORE_CHECKS: Final[tuple[StoreCheck, ...]] = (
     a_discarded_fork_leaves_the_parent_alone,
     a_fork_that_a_crash_left_is_found_and_merged_once,
     a_fork_at_an_anchor_reads_back_to_it,
+    *TAPE_CHECKS,
 )
 
 UNIT_CHECKS: Final[tuple[UnitCheck, ...]] = (

@@ -196,6 +196,7 @@ class Transaction:
             Entry(number, new.kind, new.payload, new.meta, new.date or date)
             for number, new in enumerate(batch, start=newest + 1)
         ]
+        late = self._late(tape, entries)
         rows = [
             (
                 tape,
@@ -205,6 +206,7 @@ class Transaction:
                 _text(entry.meta.get("author")),
                 _text(entry.meta.get("lane")),
                 _text(entry.meta.get("turn")),
+                1 if entry.id in late else None,
                 dump(entry.payload),
                 dump(entry.meta),
                 entry.date,
@@ -213,6 +215,17 @@ class Transaction:
         ]
         self._connection.executemany(self._sql["tape.add_entry"], rows)
         return entries
+
+    def _late(self, tape: int, entries: list[Entry]) -> set[int]:
+        """Return which entries are dated before one that stands before them."""
+        found = self._sequence("newest_date", {"tape": tape})
+        newest = str(found[0][0]) if found else ""
+        late = set()
+        for entry in entries:
+            if entry.date < newest:
+                late.add(entry.id)
+            newest = max(newest, entry.date)
+        return late
 
     def _block(self, tape: int, first: int, count: int) -> tuple[Entry, ...]:
         values = {"tape": tape, "first": first, "last": first + count - 1}

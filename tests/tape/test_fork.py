@@ -11,8 +11,8 @@ from anyio.lowlevel import checkpoint
 
 from tape.entry import Entry, NewEntry, anchor, message
 from tape.errors import StoreUnavailable, TapeError
-from tape.fork import DISCARDED, MERGED, ForkTape, find_fork, open_fork
-from tape.handle import Tape
+from tape.fork import DISCARDED, MERGED
+from tape.handle import ForkTape, Tape, find_fork, open_fork
 from tape.memory import MemoryStore
 from tape.query import Query
 from tape.service import TapeService

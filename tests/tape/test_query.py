@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tape.entry import Entry, anchor, event, message
-from tape.errors import NotFound
+from tape.errors import NotFound, QueryRefused
 from tape.handle import Tape
 from tape.memory import MemoryStore
 from tape.query import Query
@@ -34,6 +36,11 @@ ENTRIES = [
         (Query("t", name="handoff"), [4]),
         (Query("t", since=DATE.format(2), until=DATE.format(4)), [2, 3]),
         (Query("t", author="8"), [5]),
+        (Query("t", authors=("7", "8"), after=2), [5]),
+        (Query("t", names=("handoff", "session/start"), name="handoff"), [4]),
+        (Query("t", after_anchor="session/start", limit=1), [2]),
+        (Query("t", before_anchor="session/start"), []),
+        (Query("t", since="2026-01-02", until="2026-01-03T00:00:00.000001Z"), [2, 3]),
         (Query("t", lane="a"), [2, 3]),
         (Query("t", lane="a", unlaned=True), [1, 2, 3]),
         (Query("t", turn="t1"), [3]),
@@ -122,3 +129,31 @@ async def test_a_handle_asks_only_its_own_tape() -> None:
     tape = await _story()
     await tape.store.append("other", [message("user", "elsewhere")])
     assert "elsewhere" not in _said(await tape.query(Query("other")))
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("2026", "2026-01-01T00:00:00"),
+        (" 2026-03 ", "2026-03-01T00:00:00"),
+        ("2026-03-04", "2026-03-04T00:00:00"),
+        ("2026-03-04 05:06", "2026-03-04T05:06:00"),
+        ("2026-03-04t05:06:07z", "2026-03-04T05:06:07"),
+        ("2026-03-04T01:06+08:00", "2026-03-03T17:06:00"),
+    ],
+)
+def test_a_date_is_what_people_write_and_kept_as_tapes_write_it(written: str, kept: str) -> None:
+    query = Query("t", since=written)
+    assert query.since == f"{kept}.000000+00:00"
+    assert replace(query, until=query.since).until == query.since
+
+
+@pytest.mark.parametrize("written", ["", "soon", "2026-02-30", "12/11/2026", "-1", "9" * 5000])
+def test_what_is_no_date_is_refused_with_a_date_to_write(written: str) -> None:
+    with pytest.raises(QueryRefused, match=r"until is no date .*: write 2026-01-02"):
+        Query("t", until=written)
+
+
+def test_a_limit_is_never_negative() -> None:
+    with pytest.raises(QueryRefused, match="not -1"):
+        Query("t", limit=-1)

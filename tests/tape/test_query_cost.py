@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import apsw
 import pytest
 
 from tape.database import Reader
-from tape.entry import handoff, message
+from tape.entry import error, event, handoff, message, utc_iso
 from tape.query import Query
 from tape.sqlite import SqliteStore, tape_schema
 
 pytestmark = pytest.mark.anyio
 
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 READS = {
     "newest": Query("t", limit=5, newest=True),
     "oldest": Query("t", limit=5),
@@ -23,7 +26,25 @@ READS = {
     "newest of a lane": Query("t", lane="a", limit=5, newest=True),
     "newest anchor": Query("t", kinds=("anchor",), limit=1, newest=True),
     "anchor by name": Query("t", kinds=("anchor",), name="phase:0", limit=1, newest=True),
+    "any of an anchor's or event's names": Query("t", names=("phase:0", "phase:1"), limit=2),
     "by ids": Query("t", ids=(7, 11)),
+    "from an anchor on": Query("t", after_anchor="phase:1", limit=50),
+    "before an anchor": Query("t", before_anchor="phase:2", limit=50, newest=True),
+    "between two": Query("t", after_anchor="phase:1", before_anchor="phase:2"),
+    "a rare event": Query("t", kinds=("event",), name="rare", limit=1),
+    "a rare author": Query("t", author="rare", limit=9, newest=True),
+    "rare authors": Query("t", authors=("rare", "2", "nobody"), limit=9),
+    "rare kinds": Query("t", kinds=("error", "system"), limit=9, newest=True),
+    "since a date": Query("t", since="2026-01-01T03", limit=9),
+    "until a date": Query("t", until="2026-01-01T03", limit=9, newest=True),
+    "a day of a lane": Query("t", lane="a", since="2026-01-01T03", until="2026-01-01T04"),
+}
+NOTHING = {
+    "no such author": Query("t", author="nobody"),
+    "no such name": Query("t", name="nothing"),
+    "a day before all": Query("t", until="2020", newest=True, limit=3),
+    "a day to come": Query("t", since="2999"),
+    "none of none": Query("t", kinds=(), text="word"),
 }
 
 
@@ -34,12 +55,20 @@ async def test_a_read_costs_what_it_returns(query: Query, tmp_path: Path) -> Non
     assert long < 2 * short
 
 
-async def _steps(query: Query, path: Path, blocks: int) -> int:
+@pytest.mark.parametrize("query", NOTHING.values(), ids=NOTHING.keys())
+async def test_what_is_not_there_is_not_looked_for(query: Query, tmp_path: Path) -> None:
+    assert await _steps(query, tmp_path / "long.db", blocks=100, hits=False) < 500
+
+
+async def _steps(query: Query, path: Path, blocks: int, *, hits: bool = True) -> int:
     """Return how many steps SQLite's machine takes to answer, on a tape of so many blocks."""
-    store = SqliteStore.open(path)
+    store = SqliteStore.open(path, now=lambda: MOMENT)
+    await store.append("t", [event("rare"), error("rare"), message("user", "", author="rare")])
     for number in range(blocks):
+        date = utc_iso(MOMENT + timedelta(hours=number))
         said = [message("user", f"a word {place}", lane="ab"[place % 2]) for place in range(40)]
-        await store.append("t", [*said, *handoff(f"phase:{number}")])
+        block = [*said, *handoff(f"phase:{number}")]
+        await store.append("t", [replace(new, date=date) for new in block])
     await store.close()
     taken = 0
 
@@ -51,6 +80,6 @@ async def _steps(query: Query, path: Path, blocks: int) -> int:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     connection.set_progress_handler(count, 1)
     reader = Reader(connection, tape_schema().statements)
-    assert reader.query(query)
+    assert bool(reader.query(query)) is hits
     reader.close()
     return taken

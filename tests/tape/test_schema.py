@@ -51,10 +51,13 @@ def test_every_statement_of_the_tapes_is_sound_sql() -> None:
     connection = apsw.Connection(":memory:")
     migrate(connection, [schema])
     connection.create_scalar_function("entry_says", lambda *_: True, 3)
-    head = schema.statements["tape.query"]
+    columns, place = schema.statements["tape.columns"], schema.statements["tape.by_place"]
     for name, sql in schema.statements.items():
-        piece = re.match(r"tape\.(where_|oldest|newest_first|newest_placed)", name)
-        whole = f"{head}\n{sql}" if piece else sql
+        whole = sql
+        if name.startswith("tape.by_"):
+            whole = f"{columns}\n{sql}"
+        elif re.match(r"tape\.(where_|oldest|newest_first|newest_placed)", name):
+            whole = f"{columns}\n{place}\n{sql}"
         connection.execute(f"EXPLAIN {whole}", dict.fromkeys(_parameters(whole)) or None)
 
 

@@ -18,7 +18,7 @@ import pytest
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from tape.database import Database
+from tape.database import Database, migrate
 from tape.entry import Entry, NewEntry, anchor, message
 from tape.errors import StoreTooNew, StoreUnavailable, StoreUnfit
 from tape.query import Query
@@ -211,7 +211,7 @@ def make_database(path: Path, *schemas: Schema, sql: str = "") -> bytes:
 def test_a_database_of_a_newer_version_is_refused_untouched(path: Path) -> None:
     sql = "INSERT INTO migration (name, version) VALUES ('tape', 99)"
     before = make_database(path, sql=sql)
-    with pytest.raises(StoreTooNew, match="tape schema 99, this one knows 2") as caught:
+    with pytest.raises(StoreTooNew, match="tape schema 99, this one knows 3") as caught:
         SqliteStore.open(path)
     assert caught.value.path == path
     assert path.read_bytes() == before
@@ -223,6 +223,23 @@ def test_a_newer_schema_beside_the_tapes_is_refused_untouched(path: Path) -> Non
     with pytest.raises(StoreTooNew, match="beside schema 2, this one knows 1"):
         SqliteStore.open(path, [Schema("beside", tables[:1], {})])
     assert path.read_bytes() == before
+
+
+async def test_a_database_of_before_dates_were_indexed_is_brought_up_to_date(path: Path) -> None:
+    own = tape_schema()
+    connection = apsw.Connection(str(path))
+    migrate(connection, [Schema(own.name, own.migrations[:2], {})])
+    connection.execute("INSERT INTO tape (name) VALUES ('chat')")
+    for number, day in enumerate((1, 5, 3, 5, 4, 9), start=1):
+        place = f"4294967296 + {number}, 1, {number}"
+        values = VALUES.replace("'x'", f"'2026-01-0{day}T00:00:00.000000+00:00'")
+        connection.execute(f"INSERT INTO entry {ENTRY} VALUES ({place}, {values})")
+    connection.close()
+    store = SqliteStore.open(path)
+    for since, until, ids in ((3, 5, [3, 5]), (5, 6, [2, 4]), (6, 9, []), (4, 5, [5])):
+        query = Query(T, since=f"2026-01-0{since}", until=f"2026-01-0{until}")
+        assert [entry.id for entry in await store.query(query)] == ids
+    await store.close()
 
 
 def test_a_database_of_another_program_is_refused_untouched(path: Path) -> None:

@@ -14,8 +14,8 @@ WHERE pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295
 
 -- name: add_entry
 -- One entry at the end of a tape.
-INSERT INTO entry (pos, tape, id, kind, name, author, lane, turn, payload, meta, date)
-VALUES (?1 * 4294967296 + ?2, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+INSERT INTO entry (pos, tape, id, kind, name, author, lane, turn, late, payload, meta, date)
+VALUES (?1 * 4294967296 + ?2, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
 
 -- name: find_key
 -- The block that an append with this key wrote.
@@ -43,44 +43,50 @@ FROM tape AS t
 WHERE name >= :prefix AND name < :prefix || char(1114111)
 ORDER BY name
 
--- name: query
--- The head of a query; the conditions that a query asks for follow, one a line, then its order.
+-- name: columns
+-- What a query reads; one of the ways to its entries follows (`by_...`), then the other conditions
+-- that it has (`where_...`), one a line, then its order.
 SELECT id, kind, payload, meta, date FROM entry
+
+-- name: by_place
 WHERE pos > :tape * 4294967296 + :after AND pos < :tape * 4294967296 + :before
 
--- name: query_ids
+-- name: by_ids
 -- Exactly these entries: the ids as a JSON list.
-SELECT id, kind, payload, meta, date FROM entry
 WHERE pos IN (SELECT :tape * 4294967296 + value FROM json_each(:ids))
   AND id > :after AND id < :before
 
--- name: query_anchors
--- Anchors, by their own index.
-SELECT id, kind, payload, meta, date FROM entry
+-- name: by_anchor
+-- Anchors of any name, by an index of their own, as for each of the ways below.
 WHERE kind = 'anchor' AND tape = :tape AND id > :after AND id < :before
 
--- name: query_deleted
--- What was deleted, by its own index.
-SELECT id, kind, payload, meta, date FROM entry
-WHERE kind = 'event' AND name = 'message.delete' AND tape = :tape AND id > :after AND id < :before
+-- name: by_anchor_name
+WHERE kind = 'anchor' AND name = :value AND tape = :tape AND id > :after AND id < :before
 
--- name: query_lane
--- One lane, by its own index.
-SELECT id, kind, payload, meta, date FROM entry
-WHERE lane = :lane AND tape = :tape AND id > :after AND id < :before
+-- name: by_event_name
+WHERE kind = 'event' AND name = :value AND tape = :tape AND id > :after AND id < :before
 
--- name: query_turn
--- One turn, by its own index.
-SELECT id, kind, payload, meta, date FROM entry
-WHERE turn = :turn AND tape = :tape AND id > :after AND id < :before
+-- name: by_kind
+-- The kinds that are few.
+WHERE kind = :value AND kind NOT IN ('message', 'event', 'anchor')
+  AND tape = :tape AND id > :after AND id < :before
+
+-- name: by_author
+WHERE author = :value AND tape = :tape AND id > :after AND id < :before
+
+-- name: by_lane
+WHERE lane = :value AND tape = :tape AND id > :after AND id < :before
+
+-- name: by_turn
+WHERE turn = :value AND tape = :tape AND id > :after AND id < :before
 
 -- name: where_kinds
--- Any of these kinds: a JSON list.
+-- Any of these kinds: a JSON list, as for names and authors.
 AND kind IN (SELECT value FROM json_each(:kinds))
 
--- name: where_name
--- The name of an anchor or an event.
-AND name = :name
+-- name: where_names
+-- The names of anchors and events.
+AND name IN (SELECT value FROM json_each(:names))
 
 -- name: where_since
 AND date >= :since
@@ -92,8 +98,8 @@ AND date < :until
 -- Not what people said.
 AND author IS NULL
 
--- name: where_author
-AND author = :author
+-- name: where_authors
+AND author IN (SELECT value FROM json_each(:authors))
 
 -- name: where_lane
 AND lane = :lane
@@ -107,6 +113,23 @@ AND turn = :turn
 -- name: where_text
 -- A piece of the entry's text; the function is the program's own.
 AND entry_says(kind, payload, :text)
+
+-- name: first_since
+-- The first entry that is not dated before; of those that are late, none stands before it.
+SELECT id FROM entry WHERE tape = :tape AND date >= :date AND late IS NULL
+ORDER BY date, id LIMIT 1
+
+-- name: last_until
+-- The last entry that is dated before and is not late.
+SELECT id FROM entry WHERE tape = :tape AND date < :date AND late IS NULL
+ORDER BY date DESC, id DESC LIMIT 1
+
+-- name: last_late
+SELECT max(id) FROM entry WHERE tape = :tape AND date < :date AND late = 1
+
+-- name: newest_date
+-- The latest date of a tape.
+SELECT date FROM entry WHERE tape = :tape AND late IS NULL ORDER BY date DESC LIMIT 1
 
 -- name: oldest_first
 -- By id, in which the indexes of anchors, lanes and turns end.

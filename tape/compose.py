@@ -19,6 +19,11 @@ FOREVER: Final = 4294967296
 MOST_ARMS: Final = 50
 """A condition with more values than that is held to each entry instead."""
 
+EVERY_TURNS: Final = frozenset(
+    {"turn.start", "turn.end", "loop.step", "tool.done", "outbound", "send.receipt"}
+)
+"""Events that are so many that they have no index; the same list stands in the SQL of the index."""
+
 Arms = Sequence[tuple[str, str | None]]
 """The ways to what a query asks for: a statement's name, and the value that it goes by."""
 
@@ -82,6 +87,8 @@ def _arms(query: Query) -> tuple[Arms, frozenset[str]]:
 def _by_names(query: Query) -> tuple[Arms, set[str]]:
     kinds = [kind for kind in (ANCHOR, EVENT) if query.kinds is None or kind in query.kinds]
     names = dict.fromkeys(query.any_name or ())
+    if EVENT in kinds and not EVERY_TURNS.isdisjoint(names):
+        return [], set()
     return [(f"by_{kind}_name", name) for kind in kinds for name in names], {"names", "kinds"}
 
 

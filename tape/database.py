@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import apsw
 
-from tape.compose import FOREVER, compose
+from tape.compose import compose
 from tape.entry import Entry, entry_text, load
 from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnfit
 from tape.query import Query, fold, located
@@ -196,15 +196,27 @@ class Reader:
         """Narrow a query to the ids that its dates leave, so that none is looked for in vain."""
         after, before = query.after, query.before
         if query.since is not None:
-            first = self._fetch(self._sql["tape.first_since"], {"tape": tape, "date": query.since})
-            after = max(after, first[0][0] - 1) if first else FOREVER
+            after = max(after, self._last_before(tape, query.since))
         if query.until is not None:
-            values = {"tape": tape, "date": query.until}
-            last = self._fetch(self._sql["tape.last_until"], values)
-            late = self._fetch(self._sql["tape.last_late"], values)
-            behind = max((row[0] for row in (*last, *late) if row[0]), default=0) + 1
+            last = self._last_before(tape, query.until)
+            late = self._fetch(self._sql["tape.last_late"], {"tape": tape, "date": query.until})
+            behind = max(last, late[0][0] or 0) + 1
             before = behind if before is None else min(before, behind)
         return replace(query, after=after, before=before)
+
+    def _last_before(self, tape: int, date: str) -> int:
+        """Return the last entry that is dated before and is not late, by halving; 0: none is."""
+        sql = self._sql["tape.dated"]
+        low, high = 0, int(self._fetch(self._sql["tape.newest_id"], {"tape": tape})[0][0])
+        while low < high:
+            middle = (low + high + 1) // 2
+            found = self._fetch(sql, {"tape": tape, "id": middle})
+            if found and found[0][1] >= date:
+                high = found[0][0] - 1
+            else:
+                low = middle
+        found = self._fetch(sql, {"tape": tape, "id": low})
+        return found[0][0] if found else 0
 
 
 def rows_of(cursor: apsw.Cursor) -> list[Row]:

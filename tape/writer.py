@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -174,9 +174,10 @@ class Transaction:
             earlier = self._sequence("find_key", {"tape": tape, "key": step.key})
             if earlier:
                 return Outcome(self._block(tape, *earlier[0]))
-        newest = int(self._sequence("newest_id", {"tape": tape})[0][0])
+        found = self._sequence("newest", {"tape": tape})
+        dated, newest = (str(found[0][0]), found[0][1]) if found else ("", 0)
         batch = with_bootstrap(step.entries, empty=newest == 0)
-        entries = self._write(tape, newest, batch)
+        entries = self._write(tape, newest, dated, batch)
         asked = tuple(entries[len(batch) - len(step.entries) :])
         if step.key is not None:
             self._connection.execute(
@@ -190,13 +191,13 @@ class Transaction:
             )
         return Outcome(asked)
 
-    def _write(self, tape: int, newest: int, batch: list[NewEntry]) -> list[Entry]:
+    def _write(self, tape: int, newest: int, dated: str, batch: list[NewEntry]) -> list[Entry]:
         date = utc_iso(self._now())
         entries = [
             Entry(number, new.kind, new.payload, new.meta, new.date or date)
             for number, new in enumerate(batch, start=newest + 1)
         ]
-        late = self._late(tape, entries)
+        late = late_ones(entries, dated)
         rows = [
             (
                 tape,
@@ -216,17 +217,6 @@ class Transaction:
         self._connection.executemany(self._sql["tape.add_entry"], rows)
         return entries
 
-    def _late(self, tape: int, entries: list[Entry]) -> set[int]:
-        """Return which entries are dated before one that stands before them."""
-        found = self._sequence("newest_date", {"tape": tape})
-        newest = str(found[0][0]) if found else ""
-        late = set()
-        for entry in entries:
-            if entry.date < newest:
-                late.add(entry.id)
-            newest = max(newest, entry.date)
-        return late
-
     def _block(self, tape: int, first: int, count: int) -> tuple[Entry, ...]:
         values = {"tape": tape, "first": first, "last": first + count - 1}
         return tuple(read_entry(row) for row in self._sequence("block", values))
@@ -239,6 +229,17 @@ class Transaction:
 
     def _sequence(self, statement: str, values: Mapping[str, object]) -> list[tuple[int, ...]]:
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
+
+
+def late_ones(entries: Iterable[Entry], newest: str) -> set[int]:
+    """Return the ids of those dated before `newest`, or before one that stands before them."""
+    late = set()
+    for entry in entries:
+        if entry.date < newest:
+            late.add(entry.id)
+        else:
+            newest = entry.date
+    return late
 
 
 def _text(value: object) -> str | None:

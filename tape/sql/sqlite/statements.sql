@@ -6,6 +6,17 @@ SELECT tape FROM tape WHERE name = :name
 -- A tape that has no entries yet.
 INSERT INTO tape (name) VALUES (:name) RETURNING tape
 
+-- name: newest
+-- The newest entry of a tape that is not late, by which those behind it are judged, and its id.
+SELECT date, (
+    SELECT id FROM entry
+    WHERE pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295
+    ORDER BY pos DESC LIMIT 1
+)
+FROM entry
+WHERE pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295 AND late IS NULL
+ORDER BY pos DESC LIMIT 1
+
 -- name: newest_id
 -- The id of the newest entry of a tape; 0 where it has none.
 SELECT coalesce(max(pos), :tape * 4294967296) - :tape * 4294967296
@@ -64,7 +75,10 @@ WHERE kind = 'anchor' AND tape = :tape AND id > :after AND id < :before
 WHERE kind = 'anchor' AND name = :value AND tape = :tape AND id > :after AND id < :before
 
 -- name: by_event_name
-WHERE kind = 'event' AND name = :value AND tape = :tape AND id > :after AND id < :before
+-- Events that not every turn leaves.
+WHERE kind = 'event' AND name = :value AND name NOT IN
+    ('turn.start', 'turn.end', 'loop.step', 'tool.done', 'outbound', 'send.receipt')
+  AND tape = :tape AND id > :after AND id < :before
 
 -- name: by_kind
 -- The kinds that are few.
@@ -114,22 +128,15 @@ AND turn = :turn
 -- A piece of the entry's text; the function is the program's own.
 AND entry_says(kind, payload, :text)
 
--- name: first_since
--- The first entry that is not dated before; of those that are late, none stands before it.
-SELECT id FROM entry WHERE tape = :tape AND date >= :date AND late IS NULL
-ORDER BY date, id LIMIT 1
-
--- name: last_until
--- The last entry that is dated before and is not late.
-SELECT id FROM entry WHERE tape = :tape AND date < :date AND late IS NULL
-ORDER BY date DESC, id DESC LIMIT 1
+-- name: dated
+-- The last entry up to a place that is not late: those are in the order of their dates.
+SELECT id, date FROM entry
+WHERE pos > :tape * 4294967296 AND pos <= :tape * 4294967296 + :id AND late IS NULL
+ORDER BY pos DESC LIMIT 1
 
 -- name: last_late
+-- The last of the entries that stand behind later ones, and are dated before this.
 SELECT max(id) FROM entry WHERE tape = :tape AND date < :date AND late = 1
-
--- name: newest_date
--- The latest date of a tape.
-SELECT date FROM entry WHERE tape = :tape AND late IS NULL ORDER BY date DESC LIMIT 1
 
 -- name: oldest_first
 -- By id, in which the indexes of anchors, lanes and turns end.

@@ -12,12 +12,14 @@ from typing import Any
 from uuid import uuid4
 
 from tape.context import Message, TapeContext, default_tape_context, view
-from tape.deleted import deleted, words_of
 from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, event, handoff
 from tape.errors import TapeError
 from tape.fork import DISCARDED, INFIX, MERGED, OPENING, closes, opening
 from tape.query import MOST_NAMES, Query, locating
 from tape.reads import Reads
+from tape.search.find import search, shown_hits
+from tape.search.scan import scan_there, scanning
+from tape.search.wanted import Wanted
 from tape.tokens import estimate
 
 
@@ -33,20 +35,39 @@ class Tape(Reads):
         anchor, _told = await self.append(*handoff(name, state, **meta))
         return anchor
 
-    async def search(self, text: str, limit: int = 20) -> list[Entry]:
-        """Return the newest entries that say a text, whatever its case, newest first.
+    async def search(
+        self,
+        text: str,
+        *,
+        limit: int = 20,
+        rank: bool = False,
+        kinds: tuple[str, ...] = (MESSAGE, ANCHOR),
+        since: str | None = None,
+        until: str | None = None,
+        author: str | None = None,
+        lane: str | None = None,
+        before: int | None = None,
+    ) -> list[Entry]:
+        """Return the newest entries that say a plain text, newest first (see `tape.search`).
 
-        What was deleted says nothing any more.
+        With `rank` the best of them come first. What was deleted says nothing any more. Raises
+        QueryRefused for a text that is too long.
         """
-        if not text.strip():
-            return []
-        wanted: dict[str, Any] = {"kinds": (MESSAGE, ANCHOR), "text": text.strip()}
-        hits = await self.find(**wanted, limit=limit, newest=True)
-        gone = await deleted(self) if hits else set()
-        if any(words_of(entry) in gone for entry in hits):
-            # Its prompt may say again what a deleted message said.
-            hits = await self.find(**wanted, limit=limit + 2 * len(gone), newest=True)
-        return [entry for entry in reversed(hits) if words_of(entry) not in gone][:limit]
+        query = Query(
+            self.name,
+            before=before,
+            kinds=kinds,
+            since=since,
+            until=until,
+            author=author,
+            lane=lane,
+            limit=limit,
+        )
+        return await search(self, text, query, rank=rank)
+
+    async def hits(self, query: Query, wanted: Wanted) -> list[Entry]:
+        """Return the newest entries of the query that say what is wanted, newest first."""
+        return await shown_hits(self.store, replace(query, tape=self.name), wanted)
 
     async def context(self, context: TapeContext | None = None) -> list[Message]:
         """Return the messages for a model: of a context, or from the latest anchor on."""
@@ -113,6 +134,16 @@ class ForkTape(Tape):
         inherited = await self._inherited(query, query.limit)
         rest = None if query.limit is None else query.limit - len(inherited)
         return [*inherited, *(await self._own(replace(query, limit=rest)))]
+
+    async def hits(self, query: Query, wanted: Wanted) -> list[Entry]:
+        """Return the newest hits: the fork's own, each asked by itself, then the parent's."""
+        own = await scan_there(scanning(query, wanted), self._own)
+        limit = query.limit or 0
+        before = self.at + 1 if query.before is None else min(query.before, self.at + 1)
+        if len(own.hits) >= limit:
+            return own.hits
+        rest = replace(query, before=before, limit=limit - len(own.hits))
+        return [*own.hits, *(await self.parent.hits(rest, wanted))]
 
     async def own_entries(self) -> list[Entry]:
         """Return what was written inside the fork, with its provisional ids."""

@@ -8,6 +8,7 @@ from tape.entry import Entry, NewEntry
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
+from tape.search.wanted import Wanted
 
 
 class PastTape(Tape):
@@ -27,6 +28,12 @@ class PastTape(Tape):
         end = self.upto + 1
         before = end if query.before is None else min(query.before, end)
         return await self.tape.query(replace(query, before=before))
+
+    async def hits(self, query: Query, wanted: Wanted) -> list[Entry]:
+        """Return the newest hits of then."""
+        end = self.upto + 1
+        before = end if query.before is None else min(query.before, end)
+        return await self.tape.hits(replace(query, before=before), wanted)
 
     async def size(self) -> int:
         """Return how many entries there were."""

@@ -3,7 +3,8 @@
 One read-write connection lives in one thread, which drains its queue into each transaction: under
 load many units share one fsync, at rest a unit waits for nobody. Readers are connections of their
 own, one for small reads on the event loop's thread and one in a reader thread for long ones: an
-SQLite connection is used by one thread only.
+SQLite connection is used by one thread only. Searches go by an index in a file beside the database
+(see `tape.search`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from tape.entry import Entry, NewEntry
 from tape.errors import StoreUnavailable
 from tape.query import Query
 from tape.schema import Schema, read_schema
+from tape.search.beside import SearchBeside
+from tape.search.indexer import SearchState
+from tape.search.wanted import Wanted
 from tape.store import Now, TapeInfo, utc_now
 from tape.unit import Append, Outcome, Row, Unit
 from tape.writer import WriterThread
@@ -37,10 +41,10 @@ class SqliteStore:
     durable = True
     one_transaction = True
 
-    def __init__(self, database: Database, writer: WriterThread, now: Now) -> None:
+    def __init__(self, database: Database, now: Now) -> None:
         self._database = database
-        self._writer = writer
-        self._now = now
+        self._search = SearchBeside(database)
+        self._writer = WriterThread(database, now, self._search.wrote)
         self._inline: Reader | None = None
         self._reading = ThreadPoolExecutor(1, thread_name_prefix="tape-reader")
         self._threaded: Reader | None = None
@@ -54,7 +58,7 @@ class SqliteStore:
         refuses.
         """
         database = Database.open(path, (tape_schema(), *schemas))
-        return cls(database, WriterThread(database, now), now)
+        return cls(database, now)
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
@@ -82,6 +86,28 @@ class SqliteStore:
         """Run a named reading statement."""
         return self._here().select(statement, values)
 
+    async def search(self, query: Query, wanted: Wanted) -> list[Entry]:
+        """Return the newest entries that say what is wanted; see `tape.search.find.SearchStore`."""
+        if self._closed:
+            raise StoreUnavailable("the tape store is closed")
+        return await self._search.search(query, wanted)
+
+    def search_state(self) -> SearchState:
+        """Tell how far the index of the words is."""
+        return self._search.state()
+
+    def reindex(self) -> None:
+        """Make the index of the words anew, in the background; searches go on meanwhile."""
+        self._search.rebuild()
+
+    async def indexed(self) -> None:
+        """Wait until the index has what is on the tapes by now."""
+        await self._search.indexed()
+
+    async def forget(self, tape: str, ids: Sequence[int]) -> None:
+        """Take the words of entries that were erased out of the index and out of its file."""
+        await self._search.forget(tape, ids)
+
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
         """List the tapes whose names begin with a prefix."""
         return await self._in_thread(lambda reader: reader.tapes(prefix))
@@ -96,6 +122,7 @@ class SqliteStore:
             return
         self._closed = True
         await self._writer.close()
+        await self._search.close()
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._reading, self._close_threaded)
         self._reading.shutdown()

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,12 +44,17 @@ class Job:
     future: asyncio.Future[list[Outcome]]
 
 
+Told = Callable[[Mapping[int, str]], None]
+"""Is told, after a commit, which tapes have new entries: their numbers and names. Never waits."""
+
+
 class WriterThread:
     """Owns the one read-write connection of a database."""
 
-    def __init__(self, database: Database, now: Now) -> None:
+    def __init__(self, database: Database, now: Now, told: Told) -> None:
         self._database = database
         self._now = now
+        self._told = told
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="tape-writer", daemon=True)
         self._thread.start()
@@ -71,7 +76,7 @@ class WriterThread:
 
     def _run(self) -> None:
         connection = self._database.writer()
-        transaction = Transaction(connection, self._database.statements, self._now)
+        transaction = Transaction(connection, self._database.statements, self._now, self._told)
         try:
             open_for_more = True
             while open_for_more:
@@ -111,16 +116,23 @@ class Transaction:
     """Runs units on a connection."""
 
     def __init__(
-        self, connection: apsw.Connection, statements: Mapping[str, str], now: Now
+        self,
+        connection: apsw.Connection,
+        statements: Mapping[str, str],
+        now: Now,
+        told: Told,
     ) -> None:
         self._connection = connection
         self._sql = statements
         self._now = now
+        self._told = told
+        self._wrote: dict[int, str] = {}
 
     def run(self, batch: list[Job]) -> list[Result]:
         """Run a batch in one transaction; a failed commit fails all of it."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
+            self._wrote = {}
             results = [self._one(job) for job in batch]
             self._connection.execute("COMMIT")
         except Exception as cause:  # whatever it is, the thread and its callers live on
@@ -131,6 +143,8 @@ class Transaction:
             )
             failure.__cause__ = cause
             return [(job, failure) for job in batch]
+        if self._wrote:
+            self._told(self._wrote)
         return results
 
     def _roll_back(self) -> None:
@@ -178,6 +192,7 @@ class Transaction:
         dated, newest = (str(found[0][0]), found[0][1]) if found else ("", 0)
         batch = with_bootstrap(step.entries, empty=newest == 0)
         entries = self._write(tape, newest, dated, batch)
+        self._wrote[tape] = step.tape
         asked = tuple(entries[len(batch) - len(step.entries) :])
         if step.key is not None:
             self._connection.execute(

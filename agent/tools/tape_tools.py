@@ -63,7 +63,7 @@ def _last_usage(entries: list[Entry]) -> dict[str, Any] | None:
 
 async def run_search(arguments: SearchArguments, context: ToolContext) -> object:
     """Find what was said, newest first."""
-    hits = await context.tape.search(arguments.query, arguments.limit)
+    hits = await context.tape.search(arguments.query, limit=arguments.limit)
     return {"query": arguments.query, "hits": [_hit(entry) for entry in hits]}
 
 

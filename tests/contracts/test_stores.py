@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tape.registry import STORES, open_store
+from tape.search.testing import SEARCH_CHECKS, SearchCheck
 from tape.sqlite import tape_schema
 from tape.store import UnitStore
 from tape.testing import STORE_CHECKS, UNIT_CHECKS, StoreCheck, UnitCheck
@@ -31,4 +32,9 @@ async def test_store(check: StoreCheck, store: UnitStore) -> None:
 
 @pytest.mark.parametrize("check", UNIT_CHECKS, ids=lambda check: check.__name__)
 async def test_unit(check: UnitCheck, store: UnitStore) -> None:
+    await check(store)
+
+
+@pytest.mark.parametrize("check", SEARCH_CHECKS, ids=lambda check: check.__name__)
+async def test_search(check: SearchCheck, store: UnitStore) -> None:
     await check(store)

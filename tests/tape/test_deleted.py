@@ -71,10 +71,10 @@ async def test_a4_search_does_not_find_what_was_deleted_and_finds_as_many_others
     numbers = [await said(tape, f"plum {number}") for number in range(6)]
     for number in numbers[2:4]:
         await tape.append(deletion(number, str(number)))
-    assert [hit.text for hit in await tape.search("plum", 4)] == [
+    assert [hit.text for hit in await tape.search("plum", limit=4)] == [
         "plum 5",
         "plum 4",
         "plum 1",
         "plum 0",
     ]
-    assert [hit.text for hit in await tape.search("plum", 1)] == ["plum 5"]
+    assert [hit.text for hit in await tape.search("plum", limit=1)] == ["plum 5"]

@@ -151,3 +151,14 @@ ORDER BY pos ASC LIMIT :limit
 
 -- name: newest_placed
 ORDER BY pos DESC LIMIT :limit
+
+-- name: newest_ids
+-- Every tape with the id of its newest entry.
+SELECT tape, name,
+       (SELECT coalesce(max(pos), t.tape * 4294967296) - t.tape * 4294967296 FROM entry
+        WHERE pos BETWEEN t.tape * 4294967296 AND t.tape * 4294967296 + 4294967295) AS newest
+FROM tape AS t
+
+-- name: dates_at
+-- The dates of entries by their places: a JSON list.
+SELECT pos, date FROM entry WHERE pos IN (SELECT value FROM json_each(:places))

@@ -1,0 +1,86 @@
+"""The file of an index, beside its database: made, opened, thrown away.
+
+What it holds can be made again from the tapes, so it is written without waiting for the disk at
+each transaction, and a file that is damaged or of another version is simply made anew.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from tape.schema import Schema, read_schema
+from tape.search.terms import VERSION
+
+SUFFIX: Final = "-search"
+ROOM: Final = 2**32
+BUSY_MS: Final = 5000
+
+_LOG_BYTES: Final = 16 * 1024 * 1024
+_RULES: Final = f"1 {VERSION}"
+
+BROKEN: Final = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.SchemaChangeError)
+"""What SQLite says of an index that has to be made anew."""
+
+
+class IndexFile:
+    """The file of one database's index; `generation` counts how often it was thrown away."""
+
+    def __init__(self, database: Path) -> None:
+        self.path = database.with_name(f"{database.name}{SUFFIX}")
+        self.generation = 0
+
+    def writer(self) -> apsw.Connection:
+        """Open the index for the thread that writes it; made anew where it is of no use."""
+        try:
+            return self._open()
+        except BROKEN:
+            self.drop()
+            return self._open()
+
+    def reader(self) -> apsw.Connection | None:
+        """Open the index for reading; None: there is none yet."""
+        if not self.path.exists():
+            return None
+        connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
+        connection.set_busy_timeout(BUSY_MS)
+        return connection
+
+    def drop(self) -> None:
+        """Throw the index away; who reads it reads the old one until it looks again."""
+        self.generation += 1
+        for ending in ("", "-wal", "-shm"):
+            self.path.with_name(f"{self.path.name}{ending}").unlink(missing_ok=True)
+
+    def _open(self) -> apsw.Connection:
+        connection = apsw.Connection(str(self.path))
+        try:
+            connection.set_busy_timeout(BUSY_MS)
+            connection.pragma("journal_mode", "wal")
+            connection.pragma("synchronous", "normal")
+            connection.pragma("journal_size_limit", _LOG_BYTES)
+            self._make(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _make(self, connection: apsw.Connection) -> None:
+        sql = index_schema()
+        with connection:
+            empty = not connection.execute("SELECT count(*) FROM sqlite_schema").get
+            if empty:
+                for migration in sql.migrations:
+                    connection.execute(migration)
+                connection.execute(sql.statements["search.set_version"], {"version": _RULES})
+            elif connection.execute(sql.statements["search.version"]).get != _RULES:
+                raise apsw.CorruptError("the index was made by other rules")
+
+
+@functools.cache
+def index_schema() -> Schema:
+    """Return the tables and statements of the index."""
+    return read_schema("search", "tape.search", "sqlite")

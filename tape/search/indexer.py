@@ -1,0 +1,325 @@
+"""The thread that indexes what is on the tapes, behind a cursor that is as durable as its index.
+
+What is indexed and how far that goes are written in one transaction, so a crash loses nothing and
+doubles nothing. New entries come first; what is older than the index goes in from new to old, so
+that an index that is being made answers for the recent past at once. The thread works in slices of
+a few milliseconds and rests as long, since Python runs one thread at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Final
+
+import apsw
+
+from tape.database import Database, Reader
+from tape.entry import Entry, dump
+from tape.errors import TapeError
+from tape.fork import INFIX
+from tape.query import Query
+from tape.search.index_file import BROKEN, ROOM, IndexFile, index_schema
+from tape.search.rows import SPAN, Row, row_of, table_of
+
+GATHER: Final = 0.2
+"""Seconds to wait for more before the newest entries are indexed: each transaction is a segment."""
+
+BATCH: Final = 2000
+"""So many entries go into one transaction."""
+
+SLICE: Final = 0.002
+"""Seconds of work, after which the thread rests as long."""
+
+RETRY: Final = (1.0, 5.0, 30.0)
+"""Seconds to wait after the first, the second, and each further failure in a row."""
+
+Sleep = Callable[[float], object]
+
+
+class _Stopped(Exception):
+    """The thread is to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchState:
+    """How far the index is: entries it still lacks of those that it knows of, and its trouble.
+
+    `partial` counts the answers that may have lacked something old, since the index did.
+    """
+
+    ready: bool
+    left: int
+    problem: str = ""
+    partial: int = 0
+
+
+class Indexer:
+    """Owns the one writing connection of an index, in a thread of its own."""
+
+    def __init__(self, database: Database, file: IndexFile) -> None:
+        self._database = database
+        self._file = file
+        self._sql = {
+            name.removeprefix("search."): sql for name, sql in index_schema().statements.items()
+        }
+        self._closing = threading.Event()
+        self._woken = threading.Event()
+        self._hurry = threading.Event()
+        self._awaited: list[Future[None]] = []
+        self._noted = threading.Lock()
+        self._told: dict[int, str] = {}
+        self._to_forget: list[tuple[str, Sequence[int], Future[None]]] = []
+        self._rebuild = False
+        self._planned = False
+        self._fresh: dict[int, str] = {}
+        self._older: dict[int, tuple[str, int]] = {}
+        self._index: apsw.Connection | None = None
+        self._tapes: Reader | None = None
+        self._slice_end = 0.0
+        self.problem = ""
+        self._thread = threading.Thread(target=self._run, name="tape-indexer", daemon=True)
+        self._thread.start()
+
+    def wrote(self, tapes: Mapping[int, str]) -> None:
+        """Take note that these tapes have new entries; for the writer's thread, and quick."""
+        with self._noted:
+            self._told.update(tapes)
+        self._woken.set()
+
+    def rebuild(self) -> None:
+        """Throw the index away and make it anew, in the background."""
+        self._rebuild = True
+        self._planned = False
+        self._woken.set()
+
+    def forget(self, tape: str, ids: Sequence[int]) -> Future[None]:
+        """Take entries out of the index; done when their words are gone from the file."""
+        done: Future[None] = Future()
+        with self._noted:
+            self._to_forget.append((tape, ids, done))
+        self._woken.set()
+        return done
+
+    def indexed(self) -> Future[None]:
+        """Index at once what is on the tapes by now; done when it is."""
+        done: Future[None] = Future()
+        with self._noted:
+            self._awaited.append(done)
+        self._hurry.set()
+        self._woken.set()
+        return done
+
+    @property
+    def ready(self) -> bool:
+        """Tell whether the index has all that this thread was told of."""
+        with self._noted:
+            idle = not self._told
+        return self._planned and idle and not self._fresh and not self._older
+
+    @property
+    def left(self) -> int:
+        """Tell how many older entries the index lacks."""
+        return sum(low - 1 for _name, low in list(self._older.values()))
+
+    def close(self) -> None:
+        """End the thread; what it has not indexed it finds at the next start. This waits for it."""
+        self._closing.set()
+        self._hurry.set()
+        self._woken.set()
+        index = self._index
+        if index is not None:
+            index.interrupt()
+        self._thread.join()
+
+    def _run(self) -> None:
+        failures, pause = 0, GATHER
+        while True:
+            self._hurry.wait(pause)
+            if self._closing.is_set():
+                break
+            try:
+                busy = self._step()
+            except _Stopped:
+                break
+            except Exception as cause:  # whatever it is, tapes and searches go on
+                self._failed(cause)
+                pause = RETRY[min(failures, len(RETRY) - 1)]
+                failures += 1
+                continue
+            failures, self.problem = 0, ""
+            pause = 0.0 if busy else GATHER
+            if not busy:
+                self._settle()
+                self._woken.wait()
+                self._woken.clear()
+        self._let_go()
+        for done in self._awaited:
+            done.cancel()
+
+    def _settle(self) -> None:
+        """Tell those who wait that all is indexed, unless there is news."""
+        with self._noted:
+            if self._told or self._rebuild:
+                return
+            awaited, self._awaited = self._awaited, []
+        self._hurry.clear()
+        for done in awaited:
+            done.set_result(None)
+
+    def _failed(self, cause: Exception) -> None:
+        if self._closing.is_set():
+            return
+        self.problem = f"the search index cannot be written: {cause}"
+        self._planned = False
+        self._let_go()
+        if isinstance(cause, BROKEN):
+            self._rebuild = True
+
+    def _let_go(self) -> None:
+        if self._index is not None:
+            self._index.close()
+        if self._tapes is not None:
+            self._tapes.close()
+        self._index = self._tapes = None
+
+    def _step(self) -> bool:
+        """Index one transaction's worth; tells whether there is more to do at once."""
+        if self._rebuild or not self._file.path.exists():
+            self._let_go()
+            self._rebuild = self._planned = False
+            self._file.drop()
+        if self._index is None or self._tapes is None:
+            self._index = self._file.writer()
+            self._tapes = self._database.reader()
+        if not self._planned:
+            self._plan(self._index, self._tapes)
+        with self._noted:
+            self._fresh |= {n: name for n, name in self._told.items() if INFIX not in name}
+            self._told.clear()
+            to_forget, self._to_forget = self._to_forget, []
+        for job in to_forget:
+            self._forget(self._index, *job)
+        if self._fresh or self._older:
+            self._transact(self._index, self._tapes)
+        return bool(self._fresh or self._older)
+
+    def _plan(self, index: apsw.Connection, tapes: Reader) -> None:
+        """Compare the index with the tapes: what it lacks, or that it is of another history."""
+        self._fresh, self._older = {}, {}
+        found = {row["tape"]: row for row in tapes.select("tape.newest_ids", {})}
+        places: dict[int, str] = {}
+        for tape, name, low, high, mark in index.execute(self._sql["all_covered"]):
+            row = found.pop(tape, None)
+            if row is None or row["name"] != name or row["newest"] < high:
+                raise apsw.CorruptError("the index is of other tapes")
+            if high >= low:
+                places[tape * ROOM + high] = mark
+            if row["newest"] > high:
+                self._fresh[tape] = name
+            if low > 1:
+                self._older[tape] = (name, low)
+        dates = tapes.select("tape.dates_at", {"places": dump(list(places))})
+        if {row["pos"]: row["date"] for row in dates} != places:
+            raise apsw.CorruptError("the index is of another history")
+        for tape, row in found.items():
+            if row["newest"] and INFIX not in row["name"]:
+                self._fresh[tape] = row["name"]
+        self._planned = True
+
+    def _transact(self, index: apsw.Connection, tapes: Reader) -> None:
+        index.execute("BEGIN IMMEDIATE")
+        try:
+            self._slice_end = time.perf_counter() + SLICE
+            room = BATCH
+            while room > 0 and (self._fresh or self._older):
+                room -= self._newer(tapes, room) if self._fresh else self._more(tapes, room)
+            index.execute("COMMIT")
+        except BaseException:
+            self._planned = False
+            if index.in_transaction:
+                index.execute("ROLLBACK")
+            raise
+
+    def _newer(self, tapes: Reader, room: int) -> int:
+        """Index the new entries of one tape, as far as there is room."""
+        tape, name = next(iter(self._fresh.items()))
+        rows = self._write("covered", {"name": name})
+        if rows:
+            _, low, high = rows[0]
+        else:
+            low = max(tapes.size(name) - room + 1, 1)
+            high = low - 1
+            self._write("cover", {"tape": tape, "name": name, "low": low})
+            if low > 1:
+                self._older[tape] = (name, low)
+        entries = tapes.query(Query(name, after=high, limit=room))
+        if entries:
+            self._put(tape, entries)
+            last = entries[-1]
+            self._write("cover_newer", {"tape": tape, "high": last.id, "mark": last.date})
+        if len(entries) < room:
+            del self._fresh[tape]
+        return len(entries) + 1
+
+    def _more(self, tapes: Reader, room: int) -> int:
+        """Index older entries of one tape, as far as there is room."""
+        tape, (name, low) = next(iter(self._older.items()))
+        first = max(low - room, 1)
+        self._put(tape, tapes.query(Query(name, after=first - 1, before=low)))
+        self._write("cover_older", {"tape": tape, "low": first})
+        if first > 1:
+            self._older[tape] = (name, first)
+        else:
+            del self._older[tape]
+        return low - first
+
+    def _put(self, tape: int, entries: Sequence[Entry]) -> None:
+        rows: dict[str, list[Row]] = {"talk": [], "work": []}
+        spans: dict[int, tuple[str, str]] = {}
+        for entry in entries:
+            self._rest()
+            row = row_of(tape * ROOM + entry.id, entry)
+            if row is not None:
+                rows[table_of(entry.kind)].append(row)
+            oldest, newest = spans.get(entry.id // SPAN, (entry.date, entry.date))
+            spans[entry.id // SPAN] = (min(oldest, entry.date), max(newest, entry.date))
+        for table, found in rows.items():
+            for row in found:
+                self._rest()
+                self._write(f"add_{table}", row)
+        for block, (oldest, newest) in spans.items():
+            values = {"tape": tape, "block": block, "oldest": oldest, "newest": newest}
+            self._write("add_span", values)
+
+    def _forget(
+        self, index: apsw.Connection, tape: str, ids: Sequence[int], done: Future[None]
+    ) -> None:
+        try:
+            rows = self._write("covered", {"name": tape})
+            with index:
+                for number in ids if rows else ():
+                    place = (rows[0][0] * ROOM + number,)
+                    self._write("forget_talk", place)
+                    self._write("forget_work", place)
+            for table in ("talk", "work") if rows else ():
+                self._write(f"settle_{table}", ())
+        except Exception as cause:
+            done.set_exception(TapeError(f"the search index keeps words of {tape}: {cause}"))
+            raise
+        done.set_result(None)
+
+    def _rest(self) -> None:
+        """Give the other threads as much time as this one took."""
+        if time.perf_counter() < self._slice_end:
+            return
+        if self._closing.wait(SLICE):
+            raise _Stopped
+        self._slice_end = time.perf_counter() + SLICE
+
+    def _write(self, statement: str, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
+        assert self._index is not None
+        return list(self._index.execute(self._sql[statement], values))

@@ -1,0 +1,68 @@
+"""Search without an index: pages of entries, newest first, each entry asked by itself.
+
+This is the reference: an index may only be faster. It is written as a generator that yields
+queries and is sent their answers, so that a store's thread and an event loop run the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tape.entry import Entry
+from tape.query import Query
+from tape.search.wanted import Wanted
+
+FIRST_PAGE: Final = 100
+LONGEST_PAGE: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """The hits of a scan, newest first, and whether it came to its end within its bound."""
+
+    hits: list[Entry]
+    whole: bool = True
+
+
+Scan = Generator[Query, list[Entry], Scanned]
+
+
+def scanning(query: Query, wanted: Wanted, most: int | None = None) -> Scan:
+    """Look through the answers to a query, and at `most` so many; its limit is that of the hits."""
+    hits: list[Entry] = []
+    size, looked = FIRST_PAGE, 0
+    while query.limit is None or len(hits) < query.limit:
+        if most is not None and looked >= most:
+            return Scanned(hits, whole=False)
+        page = yield replace(query, limit=size, newest=True)
+        hits += [entry for entry in reversed(page) if wanted.said_in(entry)]
+        if len(page) < size:
+            break
+        query = replace(query, before=page[0].id)
+        looked += size
+        size = min(2 * size, LONGEST_PAGE)
+    return Scanned(hits if query.limit is None else hits[: query.limit])
+
+
+def scan_here(scan: Scan, ask: Callable[[Query], list[Entry]]) -> Scanned:
+    """Run a scan on a reader of this thread."""
+    try:
+        query = next(scan)
+        while True:
+            query = scan.send(ask(query))
+    except StopIteration as end:
+        found: Scanned = end.value
+        return found
+
+
+async def scan_there(scan: Scan, ask: Callable[[Query], Awaitable[list[Entry]]]) -> Scanned:
+    """Run a scan on a store."""
+    try:
+        query = next(scan)
+        while True:
+            query = scan.send(await ask(query))
+    except StopIteration as end:
+        found: Scanned = end.value
+        return found

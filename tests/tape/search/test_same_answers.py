@@ -1,0 +1,103 @@
+"""The index answers as the reference does, whatever is said and whatever is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import anyio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tape.entry import Entry, NewEntry
+from tape.query import Query
+from tape.search.scan import scan_here, scanning
+from tape.search.wanted import Wanted
+from tape.sqlite import SqliteStore
+
+bits = st.sampled_from(
+    [
+        *("to", "be", "or", "not", "TO", "Straße", "café", "cafe\u0301", "v1.2", "a_b", "don't"),
+        *("部", "署", "失败", "的", "カ", "ｶﾞ", "ー", "한국", "ส", "วั", "हिन्दी", "😀", "❤️"),
+        *('"', "“", "”", "*", "-", "^", "(", ")", ":", "+", "'", "\\", "{", "}", ",", "\n", "\x00"),
+        *("AND", "OR", "NOT", "NEAR(", "text", "text :", "pairs", "who", "tags", "col:x", "ﷺ", "ﬁ"),
+    ]
+)
+glued = st.lists(st.tuples(bits, st.sampled_from(["", " "])), max_size=8).map(
+    lambda pieces: "".join(bit + gap for bit, gap in pieces)
+)
+texts = glued | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+names = st.none() | st.sampled_from(["Ana Lee", "to be", "部署"])
+metas = st.fixed_dictionaries(
+    {}, optional={"author": st.sampled_from("ab"), "lane": st.sampled_from("xy"), "name": names}
+)
+dates = st.integers(1, 9).map("2026-01-0{}T00:00:00.000000+00:00".format)
+messages = st.builds(
+    lambda text, meta, date: NewEntry("message", {"content": text}, meta, date), texts, metas, dates
+)
+anchors = st.builds(lambda text: NewEntry("anchor", {"name": text or "-", "state": {}}), texts)
+results = st.builds(lambda text: NewEntry("tool_result", {"results": [text]}), texts)
+entries = st.lists(messages | anchors | results, max_size=12)
+queries = st.builds(
+    Query,
+    st.just("t"),
+    before=st.none() | st.integers(1, 20),
+    kinds=st.sampled_from([("message", "anchor"), ("anchor",), ("tool_result", "message")]),
+    since=st.none() | dates,
+    until=st.none() | dates,
+    author=st.none() | st.sampled_from("ab"),
+    lane=st.none() | st.sampled_from("xy"),
+    limit=st.integers(1, 5),
+)
+
+
+@given(st.lists(entries, max_size=3), st.lists(st.tuples(texts, queries), min_size=1, max_size=12))
+@settings(deadline=None, max_examples=60)
+def test_the_index_answers_as_the_reference_does(
+    batches: list[list[NewEntry]], asked: list[tuple[str, Query]]
+) -> None:
+    anyio.run(_compare, batches, asked)
+
+
+async def _compare(batches: list[list[NewEntry]], asked: list[tuple[str, Query]]) -> None:
+    with TemporaryDirectory() as folder:
+        store = SqliteStore.open(Path(folder) / "t.db")
+        try:
+            for place, batch in enumerate(batches):
+                await store.append("t", batch)
+                if place != 1:  # so that one batch and the next share a transaction of the index
+                    await store.indexed()
+            everything = await store.query(Query("t"))
+            for text, query in asked:
+                wanted = Wanted.read(text)
+                if wanted:
+                    found = await store.search(query, wanted)
+                    assert found == _reference(everything, query, wanted), text
+        finally:
+            await store.close()
+
+
+def _reference(everything: list[Entry], query: Query, wanted: Wanted) -> list[Entry]:
+    return scan_here(scanning(query, wanted), lambda page: page.pick(everything)).hits
+
+
+def test_a_scan_reads_pages_until_its_limit_is_full_or_its_bound_is_reached() -> None:
+    everything = [
+        Entry(number, "message", {"content": "plum" if number % 50 == 0 else "-"}, {}, "")
+        for number in range(1, 5001)
+    ]
+    asked: list[Query] = []
+
+    def pick(query: Query) -> list[Entry]:
+        asked.append(query)
+        return query.pick(everything)
+
+    query = Query("t", limit=3)
+    found = scan_here(scanning(query, Wanted.read("plum")), pick)
+    assert [entry.id for entry in found.hits] == [5000, 4950, 4900]
+    assert found.whole
+    assert len(asked) == 2
+    far = scan_here(scanning(replace(query, limit=99), Wanted.read("plum"), 300), pick)
+    assert not far.whole
+    assert [entry.id for entry in far.hits] == [5000, 4950, 4900, 4850, 4800, 4750]

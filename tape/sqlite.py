@@ -121,8 +121,8 @@ class SqliteStore:
         if self._closed:
             return
         self._closed = True
+        await self._search.close()  # first: the last connection to close empties the log
         await self._writer.close()
-        await self._search.close()
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._reading, self._close_threaded)
         self._reading.shutdown()

@@ -44,9 +44,10 @@ class Part:
 class Lookup:
     """The readers of one thread: of the tapes, and of their index."""
 
-    def __init__(self, database: Database, file: IndexFile) -> None:
+    def __init__(self, database: Database, file: IndexFile, most: int = MOST_SCANNED) -> None:
         self._database = database
         self._file = file
+        self._most = most
         self._tapes: Reader | None = None
         self._index: apsw.Connection | None = None
         self._generation = -1
@@ -60,7 +61,7 @@ class Lookup:
         tapes = self._tapes = self._tapes or self._database.reader()
         index = self._opened()
         if index is None:
-            return scan_here(scanning(query, wanted, MOST_SCANNED), tapes.query)
+            return scan_here(scanning(query, wanted, self._most), tapes.query)
         try:
             index.execute("BEGIN")
             return self._search(query, wanted, tapes)
@@ -73,7 +74,7 @@ class Lookup:
     def scan(self, query: Query, wanted: Wanted) -> Scanned:
         """Return the newest hits without the index."""
         tapes = self._tapes = self._tapes or self._database.reader()
-        return scan_here(scanning(query, wanted, MOST_SCANNED), tapes.query)
+        return scan_here(scanning(query, wanted, self._most), tapes.query)
 
     def close(self) -> None:
         """Close both connections."""
@@ -94,7 +95,7 @@ class Lookup:
     def _search(self, query: Query, wanted: Wanted, tapes: Reader) -> Scanned:
         part = self._part(query.tape)
         newer = replace(query, after=max(query.after, part.high if part else 0))
-        found = scan_here(scanning(newer, wanted, MOST_SCANNED), tapes.query)
+        found = scan_here(scanning(newer, wanted, self._most), tapes.query)
         if part is None or _full(found.hits, query):
             return found
         hits, whole = found.hits, found.whole
@@ -107,7 +108,7 @@ class Lookup:
             before = part.low if query.before is None else min(part.low, query.before)
             rest = None if query.limit is None else query.limit - len(hits)
             older = replace(query, before=before, limit=rest)
-            found = scan_here(scanning(older, wanted, MOST_SCANNED), tapes.query)
+            found = scan_here(scanning(older, wanted, self._most), tapes.query)
             hits, whole = [*hits, *found.hits], whole and found.whole
         return Scanned(hits, whole)
 

@@ -1,0 +1,359 @@
+"""The index in the background: crashes, damage, rebuilds, other histories; nothing waits for it."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import sys
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import anyio
+import apsw
+import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from tape.database import Database
+from tape.entry import NewEntry, message
+from tape.handle import Tape
+from tape.query import Query
+from tape.search.index_file import ROOM, IndexFile
+from tape.search.indexer import BATCH, Indexer
+from tape.search.lookup import Lookup
+from tape.search.scan import Scanned
+from tape.search.wanted import Wanted
+from tape.service import TapeService
+from tape.sqlite import SqliteStore, tape_schema
+
+pytestmark = pytest.mark.anyio
+
+ROOT: Final = Path(__file__).parents[3]
+T: Final = "chat"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "tapeway.db"
+
+
+@pytest.fixture
+async def store(path: Path) -> AsyncIterator[SqliteStore]:
+    store = SqliteStore.open(path)
+    yield store
+    await store.close()
+
+
+def said(text: str) -> NewEntry:
+    return message("user", text)
+
+
+def index_path(path: Path) -> Path:
+    return IndexFile(path).path
+
+
+def places(path: Path, word: str) -> list[int]:
+    """Return the places that the index has for a word, asked by a connection of our own."""
+    connection = apsw.Connection(str(index_path(path)), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        rows = connection.execute(
+            "SELECT rowid FROM talk WHERE talk MATCH ? ORDER BY rowid", (word,)
+        )
+        return [row[0] for row in rows]
+    finally:
+        connection.close()
+
+
+def ask(path: Path, text: str, limit: int = 20, most: int = 1000) -> Scanned:
+    """Ask the index alone of all that is on a tape."""
+    database = Database.open(path, [tape_schema()])
+    lookup = Lookup(database, IndexFile(path), most)
+    try:
+        return lookup.search(Query(T, limit=limit), Wanted.read(text))
+    finally:
+        lookup.close()
+
+
+async def test_what_is_said_is_indexed_in_the_background(store: SqliteStore, path: Path) -> None:
+    await store.append(T, [said("plum"), said("pear")])
+    await store.append("other", [said("plum")])
+    await store.indexed()
+    assert places(path, "plum") == [ROOM + 3, 2 * ROOM + 3]
+    await store.append(T, [said("plum again")])
+    await store.indexed()
+    assert places(path, "plum") == [ROOM + 3, ROOM + 5, 2 * ROOM + 3]
+    assert store.search_state().ready
+
+
+async def test_a_store_that_is_opened_again_indexes_what_it_lacks(path: Path) -> None:
+    store = SqliteStore.open(path)
+    await store.append(T, [said("plum")])
+    await store.indexed()
+    await store.append(T, [said("plum")])
+    await store.append("other", [said("plum")])
+    await store.close()
+    assert places(path, "plum") == [ROOM + 3]
+    again = SqliteStore.open(path)
+    await again.indexed()
+    await again.close()
+    assert places(path, "plum") == [ROOM + 3, ROOM + 4, 2 * ROOM + 3]
+
+
+async def test_a_long_tape_is_indexed_from_new_to_old(path: Path) -> None:
+    store = SqliteStore.open(path)
+    await store.append(T, [said("quetzal"), *(said(f"plum {n}") for n in range(3 * BATCH))])
+    await store.close()
+    index_path(path).unlink(missing_ok=True)
+    again = SqliteStore.open(path)
+    tape = Tape(again, T)
+    assert [entry.text for entry in await tape.search("plum", limit=1)] == [f"plum {3 * BATCH - 1}"]
+    await again.indexed()
+    assert [entry.id for entry in await tape.search("quetzal")] == [3]
+    assert len(await tape.search("plum", limit=9999)) == 3 * BATCH
+    await again.close()
+
+
+async def test_the_words_of_a_fork_are_indexed_where_they_are_merged(
+    store: SqliteStore, path: Path
+) -> None:
+    service = TapeService(store, Path("workspace"))
+    await store.append(T, [said("plum")])
+    async with service.fork_tape(T) as fork:
+        await fork.append(said("pear"))
+        await store.indexed()
+        assert places(path, "pear") == []
+        assert [entry.text for entry in await fork.search("pear")] == ["pear"]
+    await store.indexed()
+    assert places(path, "pear") == [ROOM + 4]
+
+
+# Crashes. The child indexes what the parent has written, and is killed at a random moment.
+
+INDEXING: Final = """
+import sys, anyio
+from pathlib import Path
+from tape.entry import message
+from tape.sqlite import SqliteStore
+
+async def main():
+    store = SqliteStore.open(Path(sys.argv[1]))
+    print("open", flush=True)
+    for number in range(1_000_000):
+        await store.append("chat", [message("user", f"plum w{number}")])
+        if number % 20 == 0:
+            await store.indexed()
+        print("said", number, flush=True)
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_killed_process_has_indexed_every_entry_once(path: Path, seed: int) -> None:
+    store = SqliteStore.open(path)
+    await store.append(T, [said(f"plum {number}") for number in range(3 * BATCH)])
+    await store.close()
+    chance = random.Random(seed)
+    for _ in range(2):
+        await _run_and_kill(path, chance.randrange(1, 60), chance.uniform(0, 0.05))
+    again = SqliteStore.open(path)
+    await again.indexed()
+    everything = await again.query(Query(T, kinds=("message",)))
+    assert places(path, "plum") == [ROOM + entry.id for entry in everything]
+    assert [entry.id for entry in await Tape(again, T).search("plum", limit=99)] == [
+        entry.id for entry in reversed(everything[-99:])
+    ]
+    await again.close()
+
+
+async def _run_and_kill(path: Path, lines: int, later: float) -> None:
+    command = [sys.executable, "-c", INDEXING, str(path)]
+    async with await anyio.open_process(command, cwd=ROOT) as child:
+        assert child.stdout is not None
+        stream = BufferedByteReceiveStream(child.stdout)
+        for _ in range(lines):
+            await stream.receive_until(b"\n", 200)
+        await anyio.sleep(later)
+        child.kill()
+
+
+# Rebuilds.
+
+
+async def test_an_index_is_made_anew_while_searches_go_on(store: SqliteStore) -> None:
+    tape = Tape(store, T)
+    await tape.append(*(said(f"plum {number}") for number in range(2 * BATCH)))
+    await store.indexed()
+    newest = await tape.search("plum")
+    store.reindex()
+    for _ in range(20):
+        assert await tape.search("plum") == newest
+        await anyio.sleep(0.005)
+    await tape.append(said("plum, and on"))
+    assert (await tape.search("plum", limit=1))[0].text == "plum, and on"
+    await store.indexed()
+    assert len(await tape.search("plum", limit=9999)) == 2 * BATCH + 1
+    assert store.search_state().ready
+
+
+async def test_an_index_that_is_deleted_by_hand_is_made_anew(
+    store: SqliteStore, path: Path
+) -> None:
+    tape = Tape(store, T)
+    await tape.append(said("plum one"))
+    await store.indexed()
+    index_path(path).unlink()
+    assert [entry.text for entry in await tape.search("plum")] == ["plum one"]
+    await tape.append(said("plum two"))
+    await store.indexed()
+    assert places(path, "plum") == [ROOM + 3, ROOM + 4]
+    assert [entry.text for entry in await tape.search("plum")] == ["plum two", "plum one"]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        b"no database at all. " * 500,
+        "UPDATE about SET value = 'of other rules'",
+        "DROP TABLE talk",
+        "DELETE FROM talk_data WHERE id > 10",
+        "UPDATE covered SET mark = '2020'",
+        "UPDATE covered SET name = 'another'",
+        "UPDATE covered SET high = 99",
+    ],
+    ids=str,
+)
+async def test_an_index_that_is_of_no_use_is_made_anew(path: Path, spoil: bytes | str) -> None:
+    store = SqliteStore.open(path)
+    await store.append(T, [said("plum")])
+    await store.indexed()
+    await store.close()
+    if isinstance(spoil, bytes):
+        index_path(path).write_bytes(spoil)
+    else:
+        connection = apsw.Connection(str(index_path(path)))
+        connection.execute(spoil)
+        connection.close()
+    again = SqliteStore.open(path)
+    assert [entry.id for entry in await Tape(again, T).search("plum")] == [3]
+    await again.indexed()
+    await again.append(T, [said("plum again")])
+    await again.indexed()
+    assert [entry.id for entry in await Tape(again, T).search("plum")] == [4, 3]
+    await again.indexed()
+    assert places(path, "plum") == [ROOM + 3, ROOM + 4]
+    await again.close()
+
+
+async def test_a_database_that_was_restored_from_a_backup_gets_an_index_of_its_own(
+    path: Path, tmp_path: Path
+) -> None:
+    store = SqliteStore.open(path)
+    await store.append(T, [said("plum")])
+    await store.close()
+    shutil.copy(path, tmp_path / "backup.db")
+    store = SqliteStore.open(path)
+    await store.append(T, [said("pear"), said("plum and pear")])
+    await store.indexed()
+    await store.close()
+    for ending in ("-wal", "-shm"):
+        path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
+    shutil.copy(tmp_path / "backup.db", path)
+    store = SqliteStore.open(path)
+    await store.append(T, [said("apple"), said("apple and pear")])
+    await store.indexed()
+    assert [entry.id for entry in await Tape(store, T).search("pear")] == [5]
+    assert places(path, "pear") == [ROOM + 5]
+    await store.close()
+
+
+# What goes wrong with the index stops nothing else.
+
+
+async def test_an_index_that_cannot_be_written_stops_nothing(path: Path) -> None:
+    index_path(path).mkdir()
+    (index_path(path) / "in the way").touch()
+    store = SqliteStore.open(path)
+    tape = Tape(store, T)
+    await tape.append(said("plum"))
+    with anyio.move_on_after(0.4):
+        await store.indexed()
+    await tape.append(said("plum again"))
+    assert [entry.id for entry in await tape.search("plum")] == [4, 3]
+    state = store.search_state()
+    assert not state.ready
+    assert "cannot be written" in state.problem
+    await store.close()
+
+
+async def test_a_store_closes_at_once_in_the_middle_of_indexing(path: Path) -> None:
+    store = SqliteStore.open(path)
+    await store.append(T, [said(f"plum {number}") for number in range(20_000)])
+    with anyio.move_on_after(0.05):
+        await store.indexed()
+    with anyio.fail_after(1):
+        await store.close()
+    again = SqliteStore.open(path)
+    await again.indexed()
+    assert len(places(path, "plum")) == 20_000
+    await again.close()
+
+
+async def test_an_answer_that_may_lack_something_old_says_so(path: Path) -> None:
+    store = SqliteStore.open(path)
+    await store.append(T, [said("quetzal"), *(said(f"plum {n}") for n in range(3 * BATCH))])
+    assert ask(path, "quetzal", most=100) == Scanned([], whole=False)
+    assert ask(path, "plum", most=100).whole
+    await store.indexed()
+    assert len(ask(path, "quetzal", most=100).hits) == 1
+    assert store.search_state().partial == 0
+    await store.close()
+
+
+async def test_the_words_of_an_erased_entry_leave_the_file(store: SqliteStore, path: Path) -> None:
+    await store.append(T, [said("plum xylophonist"), said("plum")])
+    await store.indexed()
+    assert b"xylophonist" in _bytes_of(path)
+    await store.forget(T, [3])
+    assert places(path, "xylophonist") == []
+    assert places(path, "plum") == [ROOM + 4]
+    connection = apsw.Connection(str(index_path(path)))
+    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    connection.close()
+    rows = [row[0] for row in _blocks_of(path)]
+    assert not any(b"xylophonist" in row for row in rows)
+
+
+def _bytes_of(path: Path) -> bytes:
+    file = index_path(path)
+    return file.read_bytes() + file.with_name(f"{file.name}-wal").read_bytes()
+
+
+def _blocks_of(path: Path) -> list[tuple[bytes]]:
+    connection = apsw.Connection(str(index_path(path)), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return list(connection.execute("SELECT block FROM talk_data"))
+    finally:
+        connection.close()
+
+
+def test_an_indexer_that_is_closed_leaves_no_thread(path: Path) -> None:
+    database = Database.open(path, [tape_schema()])
+    indexer = Indexer(database, IndexFile(path))
+    indexer.close()
+    assert "tape-indexer" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_the_index_alone_answers_what_was_indexed(path: Path) -> None:
+    async def write() -> None:
+        store = SqliteStore.open(path)
+        await store.append(T, [said(f"plum {number}") for number in range(50)])
+        await store.indexed()
+        await store.close()
+
+    anyio.run(write)
+    found = ask(path, "plum", limit=5)
+    assert found.whole
+    assert [int(re.findall(r"\d+", entry.text)[0]) for entry in found.hits] == [49, 48, 47, 46, 45]

@@ -13,6 +13,8 @@ from tape.entry import NewEntry, event, handoff, message, tool_call, tool_result
 
 LANES: Final = 4
 PER_TURN: Final = 10
+COMMON: Final = "kestrel"
+TWICE: Final = "quetzal"
 PER_ANCHOR: Final = 1000
 """After so many entries of a long history comes an anchor."""
 
@@ -28,9 +30,14 @@ _ANSWER: Final = (
 )
 
 
+_VOWELS: Final = "aeiou"
+_CONSONANTS: Final = "bdfgklmnprstvz"
+_HAN: Final = 0x4E00
+
+
 def asked(number: int, word: str = "", lane: str = "lane-0") -> NewEntry:
     """Make a person's message with all that the gateway's intake notes beside it."""
-    text = f"{_ASKED[number % len(_ASKED)]} {word} #{number}"
+    text = f"{_ASKED[number % len(_ASKED)]} {word} {chat(number)} #{number}"
     author = f"{100_000_000 + number % 25}"
     name = f"Person {number % 25}"
     moment = f"2026-03-{number % 28 + 1:02d}T10:{number % 60:02d}:00+00:00"
@@ -49,6 +56,24 @@ def asked(number: int, word: str = "", lane: str = "lane-0") -> NewEntry:
     }
     framed = f"[Platform team | {name} (id {author}) | {moment[:16]} UTC]\n> {text}"
     return message("user", framed, **meta)
+
+
+def chat(number: int) -> str:
+    """Make words as they are spread where people talk: few are frequent, most are rare."""
+    words, state = [COMMON] if number % 50 == 0 else [], number
+    for place in range(6):
+        state = (state * 6364136223846793005 + 1442695040888963407 + place) % 2**64
+        rank = int(20_000 ** ((state >> 33) / 2**31))
+        words.append(_word(rank) if place < 4 else chr(_HAN + rank % 5000) + chr(_HAN + rank // 9))
+    return " ".join(words)
+
+
+def _word(rank: int) -> str:
+    word = ""
+    while rank:
+        rank, letter = divmod(rank, len(_CONSONANTS) * len(_VOWELS))
+        word += _CONSONANTS[letter % len(_CONSONANTS)] + _VOWELS[letter // len(_CONSONANTS)]
+    return word
 
 
 def turn(first: int, number: int, word: str = "") -> list[NewEntry]:

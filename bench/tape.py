@@ -17,11 +17,11 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Final
 
-import psutil
-
-from bench.chatter import LANES, PER_TURN, asked, history, turns
+from bench.chatter import COMMON, LANES, PER_TURN, TWICE, asked, history, turns
 from bench.figures import Bar, Figure, latencies, progress, report
 from bench.program import help_figures, ping_figures, ready_figures
+from bench.tape_many import many_figures
+from bench.tape_search import index_figures, megabytes, search_figures
 from tape.context import default_tape_context, view
 from tape.entry import handoff
 from tape.handle import Tape
@@ -43,12 +43,10 @@ BATCH: Final = 10_000
 DEFAULT_ENTRIES: Final = (10_000, 1_000_000)
 
 IN_VIEW: Final = 200
-COMMON: Final = "kestrel"
+LONG_VIEW: Final = 10_000
 CHINESE: Final = "红隼"
-RARE: Final = "quetzal"
 MILLION: Final = 1_000_000
 VIEW_BARS: Final = MappingProxyType({50: Bar("<", 2), 99: Bar("<", 2)})
-SEARCH_BARS: Final = MappingProxyType({95: Bar("<", 5)})
 """The bars by percentile, in ms, in a tape of a million entries."""
 
 VIEW: Final = "view of 200"
@@ -118,29 +116,50 @@ def read_figures(entries: int) -> list[Figure]:
 
 
 async def _reads(entries: int) -> list[Figure]:
-    label = f"{entries:,}".replace(",", " ")
-    before = _megabytes()
+    label = _label(entries)
+    before = megabytes()
     with TemporaryDirectory(prefix="tapeway-bench-") as folder:
         path = Path(folder) / "tapeway.db"
         took = await _fill(path, entries)
-        filled = _megabytes()
         figures = [
             Figure(f"{label}: fill", took, "s"),
             Figure(f"{label}: size on disk", path.stat().st_size / 1e6, "MB"),
+            *(await index_figures(path, label, entries)),
         ]
+        filled = megabytes()
         _forget(path)
         store = SqliteStore.open(path)
         try:
             figures += await _read_figures(Tape(store, "chat"), label, entries)
-            after = _megabytes()
+            after = megabytes()
         finally:
             await store.close()
     return [
         *figures,
         Figure(f"{label}: memory before", before, "MB"),
-        Figure(f"{label}: memory after the fill", filled, "MB"),
+        Figure(f"{label}: memory after the fill and the index", filled, "MB"),
         Figure(f"{label}: memory after the reads", after, "MB"),
     ]
+
+
+def growth(figures: Sequence[Figure], sizes: Sequence[int]) -> list[Figure]:
+    """Set what the longest tape took against the shortest: nothing may grow with the length."""
+    short, long = f"{_label(min(sizes))}: ", f"{_label(max(sizes))}: "
+    by_name = {figure.name: figure for figure in figures}
+    if short == long:
+        return []
+    return [
+        Figure(f"{name.removeprefix(long)}, as at {short.strip(': ')}", value, "times")
+        for name, figure in by_name.items()
+        if name.startswith(long) and figure.unit == "ms"
+        for other in [by_name.get(short + name.removeprefix(long))]
+        if other is not None and other.value
+        for value in [figure.value / other.value]
+    ]
+
+
+def _label(entries: int) -> str:
+    return f"{entries:,}".replace(",", " ")
 
 
 async def _fill(path: Path, entries: int) -> float:
@@ -156,7 +175,7 @@ async def _fill(path: Path, entries: int) -> float:
         await tape.append()
         stretch = LANES * IN_VIEW // PER_TURN
         last = IN_VIEW // PER_TURN
-        await _fill_history(tape, entries - stretch * PER_TURN - 6)
+        await _fill_history(tape, entries - stretch * PER_TURN - 7)
         await tape.handoff("phase:lanes", {"summary": "where the lanes' views begin"})
         first = await tape.size() + 1
         await tape.append(*turns(first, stretch - last))
@@ -170,7 +189,7 @@ async def _fill(path: Path, entries: int) -> float:
 
 
 async def _fill_history(tape: Tape, count: int) -> None:
-    await tape.append(asked(0, RARE))
+    await tape.append(asked(0, TWICE), asked(1, TWICE))
     first, batch = await tape.size() + 1, []
     for block in history(first, count):
         batch += block
@@ -207,12 +226,14 @@ async def _read_figures(tape: Tape, label: str, entries: int) -> list[Figure]:
         progress(f"{label}: {name}, at most {RUNS} times")
         bars = VIEW_BARS if entries >= MILLION and name == VIEW else {}
         figures += latencies(f"{label}: {name}", await _timed(read, RUNS), bars=bars)
-    for word in (COMMON, CHINESE, RARE):
-        name = f"search {word}, {'said once, long ago' if word == RARE else 'newest 20 hits'}"
-        progress(f"{label}: {name}, at most {RUNS} times")
-        seconds = await _timed(partial(tape.search, word), RUNS)
-        bars = SEARCH_BARS if entries >= MILLION else {}
-        figures += latencies(f"{label}: {name}", seconds, (50, 95), bars)
+    long = partial(view, tape, default_tape_context())
+    figures += await search_figures(tape, label, entries, partial(_timed, runs=RUNS))
+    if entries > 2 * LONG_VIEW:
+        await tape.handoff("phase:long")
+        first = await tape.size() + 1
+        await tape.append(*turns(first, LONG_VIEW // PER_TURN)[: LONG_VIEW - 1])
+        progress(f"{label}: view of {LONG_VIEW}")
+        figures += latencies(f"{label}: view of {LONG_VIEW}", await _timed(long, 50))
     return figures
 
 
@@ -233,7 +254,7 @@ async def _check(tape: Tape) -> None:
     _expect(len(await tape.after("phase:last")), IN_VIEW)
     lanes = await tape.anchor("phase:lanes")
     _expect(len(await tape.find(after=lanes.id, lane="lane-0")), IN_VIEW)
-    for word, hits in ((COMMON, 20), (CHINESE, 20), (RARE, 1)):
+    for word, hits in ((COMMON, 20), (CHINESE, 20), (TWICE, 2)):
         _expect(len(await tape.search(word)), hits)
 
 
@@ -254,14 +275,16 @@ async def _timed(read: Read, runs: int) -> list[float]:
     return seconds
 
 
-def _megabytes() -> float:
-    return float(psutil.Process().memory_info().rss) / 1e6
+def _all_reads(sizes: Sequence[int]) -> list[Figure]:
+    figures = [figure for size in sizes for figure in read_figures(size)]
+    return [*figures, *growth(figures, sizes)]
 
 
 PARTS: Final[Mapping[str, Callable[[Sequence[int]], list[Figure]]]] = MappingProxyType(
     {
         "append": lambda _sizes: append_figures(),
-        "read": lambda sizes: [figure for size in sizes for figure in read_figures(size)],
+        "read": _all_reads,
+        "many": lambda sizes: many_figures(max(sizes)),
         "help": lambda _sizes: help_figures(),
         "ready": lambda _sizes: ready_figures(),
         "ping": lambda _sizes: ping_figures(),

@@ -53,7 +53,7 @@ NARROWED: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "of one lane": {"lane": "lane-2"},
         "anchors only": {"kinds": ("anchor",), "limit": 5},
         "before an old entry": {"before": 2000},
-        "the best 20 of the newest 300": {"rank": True},
+        "the best 20 of the newest 200": {"rank": True},
     }
 )
 """Ways to narrow a search for a frequent word, or to order it."""

@@ -47,7 +47,7 @@ async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> 
     if not rank:
         return await tape.hits(query, wanted)
     window = await tape.hits(replace(query, limit=max(limit, RANKED)), wanted)
-    return best_first(window, wanted)[:limit]
+    return (await best_first(window, wanted))[:limit]
 
 
 async def shown_hits(store: TapeStore, query: Query, wanted: Wanted) -> list[Entry]:

@@ -1,8 +1,8 @@
 """What the index answers, on connections of one thread.
 
 The newest entries, which the index does not have yet, are looked through; then the index names
-places, newest first, and the tapes give the entries. Each is asked once more whether it says what
-is wanted, so an index can be behind, and can never show what is not there.
+places, newest first, and the tapes give the entries: what is shown is always what the tape holds,
+and an entry whose text was erased is no hit.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tape.search.index_file import BROKEN, ROOM, IndexFile, index_schema
 from tape.search.rows import SPAN, match_of, tables_of
 from tape.search.scan import Scanned, scan_here, scanning
 from tape.search.wanted import Wanted
+from tape.search.words import said
 
 MOST_SCANNED: Final = 20_000
 """So many entries that are not in the index are looked through at most, on either side of it."""
@@ -101,7 +102,7 @@ class Lookup:
         hits, whole = found.hits, found.whole
         for page in self._pages(query, match_of(wanted, query), part):
             entries = tapes.query(replace(query, ids=tuple(page), limit=None))
-            hits += [entry for entry in reversed(entries) if wanted.said_in(entry)]
+            hits += [entry for entry in reversed(entries) if said(entry)]
             if _full(hits, query):
                 return Scanned(hits[: query.limit], whole)
         if part.low > query.after + 1:

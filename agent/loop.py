@@ -18,7 +18,9 @@ from typing import Any, Final, Protocol
 from agent.calls import ToolRunner, finish_open_calls
 from agent.errors import AgentError, ContextOverflow, StepLimit
 from agent.events import AgentEvent
+from agent.handoffs import Handoffs
 from agent.log import Once, TurnLog
+from agent.meter import Meter, estimate_request
 from agent.model import (
     ChatModel,
     ModelReply,
@@ -35,6 +37,8 @@ from tape.tokens import estimate
 OVERFLOW_NOTICED: Final = "context:overflow"
 SMALLEST_RETAKE: Final = 1500
 OVERFLOW_TOLD: Final = "auto_handoff/context_overflow"
+LONGEST_REASON: Final = 500
+"""So much of a provider's words goes into an anchor: the view shows them."""
 
 
 class LoopHooks(Protocol):
@@ -67,6 +71,8 @@ class Task:
     before_step  called before each model call but the first: new messages may be taken there
     budget       how many tokens a prompt may have
     once         remembers over the turns which tapes have the system prompt
+    meter        counts prompts, and learns over the turns how well
+    handoffs     when to suggest an anchor, or set one
     """
 
     log: TurnLog
@@ -81,6 +87,8 @@ class Task:
     steps: int
     strict_roles: bool = False
     once: Once = field(default_factory=Once)
+    meter: Meter = field(default_factory=Meter)
+    handoffs: Handoffs = field(default_factory=Handoffs)
     _noticed: bool = field(default=False, init=False)
     _told: bool = field(default=False, init=False)
     _spoke: bool = field(default=False, init=False)
@@ -100,6 +108,7 @@ class _Asked:
     request: ModelRequest
     upto: int
     system_entry: int
+    model: str
     reply: ModelReply | None = None
 
 
@@ -108,6 +117,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
     await finish_open_calls(task.log, task.runner)
     await _record_system(task)
     await _remember_overflows(task)
+    await task.meter.recall(model.name, task.log.tape)
     step = 0
     while step < task.steps:
         step += 1
@@ -115,8 +125,8 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
             await task.before_step()
         last = step == task.steps
         started = time.monotonic()
-        request, upto = await _request(task, offer=not last)
-        asked = _Asked(step, started, request, upto, task._system_entry)
+        request, upto = await _request(task, model.name, offer=not last)
+        asked = _Asked(step, started, request, upto, task._system_entry, model.name)
         await task.hooks.before_llm_call(asked.request)
         try:
             async with aclosing(_listen(task, model, asked)) as events:
@@ -139,7 +149,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
         if reply.usage:
             yield AgentEvent("usage", reply.usage)
         if not reply.calls:
-            task.log.defer(_step(asked, "ok"))
+            task.log.defer(_step(asked, "ok"), *await task.handoffs.at_the_end(task.log))
             yield AgentEvent("final", {"text": reply.text})
             return
         if last:
@@ -151,21 +161,26 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
     raise StepLimit(f"the model still called tools in step {task.steps}")
 
 
-async def _request(task: Task, *, offer: bool) -> tuple[ModelRequest, int]:
+async def _request(task: Task, model: str, *, offer: bool) -> tuple[ModelRequest, int]:
     """Return what the model is asked, and the newest entry that it can have been built from."""
-    upto = await task.log.tape.size()
-    messages = await _messages(task, upto)
-    if not task._noticed and estimate(messages) > task.budget:
+    messages, upto = await _messages(task)
+    tokens = await task.meter.count(model, messages)
+    if tokens > task.budget and not task._noticed:
         task._noticed = True
         await task.log.tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, **_meta(task.log))
-        await task.retake(task.budget)
-        upto = await task.log.tape.size()
-        messages = await _messages(task, upto)
+        await task.retake(task.meter.as_estimate(model, task.budget))
+        messages, upto = await _messages(task)
+    elif offer and not (task._noticed or task._told):
+        why = task.handoffs.why(tokens, task.budget)
+        if why and await task.handoffs.suggest(task.log, why, tokens, task.budget):
+            messages, upto = await _messages(task)
     return ModelRequest(messages, task.toolbox.schemas() if offer else ()), upto
 
 
-async def _messages(task: Task, upto: int) -> list[Message]:
-    return as_prompt(await task.view(upto), task.system, strict_roles=task.strict_roles)
+async def _messages(task: Task) -> tuple[list[Message], int]:
+    upto = await task.log.tape.size()
+    shown = await task.view(upto)
+    return as_prompt(shown, task.system, strict_roles=task.strict_roles), upto
 
 
 def as_prompt(shown: Sequence[Message], system: str, *, strict_roles: bool) -> list[Message]:
@@ -200,6 +215,7 @@ async def _hear_out(task: Task, model: ChatModel, asked: _Asked) -> ModelReply:
     """Return the whole reply, once the hooks have seen it."""
     if asked.reply is None:
         raise AgentError(f"the model {model.name} gave no reply")
+    task.meter.learn(model.name, _facts(asked))
     await task.hooks.after_llm_call(asked.request, asked.reply)
     return asked.reply
 
@@ -231,11 +247,11 @@ async def _hand_off_after(task: Task, asked: _Asked, cause: ContextOverflow) -> 
     A prompt that was small to begin with is not halved to nothing.
     """
     task._told = True
-    state = {"reason": "context_length_exceeded", "error": str(cause)}
+    state = {"reason": "context_length_exceeded", "error": str(cause)[:LONGEST_REASON]}
     await task.log.tape.handoff(OVERFLOW_TOLD, state, **_meta(task.log))
     await _record_step(task, asked, "auto_handoff", error=str(cause))
     half = max(SMALLEST_RETAKE, estimate(asked.request.messages) // 2)
-    await task.retake(min(task.budget, half))
+    await task.retake(min(task.meter.as_estimate(asked.model, task.budget), half))
 
 
 async def _record_step(task: Task, asked: _Asked, status: str, **more: Any) -> None:
@@ -243,7 +259,6 @@ async def _record_step(task: Task, asked: _Asked, status: str, **more: Any) -> N
 
 
 def _step(asked: _Asked, status: str, **more: Any) -> NewEntry:
-    reply = asked.reply
     data: dict[str, Any] = {
         "step": asked.step,
         "status": status,
@@ -257,11 +272,22 @@ def _step(asked: _Asked, status: str, **more: Any) -> NewEntry:
     if opening.get("role") == "system":
         data["system"] = digest(str(opening["content"]))
         data["system_entry"] = asked.system_entry
-    if reply is not None:
-        data["model"] = reply.model
-        data["usage"] = dict(reply.usage)
-        data["finish_reason"] = reply.finish_reason
+    if asked.reply is not None:
+        data |= _facts(asked)
+        data["finish_reason"] = asked.reply.finish_reason
     return event("loop.step", {**data, **more})
+
+
+def _facts(asked: _Asked) -> dict[str, Any]:
+    """Return what a call tells of its cost: who answered, the usage, what we had estimated."""
+    if asked.reply is None:
+        return {}
+    facts: dict[str, Any] = {"model": asked.reply.model, "usage": dict(asked.reply.usage)}
+    if asked.reply.usage:
+        estimated = estimate_request(asked.request.messages, asked.request.tools)
+        if estimated is not None:
+            facts["estimate"] = estimated
+    return facts
 
 
 async def _remember_overflows(task: Task) -> None:

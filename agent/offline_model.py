@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import anyio
 
+from agent.handoffs import is_note
 from agent.model import Message, ModelReply, ModelRequest, Piece, TextPiece, ToolCall
 
 OFFLINE: Final = "offline"
@@ -78,7 +79,7 @@ def _fenced(text: str) -> str:
 def last_said(messages: Sequence[Message]) -> str:
     """Return the bare text of the newest message of a person, without its frame."""
     for message in reversed(messages):
-        if message.get("role") == "user":
+        if message.get("role") == "user" and not is_note(str(message.get("content"))):
             return _unframed(message.get("content"))
     return ""
 

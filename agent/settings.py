@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 
@@ -70,6 +72,27 @@ class AgentSettings(BaseModel):
         description="How often a call that fails is tried again, and an answer that breaks off"
         " asked for again.",
         examples=["2"],
+    )
+    subagents: int = Field(
+        2,
+        ge=0,
+        le=16,
+        description="How many subagents of one answer work side by side; 0: there are none.",
+        examples=["2"],
+    )
+    subagent_steps: int = Field(
+        10,
+        ge=1,
+        le=200,
+        description="How often the model may be called for one subagent.",
+        examples=["10"],
+    )
+    counter: Literal["estimate", "exact"] = Field(
+        "estimate",
+        description="How a prompt's tokens are counted before it is sent: estimated and corrected"
+        " by what the server tells, or with the model's own vocabulary (`exact`, needs the package"
+        " tiktoken: `tapeway[exact]`), where that is known.",
+        examples=["estimate"],
     )
     strict_roles: bool = Field(
         False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import IntEnum
@@ -43,12 +43,15 @@ class NoArguments(Arguments):
 class ToolContext:
     """What a tool knows of the turn that calls it.
 
-    tape    the tape of the chat
-    lane    the lane of the turn; None where the chat has one conversation
-    turn    the turn's id; empty for a command
-    role    the role of the person who asks
-    offer   adds tools by name to what this turn offers the model; returns the names added
-    known   every tool that this turn may use, by dotted name
+    tape     the tape of the chat
+    lane     the lane of the turn; None where the chat has one conversation
+    turn     the turn's id; empty for a command
+    role     the role of the person who asks
+    offer    adds tools by name to what this turn offers the model; returns the names added
+    known    every tool that this turn may use, by dotted name
+    asked    the entries of the question that is being answered
+    tape_of  another chat's tape, by `channel:chat`; None where the asking person may not read it
+    give     hands a task to a subagent and returns its answer; None where there is no model to ask
     """
 
     tape: Tape
@@ -57,6 +60,9 @@ class ToolContext:
     turn: str = ""
     offer: Callable[[list[str]], list[str]] = lambda names: names
     known: Mapping[str, Tool] | None = None
+    asked: Collection[int] = ()
+    tape_of: Callable[[str], Tape | None] = lambda _chat: None
+    give: Callable[[str], Awaitable[str]] | None = None
 
     def meta(self) -> dict[str, str]:
         """Return the meta of an entry that the tool writes."""

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import anyio
 
 from agent.calls import ToolRunner
 from agent.events import AgentEvent
+from agent.handoffs import Handoffs
 from agent.log import Once, TurnLog
 from agent.loop import Task, run_turn
+from agent.meter import Meter
 from agent.model import ModelReply, ModelRequest
 from agent.prompt import DEFAULT_PROMPT, read_agents_file
+from agent.subagents import DEEPEST, Subagents, close_left
 from agent.tool import Role, Tool, ToolContext
 from agent.toolbox import Toolbox
 from agent.tools import BUILTIN_TOOLS
 from channels.message import OutboundMessage
 from gateway.core import Core
+from gateway.finished import look
 from gateway.hookspecs import hookimpl
 from gateway.ledger.rows import new_turn_id
 from gateway.logs import get_log
+from gateway.other_tapes import other_tapes
 from gateway.takes import choose_retakes
 from gateway.turn import Turn, current_turn
 from gateway.turn_record import take_also
@@ -36,6 +43,7 @@ from tape.context import (
 )
 from tape.entry import event, message
 from tape.errors import UnitFailed
+from tape.handle import Tape
 from tape.past import PastTape
 from tape.tokens import estimate_text
 
@@ -47,6 +55,7 @@ class BuiltinPlugin:
         self._core = core
         self._turns = turns
         self._once = Once()
+        self._meter = Meter(core.settings.agent.counter)
 
     @hookimpl
     def system_prompt(self) -> str:
@@ -86,6 +95,8 @@ class BuiltinPlugin:
     ) -> AsyncGenerator[AgentEvent, None]:
         await _record_prompt(turn, prompt)
         task = await self._task(turn.log, turn.session_id, prompt, state, turn)
+        if turn.asked.turn_id:
+            await close_left(turn.log)
         async for told in run_turn(task, self._core.model):
             if told.kind == "final":
                 turn.final_text = told.data.get("text")
@@ -118,50 +129,86 @@ class BuiltinPlugin:
         turn: Turn | None,
     ) -> Task:
         settings = self._core.settings
-        role = turn.asked.role if turn else Role.OWNER
-        toolbox = Toolbox(await self.tools(), role)
-        hooks = _LoopHooks(self._core, session_id)
         system = await self._system(prompt, state)
         context = await self._core.hooks.call_first(
             "build_tape_context", session_id=session_id, state=state
         )
         asked = turn.asked.entry_ids if turn else ()
-        reserve = estimate_text(system)
 
         async def build(upto: int) -> list[Message]:
             then = PastTape(log.tape, upto)
             if isinstance(context, TapeContext):
                 return await view(then, context)
-            return to_messages(await view_entries(then, LATEST, log.lane, log.turn))
-
-        async def retake(budget: int) -> None:
-            takes = await choose_retakes(log.tape, log.turn, asked, max(0, budget - reserve))
-            await log.record(event(TURN_RETAKE, {"turn": log.turn, "takes": takes}))
+            return await _default_view(then, log)
 
         async def before_step() -> None:
             if turn is not None:
                 await self._steer(turn)
 
+        tool_context = ToolContext(
+            tape=log.tape,
+            role=turn.asked.role if turn else Role.OWNER,
+            lane=log.lane,
+            turn=log.turn,
+            asked=asked,
+        )
+        if turn is not None:
+            tool_context = replace(tool_context, tape_of=other_tapes(self._core, turn.asked))
+        mode = settings.context.handoff if turn else "off"
+        looks = await look(turn.tape, turn.asked) if turn and mode != "off" else ""
+        return replace(
+            await self._loop(log, session_id, system, tool_context, asked, 0),
+            view=build,
+            before_step=before_step,
+            steps=settings.agent.steps,
+            handoffs=Handoffs(mode, looks),
+        )
+
+    async def _loop(
+        self,
+        log: TurnLog,
+        session_id: str,
+        system: str,
+        context: ToolContext,
+        asked: Sequence[int],
+        depth: int,
+    ) -> Task:
+        """Make the loop of a turn, or of one of its subagents: with the same role and hooks."""
+        settings = self._core.settings
+        toolbox = Toolbox(await self.tools(), context.role)
+        hooks = _LoopHooks(self._core, session_id)
+        reserve = estimate_text(system)
+
+        async def retake(budget: int) -> None:
+            takes = await choose_retakes(log.tape, log.turn, asked, max(0, budget - reserve))
+            await log.record(event(TURN_RETAKE, {"turn": log.turn, "takes": takes}))
+
+        async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:
+            inner = replace(context, tape=own.tape, turn=own.turn, give=None)
+            task = await self._loop(own, session_id, system, inner, (question,), below)
+            async with aclosing(run_turn(task, self._core.model)) as events:
+                async for told in events:
+                    yield told
+
+        if depth < DEEPEST and settings.agent.subagents:
+            helpers = Subagents(log, run, depth, settings.agent.subagents)
+            context = replace(context, give=helpers.give)
         return Task(
             log=log,
             toolbox=toolbox,
             runner=ToolRunner(
-                log,
-                toolbox,
-                ToolContext(tape=log.tape, role=role, lane=log.lane, turn=log.turn),
-                hooks,
-                settings.agent.tool_timeout,
-                _report_tool,
+                log, toolbox, context, hooks, settings.agent.tool_timeout, _report_tool
             ),
             hooks=hooks,
             system=system,
-            view=build,
+            view=lambda upto: _default_view(PastTape(log.tape, upto), log),
             retake=retake,
-            before_step=before_step,
+            before_step=_nothing,
             budget=settings.context.budget,
-            steps=settings.agent.steps,
+            steps=settings.agent.subagent_steps,
             strict_roles=settings.agent.strict_roles,
             once=self._once,
+            meter=self._meter,
         )
 
     async def tools(self) -> list[Tool]:
@@ -187,6 +234,14 @@ class BuiltinPlugin:
                     get_log().info("turn.not_steered", turn=turn.id)
             if asked in turn.steered:
                 turn.steered.remove(asked)
+
+
+async def _default_view(then: Tape, log: TurnLog) -> list[Message]:
+    return to_messages(await view_entries(then, LATEST, log.lane, log.turn))
+
+
+async def _nothing() -> None:
+    """Take nothing before a step: a subagent is not steered."""
 
 
 async def _record_prompt(turn: Turn, prompt: Any) -> None:

@@ -18,9 +18,11 @@ import anyio
 from agent.errors import ToolRefused
 from agent.tool import Role, Tool, ToolContext
 from agent.toolbox import Toolbox
+from agent.tools.anchors import HANDOFF
 from gateway.core import Core
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
+from gateway.other_tapes import other_tapes
 from gateway.turn import Asked
 from gateway.turns import new_error_id
 from tape.handle import Tape
@@ -29,6 +31,7 @@ OWN: Final = {
     "help": "what I can do here",
     "stop": "end the answer that I am writing for you (`,stop all`: every one in this chat)",
     "reset": "begin afresh: what was said before is on the tape, but out of my sight",
+    "handoff": "set a checkpoint here (`,handoff what to know from here on`)",
 }
 
 
@@ -86,6 +89,8 @@ class Commands:
                 return HELLO.format(name=self._core.settings.agent.name)
             if command.name == "reset":
                 return await self._reset(asked)
+            if command.name == "handoff":
+                command = _as_tool(command)
             toolbox = Toolbox(await self._tools(), asked.role)
             if command.name == "help":
                 return self._help(toolbox)
@@ -137,12 +142,36 @@ class Commands:
             given[names[0]] = " ".join(command.words)
         arguments = tool.check(given)
         tape = Tape(self._core.tapes.store, asked.tape)
-        context = ToolContext(tape=tape, role=asked.role, known=toolbox.known)
+        context = ToolContext(
+            tape=tape,
+            role=asked.role,
+            lane=_lane(asked) if tool.name == HANDOFF.name else None,
+            known=toolbox.known,
+            asked=asked.entry_ids,
+            tape_of=other_tapes(self._core, asked),
+        )
         with anyio.fail_after(tool.timeout or self._core.settings.agent.tool_timeout):
             result = await tool.run(arguments, context)
         if isinstance(result, str):
             return result
         return f"```json\n{json.dumps(result, ensure_ascii=False, indent=2)}\n```"
+
+
+def _as_tool(command: Command) -> Command:
+    """Return `,handoff what to know` as the tool it stands for."""
+    pairs = {"name": "phase:handoff", **command.pairs}
+    if command.words and "summary" not in pairs:
+        pairs["summary"] = " ".join(command.words)
+    return Command(HANDOFF.name, (), pairs)
+
+
+def _lane(asked: Asked) -> str | None:
+    """Return the lane that an anchor of a person is for; None: the whole chat's.
+
+    A group's is for everybody, as a reset is: only admins set it.
+    """
+    everybody = asked.message.chat_kind != "group" or asked.role >= Role.ADMIN
+    return None if everybody else asked.lane
 
 
 def _usage(tool: Tool) -> str:

@@ -208,6 +208,12 @@ class ContextSettings(Section):
         description="How many tokens of what was said since the last turn a new turn takes along.",
         examples=["4000"],
     )
+    handoff: Literal["suggest", "auto", "off"] = Field(
+        "suggest",
+        description="When a task looks finished or the budget is near: suggest an anchor to the"
+        " model (`suggest`), set one also where the model does not (`auto`), or neither (`off`).",
+        examples=["suggest"],
+    )
 
 
 class MediaSettings(Section):

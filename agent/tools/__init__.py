@@ -1,13 +1,23 @@
 """The tools that come with Tapeway.
 
-tape_tools    tape.info, tape.search, tape.anchors, tape.handoff
+info          tape.info, tape.context_summary
+search        tape.search
+anchors       tape.anchors, tape.handoff
+context       tape.context
+subagent      subagent
 help          names the tools, and offers the model more of them
 """
 
 from agent.tool import Tool
+from agent.tools.anchors import ANCHORS, HANDOFF
+from agent.tools.context import CONTEXT
 from agent.tools.help import HELP
-from agent.tools.tape_tools import TAPE_TOOLS
+from agent.tools.info import CONTEXT_SUMMARY, INFO
+from agent.tools.search import SEARCH
+from agent.tools.subagent import SUBAGENT
 
-BUILTIN_TOOLS: tuple[Tool, ...] = (HELP, *TAPE_TOOLS)
+TAPE_TOOLS: tuple[Tool, ...] = (INFO, SEARCH, ANCHORS, HANDOFF, CONTEXT, CONTEXT_SUMMARY)
 
-__all__ = ["BUILTIN_TOOLS"]
+BUILTIN_TOOLS: tuple[Tool, ...] = (HELP, *TAPE_TOOLS, SUBAGENT)
+
+__all__ = ["BUILTIN_TOOLS", "TAPE_TOOLS"]

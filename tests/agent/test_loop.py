@@ -11,6 +11,7 @@ import pytest
 from agent.errors import AgentError, ContextOverflow, ModelDown, StepLimit
 from agent.events import AgentEvent
 from agent.loop import OVERFLOW_NOTICED, OVERFLOW_TOLD, SMALLEST_RETAKE, digest, run_turn
+from agent.meter import estimate_request
 from agent.model import ModelReply, ReasoningPiece, ResetPiece, TextPiece
 from agent.openai_model import OpenAIModel
 from agent.settings import AgentSettings
@@ -92,6 +93,7 @@ async def test_a_step_tells_what_was_asked_and_what_came_back(tape: Tape) -> Non
     data = dict(stage.log.deferred[0].payload["data"])
     assert isinstance(data.pop("elapsed_ms"), int)
     asked = list(model.requests[0].messages)
+    assert data.pop("estimate") == estimate_request(asked, model.requests[0].tools)
     assert data == {
         "step": 1,
         "status": "ok",

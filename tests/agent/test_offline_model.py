@@ -8,7 +8,7 @@ import pytest
 
 from agent.model import ModelReply, ModelRequest, TextPiece
 from agent.offline_model import INTRODUCTION, REMINDER, OfflineModel
-from agent.tools.tape_tools import TAPE_TOOLS
+from agent.tools import TAPE_TOOLS
 
 pytestmark = pytest.mark.anyio
 

@@ -1,0 +1,100 @@
+"""When an anchor is suggested to the model, and when one is set by itself.
+
+A suggestion is the event `handoff.suggest {why, tokens, budget}` and, after it, a message of the
+gateway at the end of the view: what stands before it, and with it the provider's cached prefix,
+stays as it is. Both are on the tape, so that a view with a hint can be built again. There is one
+for each lane and anchor, not one a turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal
+
+from agent.anchors import HINT, excerpts, rests_on, shown_since, state_of
+from agent.log import TurnLog
+from tape.entry import ANCHOR, EVENT, NewEntry, event, handoff, message
+
+Mode = Literal["suggest", "auto", "off"]
+Why = Literal["done", "quiet", "budget", ""]
+
+SUGGEST: Final = "handoff.suggest"
+NEAR: Final = 0.8
+"""The share of the budget from which on an anchor is suggested."""
+
+_REASONS: Final = MappingProxyType(
+    {
+        "done": "the task above seems to be finished",
+        "quiet": "this is a new subject after a long pause",
+        "budget": "this conversation fills {share} % of what fits into your sight",
+    }
+)
+NOTE: Final = (
+    "[Note of the gateway, not of a person: {reason}. If you agree, call tape_handoff with a name"
+    " such as {name}, a summary of what must stay known, and the next steps; what came before is"
+    " then found by search only. Do not mention this note. Answer the message above it as usual.]"
+)
+_NAMES: Final = MappingProxyType(
+    {"done": "task/done", "quiet": "task/start", "budget": "task/progress"}
+)
+
+
+@dataclass(slots=True)
+class Handoffs:
+    """Suggestions of one turn.
+
+    looks   what the question looks like: the end of a task, a new subject, or neither
+    due     why an anchor is to be set at the turn's end; empty where it is not
+    """
+
+    mode: Mode = "off"
+    looks: Why = ""
+    due: Why = field(default="", init=False)
+    _settled: bool = field(default=False, init=False)
+
+    def why(self, tokens: int, budget: int) -> Why:
+        """Tell why an anchor would be good now; empty: it would not, or was suggested before."""
+        if self.mode == "off" or self._settled:
+            return ""
+        return self.looks or ("budget" if tokens > NEAR * budget else "")
+
+    async def suggest(self, log: TurnLog, why: Why, tokens: int, budget: int) -> bool:
+        """Suggest an anchor; tells whether the view has a hint now that it had not before."""
+        self._settled = True
+        if self.mode == "auto":
+            self.due = why
+        anchor = await log.tape.last_anchor(lane=log.lane)
+        if anchor is not None and anchor.meta.get("turn") == log.turn:
+            return False
+        since = anchor.id if anchor else 0
+        if await log.tape.find(
+            after=since, kinds=(EVENT,), name=SUGGEST, lane=log.lane, limit=1, newest=True
+        ):
+            return False
+        told = event(SUGGEST, {"why": why, "tokens": tokens, "budget": budget})
+        note = message("user", _note(why, tokens, budget), **{HINT: SUGGEST})
+        await log.record(told, note, key=f"{SUGGEST}:{log.lane or ''}:{since}")
+        return True
+
+    async def at_the_end(self, log: TurnLog) -> tuple[NewEntry, ...]:
+        """Return the anchor that is due, unless the turn has set one itself."""
+        if not self.due:
+            return ()
+        own = await log.tape.find(turn=log.turn, kinds=(ANCHOR,), limit=1)
+        if own:
+            return ()
+        shown = await shown_since(log.tape, log.lane, log.turn)
+        steps = "" if self.due == "done" else "Go on with the newest message."
+        state = state_of(excerpts(shown), steps, rests_on(shown))
+        return handoff(_NAMES[self.due], {**state, "why": self.due})
+
+
+def _note(why: Why, tokens: int, budget: int) -> str:
+    reason = _REASONS[why].format(share=round(100 * tokens / budget))
+    return NOTE.format(reason=reason, name=_NAMES[why])
+
+
+def is_note(text: str) -> bool:
+    """Tell whether a text is a hint of the gateway."""
+    return text.startswith(NOTE[: NOTE.index("{")])

@@ -1,0 +1,84 @@
+"""The tools `tape.info` and `tape.context_summary`: what a tape holds, without reading it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, cast, runtime_checkable
+
+from agent.errors import ToolRefused
+from agent.tool import NoArguments, Tool, ToolContext
+from tape.entry import Entry
+from tape.tokens import estimate_text
+
+LOOK_BACK = 1000
+"""So many of the newest entries are counted."""
+
+
+@runtime_checkable
+class SummarisingTape(Protocol):
+    """A tape that can tell of itself in figures."""
+
+    async def context_summary(self) -> dict[str, Any]:
+        """Return entries, tokens and anchors as what JSON can hold."""
+        ...
+
+
+async def run_info(_arguments: NoArguments, context: ToolContext) -> object:
+    """Tell how much is on the tape, and what came since its last anchor."""
+    tape = context.tape
+    anchor = await tape.last_anchor(lane=context.lane)
+    after = await tape.find(
+        after=anchor.id if anchor else 0, lane=context.lane, limit=LOOK_BACK, newest=True
+    )
+    usages = [usage for entry in after if (usage := _usage(entry))]
+    hits = cache_hit_rate(usages)
+    told = {
+        "entries": await tape.size(),
+        "last_anchor": anchor.name if anchor else None,
+        "last_anchor_date": anchor.date if anchor else None,
+        "entries_since_anchor": len(after),
+        "tokens_since_anchor": sum(estimate_text(entry.text) for entry in after),
+        "last_usage": usages[-1] if usages else None,
+    }
+    return told if hits is None else {**told, "cache_hit_rate": hits}
+
+
+def cache_hit_rate(usages: Sequence[dict[str, Any]]) -> float | None:
+    """Return which share of the prompts' tokens was cached; None: the provider does not tell."""
+    telling = [usage for usage in usages if "cached_tokens" in usage and usage.get("prompt_tokens")]
+    if not telling:
+        return None
+    cached = sum(int(usage["cached_tokens"]) for usage in telling)
+    return round(cached / sum(int(usage["prompt_tokens"]) for usage in telling), 3)
+
+
+def _usage(entry: Entry) -> dict[str, Any]:
+    if entry.name != "loop.step":
+        return {}
+    return dict(entry.payload["data"].get("usage") or {})
+
+
+async def run_context_summary(_arguments: NoArguments, context: ToolContext) -> object:
+    """Tell in figures what the tape holds, anchor by anchor."""
+    tape = cast("object", context.tape)
+    if not isinstance(tape, SummarisingTape):
+        raise ToolRefused("this tape cannot tell of itself in figures: use tape.info")
+    return await tape.context_summary()
+
+
+INFO = Tool(
+    name="tape.info",
+    description="How much this chat's tape holds, and what came since the last anchor.",
+    arguments=NoArguments,
+    run=run_info,
+    repeatable=True,
+    first=True,
+)
+
+CONTEXT_SUMMARY = Tool(
+    name="tape.context_summary",
+    description="The tape in figures: anchors with dates, tokens and kinds since the last one.",
+    arguments=NoArguments,
+    run=run_context_summary,
+    repeatable=True,
+)

@@ -1,0 +1,25 @@
+"""Reaching the tape of another chat: decided in the gateway, from ids and role."""
+
+from __future__ import annotations
+
+from agent.errors import ToolRefused
+from agent.tool import ToolContext
+from tape.handle import Tape
+
+
+async def tape_of(context: ToolContext, chat: str) -> Tape:
+    """Return the tape of a chat (empty: this one); raises ToolRefused where it may not be read."""
+    if not chat:
+        return context.tape
+    tape = context.tape_of(chat)
+    if tape is None:
+        raise ToolRefused(
+            f"the tape of {chat[:80]} cannot be read from here: only the owner may read the tape of"
+            " another chat, and only in a private conversation with me"
+        )
+    if tape.name != context.tape.name and not await tape.size():
+        raise ToolRefused(
+            f"there is no tape of {chat[:80]}: name the channel and the platform's id of the chat,"
+            " such as telegram:-100123"
+        )
+    return tape

@@ -1,0 +1,104 @@
+"""The tools that tell what a tape holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agent.errors import ToolRefused
+from agent.tool import Role, ToolContext
+from agent.tools.info import run_context_summary
+from tape.entry import event, message
+from tape.handle import Tape
+from tape.tokens import estimate_text
+from tests.agent.scripted import new_tape
+from tests.agent.tools.using import TOOLS, use
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def tape() -> Tape:
+    return new_tape()
+
+
+async def test_info_of_an_empty_tape(tape: Tape) -> None:
+    assert await use(tape, "tape.info") == {
+        "entries": 0,
+        "last_anchor": None,
+        "last_anchor_date": None,
+        "entries_since_anchor": 0,
+        "tokens_since_anchor": 0,
+        "last_usage": None,
+    }
+
+
+async def test_info_counts_what_came_since_the_last_anchor(tape: Tape) -> None:
+    await tape.append(message("user", "long ago"))
+    anchor = await tape.handoff("task/done")
+    await tape.append(message("user", "one two three"))
+    told = await use(tape, "tape.info")
+    assert told["entries"] == 6
+    assert (told["last_anchor"], told["last_anchor_date"]) == ("task/done", anchor.date)
+    assert told["entries_since_anchor"] == 2
+    assert told["tokens_since_anchor"] == estimate_text("one two three")
+
+
+async def test_info_of_a_lane_knows_its_own_anchors_and_the_tape_wide_ones(tape: Tape) -> None:
+    await tape.append(message("user", "mine", lane="a"))
+    await tape.handoff("phase:b", lane="b")
+    assert (await use(tape, "tape.info", "a"))["last_anchor"] == "session/start"
+    assert (await use(tape, "tape.info", "a"))["entries_since_anchor"] == 1
+    assert (await use(tape, "tape.info", "b"))["last_anchor"] == "phase:b"
+
+
+async def test_info_tells_the_usage_of_the_newest_step_that_has_one(tape: Tape) -> None:
+    for usage in ({"prompt_tokens": 1}, {"prompt_tokens": 2}, {}):
+        await tape.append(event("loop.step", {"usage": usage}))
+    assert (await use(tape, "tape.info"))["last_usage"] == {"prompt_tokens": 2}
+
+
+async def test_info_tells_which_share_of_the_prompts_was_cached_since_the_anchor(
+    tape: Tape,
+) -> None:
+    before = {"prompt_tokens": 1000, "cached_tokens": 0}
+    await tape.append(event("loop.step", {"usage": before}))
+    await tape.handoff("task/done")
+    for prompt, cached in ((100, 0), (300, 240)):
+        usage = {"prompt_tokens": prompt, "cached_tokens": cached}
+        await tape.append(event("loop.step", {"usage": usage}))
+    assert (await use(tape, "tape.info"))["cache_hit_rate"] == 0.6
+
+
+async def test_info_has_no_hit_rate_where_the_provider_does_not_tell(tape: Tape) -> None:
+    await tape.append(event("loop.step", {"usage": {"prompt_tokens": 100}}))
+    assert "cache_hit_rate" not in await use(tape, "tape.info")
+
+
+class SummarisedTape(Tape):
+    """A tape that tells of itself in figures."""
+
+    async def context_summary(self) -> dict[str, Any]:
+        """Return a figure."""
+        return {"entries": await self.size()}
+
+
+async def test_the_summary_is_the_tape_s_own(tape: Tape) -> None:
+    summarised = SummarisedTape(tape.store, tape.name)
+    context = ToolContext(summarised, Role.MEMBER)
+    arguments = TOOLS["tape.context_summary"].check({})
+    assert await run_context_summary(arguments, context) == {"entries": 0}  # type: ignore[arg-type]
+
+
+async def test_looking_may_be_repeated_and_handing_off_or_a_subagent_may_not() -> None:
+    once = {name for name, tool in TOOLS.items() if not tool.repeatable}
+    assert once == {"tape.handoff", "subagent"}
+
+
+async def test_a_tape_without_figures_says_so(tape: Tape) -> None:
+    if hasattr(tape, "context_summary"):
+        assert "entries" in await use(tape, "tape.context_summary")
+        return
+    with pytest.raises(ToolRefused, match=r"tape\.info"):
+        await use(tape, "tape.context_summary")

@@ -1,0 +1,158 @@
+"""Anchors at work in a running gateway: by the model, by a person, by rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.handoffs import is_note
+from tape.context import LATEST, to_messages, view_entries
+from tape.entry import Entry
+from tests.fakes.openai_script import Call, Request, Text, ToolCalls, Usage
+from tests.fakes.openai_server import FakeOpenAI
+from tests.gateways import gateway_of, names, settled, tape_of
+from tests.visitor import visit
+
+pytestmark = pytest.mark.anyio
+
+LANE = "person:w-alice"
+
+
+def shown(request: Request) -> list[str]:
+    """Return the texts that a request shows, without the system prompt."""
+    return [str(told["content"]) for told in request.body["messages"][1:]]
+
+
+def anchors(entries: list[Entry]) -> list[Entry]:
+    return [entry for entry in entries if entry.kind == "anchor" and entry.id > 1]
+
+
+async def test_thanks_bring_a_hint_the_model_sets_an_anchor_and_the_next_view_begins_there(
+    tmp_path: Path,
+) -> None:
+    arguments = '{"name":"task/done","summary":"nginx reloads with -s","next_steps":"none"}'
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        async with visit(gateway.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("how does nginx reload"))
+            server.enqueue(ToolCalls((Call("a", "tape_handoff", arguments),)), Text(("Welcome.",)))
+            await alice.answer(await alice.say("thanks, that worked"))
+            server.enqueue(Text(("Later.",)))
+            await alice.answer(await alice.say("which train goes to Lisbon"))
+        entries = await settled(gateway)
+    assert server.refused == []
+    hinted = shown(server.requests[1])
+    assert is_note(hinted[-1])
+    assert hinted[-2].endswith("> thanks, that worked")
+    (suggested,) = [entry for entry in entries if entry.name == "handoff.suggest"]
+    assert suggested.payload["data"]["why"] == "done"
+    (anchor,) = anchors(entries)
+    assert anchor.name == "task/done"
+    said = [e.id for e in entries if e.kind == "message" and e.id < anchor.id]
+    assert anchor.payload["state"]["rests_on"] == [n for n in said if not is_note_at(entries, n)]
+    last = shown(server.requests[-1])
+    assert last[0].startswith('[Anchor created: task/done]: {"summary": "nginx reloads with -s"')
+    assert "how does nginx reload" not in str(last)
+
+
+def is_note_at(entries: list[Entry], number: int) -> bool:
+    return is_note(entries[number - 1].text)
+
+
+async def test_g3_a_view_with_a_hint_is_built_again_from_the_tape_byte_for_byte(
+    tmp_path: Path,
+) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        async with visit(gateway.url, "Alice") as (alice,):
+            for text in ("how does nginx reload", "thanks!", "and how does it stop"):
+                server.enqueue(Text((f"About {text}.",)))
+                await alice.answer(await alice.say(text))
+            await settled(gateway)
+        built = to_messages(await view_entries(tape_of(gateway), LATEST, LANE))
+        sent: list[Any] = server.requests[-1].body["messages"][1:]
+    assert [is_note(text) for text in shown(server.requests[-1])].count(True) == 1
+    assert built[: len(sent)] == sent
+
+
+async def test_near_the_budget_the_hint_comes_before_the_overflow(tmp_path: Path) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, CONTEXT__BUDGET="2000") as gateway,
+    ):
+        server.default = lambda _request: Text(("word " * 300,))
+        async with visit(gateway.url, "Alice") as (alice,):
+            for number in range(7):
+                await alice.answer(await alice.say(f"question {number}"))
+        entries = await settled(gateway)
+    found = [e.name for e in entries if e.name in ("handoff.suggest", "context:overflow")]
+    assert found[:2] == ["handoff.suggest", "context:overflow"]
+    told = next(e.payload["data"] for e in entries if e.name == "handoff.suggest")
+    assert told["why"] == "budget"
+    assert 1600 < told["tokens"] <= told["budget"] == 2000
+
+
+async def test_by_setting_the_gateway_sets_the_anchor_itself(tmp_path: Path) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, CONTEXT__HANDOFF="auto") as gateway,
+    ):
+        async with visit(gateway.url, "Alice") as (alice,):
+            for text in ("how does nginx reload", "thanks!"):
+                server.enqueue(Text(("With -s reload.",)))
+                await alice.answer(await alice.say(text))
+        entries = await settled(gateway)
+    (anchor,) = anchors(entries)
+    assert (anchor.name, anchor.meta["lane"]) == ("task/done", LANE)
+    state = anchor.payload["state"]
+    assert "Alice (id w-alice) said: how does nginx reload" in state["summary"]
+    assert "I answered: With -s reload." in state["summary"]
+    assert len(state["rests_on"]) == 3
+    assert names(entries)[-6:-3] == ["task/done", "handoff", "message"]
+
+
+async def test_switched_off_there_is_neither(tmp_path: Path) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, CONTEXT__HANDOFF="off") as gateway,
+    ):
+        async with visit(gateway.url, "Alice") as (alice,):
+            for text in ("how does nginx reload", "thanks!"):
+                await alice.answer(await alice.say(text))
+        entries = await settled(gateway)
+    assert "handoff.suggest" not in names(entries)
+    assert anchors(entries) == []
+
+
+async def test_what_the_provider_tells_corrects_the_next_prompt_s_size(tmp_path: Path) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, CONTEXT__BUDGET="4000") as gateway,
+    ):
+        server.default = lambda request: Text(
+            ("word " * 200,), usage=Usage(request.body_bytes // 2, 10)
+        )
+        async with visit(gateway.url, "Alice") as (alice,):
+            for number in range(9):
+                await alice.answer(await alice.say(f"question {number}"))
+        entries = await settled(gateway)
+    steps = [e.payload["data"] for e in entries if e.name == "loop.step"]
+    assert all(step["estimate"] < 4000 for step in steps)
+    assert "context:overflow" in names(entries)
+
+
+async def test_a_person_sets_an_anchor_with_a_line(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        async with visit(gateway.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("which database"))
+            told = await alice.answer(await alice.say(",handoff we took Postgres"))
+            line = ',handoff name=task/done summary="it is done" next_steps="tell Bob"'
+            await alice.answer(await alice.say(line))
+        entries = await settled(gateway)
+    assert '"anchor": "phase:handoff"' in told["text"]
+    first, second = anchors(entries)
+    assert first.payload["state"]["summary"] == "we took Postgres"
+    assert first.payload["state"]["rests_on"]
+    assert "lane" not in first.meta
+    assert second.name == "task/done"
+    assert second.payload["state"]["next_steps"] == "tell Bob"

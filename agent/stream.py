@@ -18,15 +18,18 @@ from agent.errors import AnswerBroken, ContextOverflow, ModelBusy, ModelError
 from agent.model import ModelReply, Piece, ReasoningPiece, TextPiece, ToolCall
 
 _OVERFLOW: Final = re.compile(
-    r"context[ _](length|window|size)|maximum context|token limit|prompt (is )?too long",
+    r"context[ _-](length|window|size)|maximum[ _-]context|tokens?[ _-]limit"
+    r"|prompt\s+(\w+\s+)?too\s+long",
     re.IGNORECASE,
 )
 
-_BUSY: Final = ("429", "rate_limit_exceeded")
+_BUSY: Final = frozenset({"429", "rate_limit_exceeded", "rate_limit_error"})
 
 
 def is_overflow(code: object, message: str) -> bool:
     """Tell whether an error says that the prompt was too long; a 429 must not be asked about."""
+    if str(code) in _BUSY:
+        return False
     return code == "context_length_exceeded" or _OVERFLOW.search(message) is not None
 
 
@@ -108,7 +111,7 @@ def stream_error(error: object) -> ModelError:
     """Return the error that a stream or a body carries after its 200."""
     details = error if isinstance(error, Mapping) else {"message": str(error)}
     message = str(details.get("message") or details)
-    if str(details.get("code")) in _BUSY:
+    if _BUSY & {str(details.get(name)) for name in ("code", "status", "type")}:
         return ModelBusy(message)
     if is_overflow(details.get("code"), message):
         return ContextOverflow(message)

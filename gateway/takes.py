@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from agent.anchors import HINT
 from tape.context import (
     LATEST,
     is_edit,
@@ -173,8 +174,12 @@ async def _elsewhere(
     return [
         entry
         for _number, entry in sorted(found.items())
-        if entry.meta.get("lane") != lane and "command" not in entry.meta
+        if entry.meta.get("lane") != lane and _is_said(entry)
     ]
+
+
+def _is_said(entry: Entry) -> bool:
+    return "command" not in entry.meta and HINT not in entry.meta
 
 
 def _is_chatter(entry: Entry) -> bool:

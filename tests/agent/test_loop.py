@@ -10,7 +10,14 @@ import pytest
 
 from agent.errors import AgentError, ContextOverflow, ModelDown, StepLimit
 from agent.events import AgentEvent
-from agent.loop import OVERFLOW_NOTICED, OVERFLOW_TOLD, SMALLEST_RETAKE, digest, run_turn
+from agent.loop import (
+    LONGEST_REASON,
+    OVERFLOW_NOTICED,
+    OVERFLOW_TOLD,
+    SMALLEST_RETAKE,
+    digest,
+    run_turn,
+)
 from agent.meter import estimate_request
 from agent.model import ModelReply, ReasoningPiece, ResetPiece, TextPiece
 from agent.openai_model import OpenAIModel
@@ -365,6 +372,33 @@ async def test_a_prompt_that_the_provider_finds_too_long_is_asked_again_after_an
     assert after == ["handoff", "loop.step", "turn.retake"]
     assert (await stage.steps(), deferred(stage)) == ([(1, "auto_handoff")], [(1, "ok")])
     assert shown(model)[1:] == [QUESTION]
+
+
+async def test_of_a_provider_s_long_words_the_anchor_has_the_beginning(tape: Tape) -> None:
+    stage = stage_of(tape=tape)
+    await stage.run(ScriptedModel([ContextOverflow("too long " * 10_000)], says("ok")))
+    (anchor,) = await stage.named(OVERFLOW_TOLD)
+    assert len(anchor.payload["state"]["error"]) == LONGEST_REASON
+
+
+async def test_both_overflows_may_happen_in_one_turn_each_once(tape: Tape) -> None:
+    await with_history(tape)
+    stage = stage_of(tape=tape, budget=500)
+    await stage.run(ScriptedModel(TOO_LONG, says("ok")))
+    assert stage.retakes == [500, 500]
+    assert len(await stage.named(OVERFLOW_NOTICED)) == len(await stage.named(OVERFLOW_TOLD)) == 1
+
+
+async def test_what_usage_has_taught_makes_the_view_that_is_taken_again_smaller(
+    tape: Tape,
+) -> None:
+    await with_history(tape)
+    stage = stage_of(tape=tape, budget=1200)
+    for _call in range(30):
+        told = {"usage": {"prompt_tokens": 2000}, "estimate": 1000, "model": "scripted"}
+        stage.task.meter.learn("scripted", told)
+    await stage.run(ScriptedModel(says("ok")))
+    assert stage.retakes == [600]
 
 
 async def test_the_second_try_may_have_half_of_what_was_too_long(tape: Tape) -> None:

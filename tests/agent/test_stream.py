@@ -145,6 +145,13 @@ def test_an_overflow_inside_a_stream_is_an_overflow() -> None:
 def test_a_rate_limit_inside_a_stream_is_never_an_overflow(code: object) -> None:
     error = stream_error({"code": code, "message": "token limit per minute reached"})
     assert isinstance(error, ModelBusy)
+    assert not is_overflow(code, "token limit per minute reached")
+
+
+@pytest.mark.parametrize("told", [{"status": 429}, {"type": "rate_limit_error"}])
+def test_a_rate_limit_is_known_by_its_status_and_type_too(told: dict[str, object]) -> None:
+    error = stream_error({**told, "code": None, "message": "the token limit is reached"})
+    assert isinstance(error, ModelBusy)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +163,9 @@ def test_a_rate_limit_inside_a_stream_is_never_an_overflow(code: object) -> None
         "over the token limit",
         "prompt is too long: 210000 tokens > 200000 maximum",
         "Prompt too long",
+        "prompt was too long",
+        "exceeds the context-window of the model",
+        "tokens limit reached: 9001",
     ],
 )
 def test_overflows_are_known_by_the_wordings_of_many_servers(message: str) -> None:

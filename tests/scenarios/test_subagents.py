@@ -10,7 +10,15 @@ import pytest
 from agent.calls import UNKNOWN_OUTCOME
 from agent.tools import BUILTIN_TOOLS
 from tape.handle import Tape
-from tests.fakes.openai_script import Call, Hang, Request, Text, ToolCalls, Usage
+from tests.fakes.openai_script import (
+    Call,
+    Hang,
+    Request,
+    Text,
+    ToolCalls,
+    Usage,
+    context_length_exceeded,
+)
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateways import gateway_of, gateway_process, make_environ, settled
 from tests.visitor import visit
@@ -82,6 +90,20 @@ async def test_a_subagent_has_a_budget_of_steps_of_its_own(tmp_path: Path) -> No
         await settled(gateway)
     assert answer["text"] == "I do it myself."
     assert "did not finish" in server.requests[3].body["messages"][-1]["content"]
+
+
+async def test_a_subagent_s_overflow_takes_its_task_again(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        info = ToolCalls((Call("a", "tape_info", "{}"),))
+        server.enqueue(GIVE, info, context_length_exceeded(), Text(("Monday.",)), Text(("Mon.",)))
+        async with visit(gateway.url, "Alice") as (alice,):
+            answer = await alice.answer(await alice.say("ask a helper"))
+        entries = await settled(gateway)
+    again = server.requests[3].body["messages"]
+    assert [m["role"] for m in again] == ["system", "assistant", "user", "assistant", "tool"]
+    assert again[2]["content"] == "When did we deploy?"
+    assert answer["text"] == "Mon."
+    assert "auto_handoff/context_overflow" not in [entry.name for entry in entries]
 
 
 async def test_stop_ends_a_turn_with_its_subagent(tmp_path: Path) -> None:

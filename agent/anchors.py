@@ -50,13 +50,31 @@ def state_of(summary: str, next_steps: str, rests_on: Sequence[int]) -> dict[str
 
 
 async def shown_since(tape: Tape, lane: str | None, turn: str) -> list[Entry]:
-    """Return what a view shows since its anchor: the anchor first, then messages and results."""
-    entries = await view_entries(tape, LATEST, lane, turn or None)
+    """Return what a turn's view shows since its anchor: that first, then messages and results.
+
+    Without a turn (a person's line) nothing is shown: the newest of what was said since then.
+    """
+    if turn:
+        entries = await view_entries(tape, LATEST, lane, turn)
+    else:
+        entries = await _newest_since(tape, lane)
     return [
         entry
         for entry in entries
-        if entry.kind in (ANCHOR, MESSAGE, TOOL_RESULT) and HINT not in entry.meta
+        if entry.kind in (ANCHOR, MESSAGE, TOOL_RESULT) and not {HINT, "command"} & set(entry.meta)
     ]
+
+
+async def _newest_since(tape: Tape, lane: str | None) -> list[Entry]:
+    anchor = await tape.last_anchor(lane=lane)
+    found = await tape.find(
+        after=anchor.id if anchor else 0,
+        lane=lane,
+        kinds=(MESSAGE, TOOL_RESULT),
+        limit=MOST_RESTED_ON,
+        newest=True,
+    )
+    return [anchor, *found] if anchor else found
 
 
 def rests_on(shown: Iterable[Entry]) -> list[int]:

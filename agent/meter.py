@@ -30,7 +30,9 @@ MOST: Final = 2.0
 SMALLEST: Final = 200
 """A prompt of fewer estimated tokens teaches nothing: what a provider adds outweighs it."""
 
-LOOK_BACK: Final = 20
+LOOK_BACK: Final = 500
+"""Among so many of a tape's newest entries steps are looked for."""
+
 MOST_COUNTED: Final = 20_000
 INLINE_CHARACTERS: Final = 20_000
 """So much text is counted on the event loop; more in a thread."""
@@ -77,7 +79,10 @@ class Meter:
         if model in self._answering:
             return
         self._answering[model] = model
-        steps = await tape.find(name="loop.step", kinds=("event",), limit=LOOK_BACK, newest=True)
+        newest = await tape.size()
+        steps = await tape.find(
+            after=max(0, newest - LOOK_BACK), kinds=("event",), name="loop.step"
+        )
         for entry in steps:
             self.learn(model, entry.payload["data"])
 

@@ -1,0 +1,90 @@
+"""The tool that gathers from a tape what is worth knowing for a task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from agent.errors import ToolRefused
+from agent.tool import Role, ToolContext
+from agent.tools.context import NOTE
+from tape.entry import Entry, message
+from tape.handle import Tape
+from tests.agent.scripted import call, new_tape
+from tests.agent.tools.using import use_in
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a constructor returns, as far as the tool reads it."""
+
+    messages: Sequence[Mapping[str, Any]]
+    entries: Sequence[Entry]
+    tokens: int
+    record: object = None
+
+
+class ConstructedTape(Tape):
+    """A tape whose context for any task is its newest message."""
+
+    async def context_for(  # type: ignore[override,unused-ignore]
+        self, task: str, *, budget: int = 4000, lane: str | None = None
+    ) -> Made:
+        """Note what was asked for, and return the newest message and a call."""
+        self.wanted = (task, budget, lane)
+        newest = await self.recent(1)
+        called = {"role": "assistant", "content": "", "tool_calls": [call().as_openai()]}
+        return Made([dict(newest[0].payload), called], newest, 12)
+
+
+@pytest.fixture
+async def tape() -> ConstructedTape:
+    made = ConstructedTape(new_tape().store, "chat")
+    await made.append(message("user", [{"type": "text", "text": "plums are ripe"}]))
+    return made
+
+
+async def test_it_gives_what_the_tape_makes_for_a_task(tape: ConstructedTape) -> None:
+    context = ToolContext(tape, Role.MEMBER, "lane-1", "t-1")
+    told = await use_in(context, "tape.context", task="harvest", budget=500)
+    assert tape.wanted == ("harvest", 500, "lane-1")
+    assert told == {
+        "task": "harvest",
+        "note": NOTE,
+        "tokens": 12,
+        "entries": [3],
+        "messages": [
+            {"role": "user", "text": "plums are ripe"},
+            {"role": "assistant", "text": "", "calls": ["echo"]},
+        ],
+    }
+
+
+async def test_of_another_chat_it_is_not_this_lane_s(tape: ConstructedTape) -> None:
+    other = ConstructedTape(tape.store, "other")
+    await other.append(message("user", "pears"))
+    context = ToolContext(tape, Role.OWNER, "lane-1", "t-1", tape_of=lambda _chat: other)
+    told = await use_in(context, "tape.context", task="harvest", chat="telegram:-100")
+    assert other.wanted[2] is None
+    assert told["messages"][0]["text"] == "pears"
+
+
+async def test_another_chat_is_refused_where_the_gateway_hands_none_over(
+    tape: ConstructedTape,
+) -> None:
+    context = ToolContext(tape, Role.ADMIN, None, "t-1")
+    with pytest.raises(ToolRefused, match="only the owner"):
+        await use_in(context, "tape.context", task="harvest", chat="telegram:-100")
+
+
+@pytest.mark.parametrize("arguments", [{}, {"task": ""}, {"task": "a", "budget": 100_000}])
+async def test_what_is_out_of_bounds_is_refused(
+    tape: ConstructedTape, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(ToolRefused):
+        await use_in(ToolContext(tape, Role.MEMBER), "tape.context", **arguments)

@@ -19,8 +19,9 @@ from agent.errors import AgentError, ToolRefused
 from agent.events import AgentEvent
 from agent.log import TurnLog
 from tape.context import TURN_START
-from tape.entry import event, handoff, message
-from tape.handle import ForkTape, Tape, find_fork, open_fork
+from tape.entry import EVENT, event, handoff, message
+from tape.handle import Tape
+from tape.service import TapeService
 
 DEEPEST: Final = 2
 """The answer to a person is at depth 0; what stands at this depth has no subagents."""
@@ -58,7 +59,10 @@ class _Cost:
 class Subagents:
     """The subagents of one loop: so many run side by side, the others wait for them."""
 
-    def __init__(self, log: TurnLog, run: RunsTask, depth: int, most: int) -> None:
+    def __init__(
+        self, tapes: TapeService, log: TurnLog, run: RunsTask, depth: int, most: int
+    ) -> None:
+        self._tapes = tapes
         self._log = log
         self._run = run
         self._depth = depth + 1
@@ -72,28 +76,30 @@ class Subagents:
             raise ToolRefused(f"there were {MOST_IN_ALL} subagents for this answer: do it yourself")
         async with self._places:
             cost = _Cost()
-            async with self._fork(task, cost) as fork:
+            async with (
+                self._tapes.fork_tape(self._log.tape, merge_back=False) as fork,
+                self._named(fork.name, task, cost),
+            ):
                 return await self._answer(fork, task, cost)
 
     @asynccontextmanager
-    async def _fork(self, task: str, cost: _Cost) -> AsyncIterator[ForkTape]:
-        """Open a fork and name it on the parent; whatever happens, both tell how it ended."""
-        fork = await open_fork(self._log.tape, None, merge_back=False)
-        told = {"fork": fork.name, "task": task[:EXCERPT], "depth": self._depth}
-        await self._log.record(event(START, told))
+    async def _named(self, fork: str, task: str, cost: _Cost) -> AsyncIterator[None]:
+        """Name a fork on the parent, and tell there how it ended, whatever happens."""
+        await self._log.record(
+            event(START, {"fork": fork, "task": task[:EXCERPT], "depth": self._depth})
+        )
         status = "done"
         try:
-            yield fork
+            yield
         except BaseException as cause:
             status = "failed" if isinstance(cause, Exception) else "cancelled"
             raise
         finally:
             with anyio.CancelScope(shield=True):
-                await fork.discard(f"a subagent's: {status}")
-                end = {"fork": fork.name, "status": status, "steps": cost.steps}
+                end = {"fork": fork, "status": status, "steps": cost.steps}
                 await self._log.record(event(END, {**end, "usage": dict(cost.usage)}))
 
-    async def _answer(self, fork: ForkTape, task: str, cost: _Cost) -> str:
+    async def _answer(self, fork: Tape, task: str, cost: _Cost) -> str:
         turn = f"{self._log.turn}/{fork.name.rpartition('.')[2]}"
         log = TurnLog(fork, turn, self._log.lane)
         # The anchor comes before the turn: the view begins with it, not with the parent's.
@@ -117,25 +123,20 @@ class Subagents:
         return final
 
 
-async def close_left(log: TurnLog) -> None:
+async def close_left(tapes: TapeService, log: TurnLog) -> None:
     """Close the forks that a turn had open when its process was lost; they stay as evidence."""
-    for name in await _open_forks(log.tape, log.turn):
-        await _close(Tape(log.tape.store, name))
-        await log.record(event(END, {"fork": name, "status": "lost"}))
+    left = await _left(log)
+    if not left:
+        return
+    for fork in await tapes.open_forks(log.tape.name):
+        if any(fork.name == name or fork.name.startswith(f"{name}.") for name in left):
+            await fork.discard(LOST)
+    await log.record(*(event(END, {"fork": name, "status": "lost"}) for name in left))
 
 
-async def _close(tape: Tape) -> None:
-    fork = await find_fork(tape)
-    turns = {entry.meta["turn"] for entry in await fork.own_entries() if "turn" in entry.meta}
-    for turn in turns:
-        for name in await _open_forks(fork, turn):
-            await _close(Tape(tape.store, name))
-    await fork.discard(LOST)
-
-
-async def _open_forks(tape: Tape, turn: str) -> list[str]:
-    """Return the forks that a turn has begun on a tape and not ended."""
-    own = await tape.find(turn=turn, kinds=("event",))
+async def _left(log: TurnLog) -> list[str]:
+    """Return the forks that a turn has begun and not ended."""
+    own = await log.tape.find(turn=log.turn, kinds=(EVENT,))
     begun = [entry.payload["data"]["fork"] for entry in own if entry.name == START]
     ended = {entry.payload["data"]["fork"] for entry in own if entry.name == END}
     return [name for name in begun if name not in ended]

@@ -96,7 +96,7 @@ class BuiltinPlugin:
         await _record_prompt(turn, prompt)
         task = await self._task(turn.log, turn.session_id, prompt, state, turn)
         if turn.asked.turn_id:
-            await close_left(turn.log)
+            await close_left(self._core.tapes, turn.log)
         async for told in run_turn(task, self._core.model):
             if told.kind == "final":
                 turn.final_text = told.data.get("text")
@@ -191,7 +191,7 @@ class BuiltinPlugin:
                     yield told
 
         if depth < DEEPEST and settings.agent.subagents:
-            helpers = Subagents(log, run, depth, settings.agent.subagents)
+            helpers = Subagents(self._core.tapes, log, run, depth, settings.agent.subagents)
             context = replace(context, give=helpers.give)
         return Task(
             log=log,

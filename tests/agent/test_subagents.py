@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from pathlib import Path
 
 import anyio
 import pytest
@@ -13,9 +14,10 @@ from agent.events import AgentEvent
 from agent.log import TurnLog
 from agent.loop import run_turn
 from agent.subagents import END, MOST_IN_ALL, START, Subagents, close_left
-from tape.entry import Entry, event, message
-from tape.fork import ForkTape, find_fork, open_fork
+from tape.entry import FORK_OPEN, Entry, event, message
+from tape.fork import INFIX
 from tape.handle import Tape
+from tape.service import TapeService
 from tests.agent.scripted import (
     ECHO,
     LANE,
@@ -41,6 +43,10 @@ async def tape() -> AsyncIterator[Tape]:
     await made.store.close()
 
 
+def service(tape: Tape) -> TapeService:
+    return TapeService(tape.store, Path("workspace"))
+
+
 class Helpers:
     """The subagents of a turn, answered by a script."""
 
@@ -48,7 +54,7 @@ class Helpers:
         self.log = TurnLog(tape, TURN, LANE)
         self.model = ScriptedModel(*answers)
         self.depths: list[int] = []
-        self.given = Subagents(self.log, self.run, depth, most)
+        self.given = Subagents(service(tape), self.log, self.run, depth, most)
 
     async def run(self, log: TurnLog, asked: int, depth: int) -> AsyncGenerator[AgentEvent, None]:
         """Run the loop on the fork; see `RunsTask`."""
@@ -71,10 +77,10 @@ async def told(tape: Tape) -> list[tuple[str, str]]:
     return [(str(entry.name), entry.payload["data"].get("status", "")) for entry in found]
 
 
-async def forks(tape: Tape) -> list[ForkTape]:
-    started: Sequence[Entry] = await tape.find(name=START)
-    names = [entry.payload["data"]["fork"] for entry in started]
-    return [await find_fork(Tape(tape.store, name)) for name in names]
+async def fork_of(tape: Tape) -> list[Entry]:
+    """Return what the fork of the tape's only subagent holds, its opening and its end included."""
+    (start,) = await tape.find(name=START)
+    return await Tape(tape.store, start.payload["data"]["fork"]).read()
 
 
 async def test_the_answer_of_a_subagent_is_what_giving_it_a_task_returns(tape: Tape) -> None:
@@ -95,13 +101,13 @@ async def test_it_is_shown_its_task_and_not_the_conversation(tape: Tape) -> None
 async def test_it_sees_the_same_tape_and_leaves_nothing_on_it_but_two_events(tape: Tape) -> None:
     before = await tape.read()
     await Helpers(tape, asks(call()), says("12")).give()
-    (fork,) = await forks(tape)
-    assert (await fork.read())[: len(before)] == before
+    seen = (await fork_of(tape))[0].payload["data"]
+    assert (seen["parent"], seen["at"]) == (tape.name, len(before))
     after = (await tape.read())[len(before) :]
     assert [entry.name for entry in after] == [START, END]
     start, end = (entry.payload["data"] for entry in after)
-    assert start == {"fork": fork.name, "task": "Count the plums.", "depth": 1}
-    assert (end["fork"], end["status"]) == (fork.name, "done")
+    assert (start["task"], start["depth"]) == ("Count the plums.", 1)
+    assert (end["fork"], end["status"]) == (start["fork"], "done")
     assert all(entry.meta == {"turn": TURN, "lane": LANE} for entry in after)
 
 
@@ -109,9 +115,8 @@ async def test_its_model_calls_stay_on_the_fork_as_evidence(tape: Tape) -> None:
     usage = {"prompt_tokens": 10, "completion_tokens": 2}
     answers = asks(call()), says("12", usage=usage)
     await Helpers(tape, *answers).give()
-    (fork,) = await forks(tape)
-    assert await fork.state() == "fork.discarded"
-    own = await fork.own_entries()
+    own = await fork_of(tape)
+    assert own[-1].name == "fork.discarded"
     assert [e.payload["data"]["status"] for e in own if e.name == "loop.step"] == ["tools", "ok"]
     assert [e.text for e in own if e.meta.get("final")] == ["12"]
     (end,) = await tape.find(name=END)
@@ -124,9 +129,9 @@ async def test_an_error_in_it_is_a_sentence_to_the_model(tape: Tape) -> None:
         await helpers.give()
     assert "sk-1" not in str(caught.value)
     assert await told(tape) == [(START, ""), (END, "failed")]
-    (fork,) = await forks(tape)
-    assert await fork.state() == "fork.discarded"
-    steps = [e for e in await fork.own_entries() if e.name == "loop.step"]
+    own = await fork_of(tape)
+    assert own[-1].name == "fork.discarded"
+    steps = [e for e in own if e.name == "loop.step"]
     assert [entry.payload["data"]["status"] for entry in steps] == ["error"]
 
 
@@ -141,13 +146,13 @@ async def test_a_turn_that_is_stopped_stops_its_subagents_and_closes_their_forks
         await anyio.sleep_forever()
         yield AgentEvent("final")
 
-    given = Subagents(helpers.log, hang, 0, 2)
+    given = Subagents(service(tape), helpers.log, hang, 0, 2)
     async with anyio.create_task_group() as group:
         group.start_soon(given.give, "wait")
         await begun.wait()
         group.cancel_scope.cancel()
     assert await told(tape) == [(START, ""), (END, "cancelled")]
-    assert [await fork.state() for fork in await forks(tape)] == ["fork.discarded"]
+    assert (await fork_of(tape))[-1].name == "fork.discarded"
 
 
 async def test_so_many_run_side_by_side_and_the_others_wait(tape: Tape) -> None:
@@ -162,7 +167,7 @@ async def test_so_many_run_side_by_side_and_the_others_wait(tape: Tape) -> None:
         running -= 1
         yield AgentEvent("final", {"text": "ok"})
 
-    given = Subagents(TurnLog(tape, TURN, LANE), run, 0, 2)
+    given = Subagents(service(tape), TurnLog(tape, TURN, LANE), run, 0, 2)
     async with anyio.create_task_group() as group:
         for number in range(6):
             group.start_soon(given.give, f"task {number}")
@@ -181,24 +186,35 @@ async def test_there_is_an_end_to_how_many_one_answer_may_have(tape: Tape) -> No
 # After a crash
 
 
+async def lost_inside(tape: Tape, turn: str) -> None:
+    """Leave a fork, and a fork in it, as a process that was killed does."""
+    outer = await left_open(tape, "outer")
+    await left_open(outer, "inner")
+    await TurnLog(tape, turn, LANE).record(event(START, {"fork": outer.name}))
+
+
+async def left_open(parent: Tape, name: str) -> Tape:
+    fork = Tape(parent.store, f"{parent.name}{INFIX}{name}")
+    opening = {"parent": parent.name, "at": await parent.size(), "merge_back": False}
+    await fork.append(event(FORK_OPEN, opening))
+    return fork
+
+
 async def test_forks_that_a_lost_process_left_open_are_closed_by_the_resumed_turn(
     tape: Tape,
 ) -> None:
     log = TurnLog(tape, TURN, LANE)
-    outer = await open_fork(tape, None, merge_back=False)
-    await log.record(event(START, {"fork": outer.name}))
-    inside = TurnLog(outer, "t-1/inner", LANE)
-    inner = await open_fork(outer, None, merge_back=False)
-    await inside.record(event(START, {"fork": inner.name}))
-    await close_left(log)
-    assert [await fork.state() for fork in (outer, inner)] == ["fork.discarded"] * 2
+    await lost_inside(tape, TURN)
+    assert len(await service(tape).open_forks()) == 2
+    await close_left(service(tape), log)
+    assert await service(tape).open_forks() == []
+    assert (await fork_of(tape))[-1].name == "fork.discarded"
     assert await told(tape) == [(START, ""), (END, "lost")]
-    await close_left(log)
+    await close_left(service(tape), log)
     assert await told(tape) == [(START, ""), (END, "lost")]
 
 
 async def test_the_forks_of_other_turns_are_left_alone(tape: Tape) -> None:
-    fork = await open_fork(tape, None, merge_back=False)
-    await TurnLog(tape, "t-2", LANE).record(event(START, {"fork": fork.name}))
-    await close_left(TurnLog(tape, TURN, LANE))
-    assert await fork.state() == "open"
+    await lost_inside(tape, "t-2")
+    await close_left(service(tape), TurnLog(tape, TURN, LANE))
+    assert len(await service(tape).open_forks()) == 2

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from agent.anchors import HINT
+from agent.loop import OVERFLOW_NOTICED
 from tape.context import (
     LATEST,
     is_edit,
@@ -111,8 +112,8 @@ async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: in
     """Return what a turn takes again after its anchor, in the order in which it is shown.
 
     The questions always; of its calls with their results, then of its other messages, the newest
-    that `budget` tokens hold. What was shown before the turn fills no more than half the budget, so
-    that the conversation can go on before it is cut again.
+    that `budget` tokens hold. After `context:overflow` what was shown before comes along, as far as
+    half the budget holds it, so that the conversation can go on before it is cut again.
     """
     own = await tape.find(turn=turn)
     earlier = [number for number in taken_ids(own) if number not in asked]
@@ -132,11 +133,11 @@ async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: in
 
 async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Entry]:
     """Return the messages of a turn's view before its anchor that are not its own."""
-    anchors = [entry.id for entry in own if entry.kind == ANCHOR]
-    if not anchors:
-        return []
+    anchors = [entry for entry in own if entry.kind == ANCHOR]
+    if not anchors or anchors[-1].name != OVERFLOW_NOTICED:
+        return []  # how far too long the prompt was, a provider does not tell
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
-    shown = await view_entries(PastTape(tape, anchors[-1] - 1), LATEST, lane, turn)
+    shown = await view_entries(PastTape(tape, anchors[-1].id - 1), LATEST, lane, turn)
     mine = {*taken_ids(own), *(entry.id for entry in own)}
     return [
         entry

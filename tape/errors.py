@@ -5,6 +5,7 @@ TapeError
 +-- QueryRefused      a query that nothing can answer to: a date that is none, half a character
 +-- UnitFailed        a statement of a unit of work did not change what it had to
 +-- NotFound          no such anchor; names the nearest ones
++-- NumbersUnfit      what the linker has learned is missing or damaged; its rules work without
 +-- StoreUnavailable  the store is closed, or its disk or database is away
 +-- StoreTooNew       written by a newer version; left untouched
 +-- StoreUnfit        not a tape database, or an SQLite that could damage it
@@ -57,6 +58,17 @@ class NotFound(TapeError):
         self.nearest = tuple(get_close_matches(shown, list(known), n=3, cutoff=0.3))
         hint = f"; the nearest are {', '.join(self.nearest)}" if self.nearest else ""
         super().__init__(f"no anchor named {shown!r} on this tape{hint}")
+
+
+class NumbersUnfit(TapeError):
+    """What the linker has learned is missing or damaged; it links by its rules without."""
+
+    def __init__(self, path: Path, trouble: str) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} cannot be read ({trouble}): install Tapeway again; until then messages are"
+            " linked by rules alone"
+        )
 
 
 class StoreUnavailable(TapeError):

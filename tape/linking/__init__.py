@@ -4,6 +4,8 @@ said     what a linker is told, and what it answers
 words    what is kept of a text
 room     what is remembered of a chat
 rules    replies and threads, and the rules
+asked pairs lanes relevance   a new message against messages and lanes, in numbers
+trees numbers model          what was learned from such numbers, and what it says
 linker   the decision
 ranking  the earlier messages of a conversation, ranked or chosen
 """

@@ -1,21 +1,63 @@
-"""The linker: where a new message belongs."""
+"""The linker: where a new message belongs, and what belongs to it."""
 
 from __future__ import annotations
 
+from typing import Final
+
+from tape.linking.model import Model
+from tape.linking.numbers import load
+from tape.linking.ranking import chosen, latest, ranked
 from tape.linking.room import Room
-from tape.linking.rules import by_rules, given
+from tape.linking.rules import by_recency, by_rules, given
 from tape.linking.said import Link, Said
+
+CROWD: Final = 3
+"""People from whom on conversations run through each other."""
+
+KNOWN: Final = 10
+"""Messages after which a room without a crowd is taken for one; any room begins with few people."""
 
 
 class Linker:
     """Names a message's conversation from what was said before it: causal, and without memory.
 
-    What the platform says (a thread, a reply) comes first.
+    What the platform says (a thread, a reply) comes first. Without a model it links by rules.
     """
+
+    def __init__(self, model: Model | None = None) -> None:
+        """Link by a model, or by rules alone."""
+        self.model = model
+
+    @classmethod
+    def shipped(cls) -> Linker:
+        """Make a linker with the model that is part of Tapeway; raise NumbersUnfit without it."""
+        return cls(load())
 
     def link(self, room: Room, said: Said, replied_lane: str | None = None) -> Link:
         """Return where a message belongs; the room is not changed.
 
         `replied_lane` is the lane of the message replied to, where the room has forgotten it.
         """
-        return given(room, said, replied_lane) or by_rules(room, said)
+        link = given(room, said, replied_lane)
+        if link is not None:
+            return link
+        if _quiet(room, said.author):
+            return by_recency(room, said)
+        return self.model.link(room, said) if self.model else by_rules(room, said)
+
+    def ranked(self, room: Room, key: str, k: int) -> list[str]:
+        """Return the keys of at most k messages before one, the likeliest first."""
+        if _quiet(room):
+            return latest(room, key, k)[::-1]
+        return ranked(room, key, k, self.model)
+
+    def chosen(self, room: Room, key: str, most: int = 50) -> list[str]:
+        """Return the keys of the messages before one that are of its conversation, oldest first."""
+        if _quiet(room):
+            return latest(room, key, most)
+        return chosen(room, key, most, self.model)
+
+
+def _quiet(room: Room, *more: str) -> bool:
+    """Tell whether a room has one conversation at a time: there are not enough people for two."""
+    return len(room) >= KNOWN and len(room.authors.keys() | set(more)) < CROWD

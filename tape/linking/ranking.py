@@ -6,27 +6,67 @@ better. Both are functions of the room alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tape.linking.model import Model
 from tape.linking.room import Heard, Room
 
 
-def ranked(room: Room, key: str, k: int) -> list[str]:
-    """Return the keys of at most k earlier messages, the likeliest first."""
+def ranked(room: Room, key: str, k: int, model: Model | None = None) -> list[str]:
+    """Return the keys of at most k earlier messages, the likeliest of the conversation first."""
+    return [heard.key for _, heard in _likeliest(room, key, model)[:k]]
+
+
+def chosen(room: Room, key: str, most: int = 50, model: Model | None = None) -> list[str]:
+    """Return the keys of the conversation's earlier messages, oldest first; not filled up.
+
+    With a model what is unsure is taken along where it is worth its place; without one, or in a
+    platform's thread, these are the lane's.
+    """
     asked = room.by_key.get(key)
     if asked is None:
         return []
-    before = [heard for heard in room.heard if heard.number < asked.number]
-    before.sort(key=lambda heard: -_likeness(asked, heard))
-    return [heard.key for heard in before[:k]]
+    if model is None or asked.threaded:
+        lane = room.lanes[asked.lane].heard
+        return [heard.key for heard in lane if heard.number < asked.number][-most:]
+    likeliest = _likeliest(room, key, model)
+    size = best_size([chance for chance, _ in likeliest], most)
+    taken = sorted(likeliest[:size], key=lambda pair: pair[1].number)
+    return [heard.key for _, heard in taken]
 
 
-def chosen(room: Room, key: str, most: int = 50) -> list[str]:
-    """Return the keys of the conversation's earlier messages, oldest first; not filled up."""
+def latest(room: Room, key: str, most: int) -> list[str]:
+    """Return the keys of the last messages before one, oldest first."""
+    return [heard.key for heard in room.before(key).heard][-most:] if key in room.by_key else []
+
+
+def best_size(chances: Sequence[float], most: int) -> int:
+    """Return how many of the likeliest to take, for the best sum of recall and precision.
+
+    `chances` come highest first. Of n taken, sum(n) / n are expected to be right, and sum(n) of all
+    that there are.
+    """
+    everything = sum(chances) or 1.0
+    best, size, total = 0.0, 0, 0.0
+    for taken, chance in enumerate(chances[:most], 1):
+        total += chance
+        worth = total / taken + total / everything
+        if worth > best:
+            best, size = worth, taken
+    return size
+
+
+def _likeliest(room: Room, key: str, model: Model | None) -> list[tuple[float, Heard]]:
+    """Return the messages before one with their chances, the likeliest first, then the newest."""
     asked = room.by_key.get(key)
     if asked is None:
         return []
-    lane = room.lanes[asked.lane]
-    before = [heard.key for heard in lane.heard if heard.number < asked.number]
-    return before[-most:]
+    before = room.before(key)
+    if model is None or asked.threaded:
+        pairs = [(_likeness(asked, heard), heard) for heard in before.heard]
+    else:
+        pairs = model.relevant(before, asked)
+    return sorted(pairs, key=lambda pair: (-pair[0], -pair[1].number))
 
 
 def _likeness(asked: Heard, heard: Heard) -> float:

@@ -8,31 +8,39 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from tape.linking.said import THREAD, Link, Said
-from tape.linking.words import gist
+from tape.linking.words import called, gist
 
-WINDOW: Final = 160
+WINDOW: Final = 200
+REMEMBERED: Final = 200
+"""Characters of a text that are remembered, for the names in it."""
 
 K = TypeVar("K")
 
 
+def minute(at: float) -> int:
+    """Return the minute of a time: where clocks show no more, finer ones must not differ."""
+    return int(at // 60)
+
+
 class Heard:
-    """A remembered message: what a linker needs of it, without its text."""
+    """A remembered message: what a linker needs of it."""
 
     __slots__ = (
         "agent",
-        "answers",
         "asks",
-        "at",
         "author",
+        "called",
         "holds",
         "key",
         "lane",
         "length",
         "mentions",
-        "name",
+        "minute",
         "number",
         "opens",
         "parent",
+        "replied",
+        "text",
         "threaded",
         "words",
     )
@@ -41,11 +49,12 @@ class Heard:
         """Keep what matters of a message; `number` counts the messages of its room."""
         text = gist(said.text)
         self.key = said.key
-        self.at = said.at
+        self.minute = minute(said.at)
         self.author = said.author
-        self.name = said.name
+        self.called = called(said.name)
         self.mentions = said.mentions
         self.agent = said.agent
+        self.replied = said.reply_to is not None
         self.threaded = link.lane.startswith(THREAD)
         self.lane = link.lane
         self.parent = link.parent
@@ -55,8 +64,13 @@ class Heard:
         self.opens = text.opens
         self.asks = text.asks
         self.holds = text.holds
-        self.answers = 0
-        """How many remembered messages go on from this one."""
+        self.text = said.text[:REMEMBERED]
+
+    def as_said(self) -> Said:
+        """Return it as it was said, as far as it is remembered."""
+        replied = self.parent if self.replied else None
+        at = self.minute * 60.0
+        return Said(self.key, at, self.author, self.called, self.text, self.mentions, replied)
 
 
 @dataclass(slots=True)
@@ -74,7 +88,17 @@ class Room:
     as the one that was never forgotten.
     """
 
-    __slots__ = ("authors", "by_key", "frequency", "heard", "lanes", "most", "number")
+    __slots__ = (
+        "answers",
+        "authors",
+        "by_key",
+        "frequency",
+        "heard",
+        "lanes",
+        "mentioning",
+        "most",
+        "number",
+    )
 
     def __init__(self, most: int = WINDOW) -> None:
         """Make an empty room."""
@@ -82,7 +106,11 @@ class Room:
         self.number = 0
         self.heard: deque[Heard] = deque()
         self.by_key: dict[str, Heard] = {}
+        self.answers: dict[str, int] = {}
+        """How many remembered messages go on from one, by its key."""
         self.authors: dict[str, deque[Heard]] = {}
+        self.mentioning: dict[str, deque[Heard]] = {}
+        """By whom is mentioned."""
         self.lanes: dict[str, Lane] = {}
         self.frequency: dict[int, int] = {}
 
@@ -105,18 +133,7 @@ class Room:
         """
         if said.key in self.by_key:
             return
-        new = Heard(said, link, self.number)
-        self.number += 1
-        self.heard.append(new)
-        self.by_key[new.key] = new
-        self.authors.setdefault(new.author, deque()).append(new)
-        lane = self.lanes.setdefault(new.lane, Lane())
-        lane.heard.append(new)
-        lane.authors[new.author] = lane.authors.get(new.author, 0) + 1
-        for word in new.words:
-            self.frequency[word] = self.frequency.get(word, 0) + 1
-        if new.parent in self.by_key and new.parent is not None:
-            self.by_key[new.parent].answers += 1
+        self._keep(Heard(said, link, self.number))
         if len(self.heard) > self.most:
             self._forget()
 
@@ -125,11 +142,40 @@ class Room:
         said = self.authors.get(author)
         return said[-1] if said else None
 
+    def before(self, key: str) -> Room:
+        """Return the room as it was when a remembered message came, as far as it is remembered."""
+        room = Room(self.most)
+        for heard in self.heard:
+            if heard.key == key:
+                break
+            room._keep(heard)
+        return room
+
+    def _keep(self, new: Heard) -> None:
+        """Remember a message."""
+        self.number = new.number + 1
+        self.heard.append(new)
+        self.by_key[new.key] = new
+        self.authors.setdefault(new.author, deque()).append(new)
+        for person in set(new.mentions):
+            self.mentioning.setdefault(person, deque()).append(new)
+        lane = self.lanes.setdefault(new.lane, Lane())
+        lane.heard.append(new)
+        lane.authors[new.author] = lane.authors.get(new.author, 0) + 1
+        for word in new.words:
+            self.frequency[word] = self.frequency.get(word, 0) + 1
+        if new.parent is not None:
+            self.answers[new.parent] = self.answers.get(new.parent, 0) + 1
+
     def _forget(self) -> None:
         """Forget the oldest message, and all that was counted of it."""
         old = self.heard.popleft()
         del self.by_key[old.key]
+        if old.parent is not None:
+            _fewer(self.answers, old.parent)
         _drop(self.authors, old.author)
+        for person in set(old.mentions):
+            _drop(self.mentioning, person)
         lane = self.lanes[old.lane]
         lane.heard.popleft()
         _fewer(lane.authors, old.author)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from tape.linking.room import Heard, Room
+from tape.linking.room import Heard, Room, minute
 from tape.linking.said import THREAD, Link, Said, starts
 from tape.linking.words import gist
 
-MINUTE: Final = 60.0
 SHORT: Final = 6
 """Content words up to which a statement is taken for a remark on the line before."""
 
@@ -51,7 +50,7 @@ def by_rules(room: Room, said: Said) -> Link:
 def by_recency(room: Room, said: Said) -> Link:
     """Link a message in a room of one conversation at a time: to the last one, until a lull."""
     last = _last(room)
-    if last is None or said.at - last.at > LULL * MINUTE:
+    if last is None or minute(said.at) - last.minute > LULL:
         return starts(said)
     return Link(last.lane, last.key, "the only conversation")
 
@@ -107,4 +106,4 @@ def _last(room: Room) -> Heard | None:
 
 def _within(said: Said, heard: Heard, minutes: float) -> bool:
     """Tell whether a message is at most so many minutes old."""
-    return said.at - heard.at <= minutes * MINUTE
+    return minute(said.at) - heard.minute <= minutes

@@ -18,6 +18,7 @@ MOST_WORDS: Final = 40
 MOST_CHARACTERS: Final = 2_000
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019._+/-]+[^\W_]+)*")
+_NAME: Final = re.compile(r"[^\W\d_](?:[^\s_|]*[^\W\d_])?")
 _WIDE: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _LINK: Final = re.compile(r"https?://|www\.|`")
 
@@ -66,6 +67,9 @@ class Gist:
     holds: bool
     """It holds a link or code."""
 
+    spoken: frozenset[str] = frozenset()
+    """Every word as it was said, to find names in; not remembered."""
+
 
 def gist(text: str) -> Gist:
     """Take a text's gist; the first 2 000 characters are looked at."""
@@ -82,12 +86,19 @@ def gist(text: str) -> Gist:
         opens=_opening(found),
         asks="?" in text or "\uff1f" in text,
         holds=_LINK.search(text) is not None,
+        spoken=frozenset(found),
     )
 
 
 def hashed(word: str) -> int:
     """Return the number of a word, as a gist holds it."""
     return crc32(word.lower().encode("utf-8", "replace")) % BUCKETS
+
+
+def called(name: str) -> str:
+    """Return how someone is called in texts: the first word of a name, without what adorns it."""
+    found = _NAME.search(name.lower())
+    return found[0] if found else ""
 
 
 def _opening(found: list[str]) -> int:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from tape.linking import Link, Linker, Room, Said
+from tape.linking.room import WINDOW
 
 
 class Talk:
     """A room that is linked as it goes; a line is `author: text`, people's names are their ids."""
 
-    def __init__(self, linker: Linker, *, most: int = 160) -> None:
+    def __init__(self, linker: Linker, *, most: int = WINDOW) -> None:
         self.linker = linker
         self.room = Room(most)
         self.said: list[tuple[Said, Link]] = []
         self.at = 0.0
+        self.keys = count()
 
     def say(
         self,
@@ -23,10 +27,12 @@ class Talk:
         thread: str | None = None,
         lane: str | None = None,
         after: float = 20.0,
+        key: str | None = None,
     ) -> Link:
         """Say something some seconds later; return its link."""
         self.at += after
-        said = Said(str(len(self.said)), self.at, author, author, text, mentions, reply_to, thread)
+        key = str(next(self.keys)) if key is None else key
+        said = Said(key, self.at, author, author, text, mentions, reply_to, thread)
         link = self.linker.link(self.room, said, lane)
         self.room.add(said, link)
         self.said.append((said, link))

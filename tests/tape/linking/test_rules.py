@@ -12,8 +12,9 @@ MINUTES = 60.0
 
 @pytest.fixture
 def talk() -> Talk:
-    """A room where two people talk of two things."""
+    """A room of three people where two talk of two things."""
     talk = Talk(Linker())
+    talk.say("eve", "has everybody seen that the windows were cleaned this morning?", key="eve's")
     talk.say("ann", "does the printer in the hall work for somebody today?")
     talk.say("bob", "which road leads from the station to the harbour quickly?")
     return talk
@@ -85,3 +86,13 @@ def test_a_short_remark_goes_on_from_the_line_before(talk: Talk) -> None:
 
 def test_a_question_of_someone_new_starts_a_conversation(talk: Talk) -> None:
     assert talk.say("cid", "any plans?").lane == "said:2"
+
+
+def test_two_people_have_one_conversation_until_a_lull() -> None:
+    talk = Talk(Linker())
+    for number in range(5):
+        talk.say("ann", f"does the printer in the hall work for somebody today? {number}")
+        talk.say("bob", f"which road leads from the station to the harbour? {number}")
+    link = talk.say("ann", "does nobody know where the keys of the cellar are?")
+    assert (link.parent, link.why) == ("9", "the only conversation")
+    assert talk.say("bob", "and now?", after=31 * MINUTES).parent is None

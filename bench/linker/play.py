@@ -1,0 +1,186 @@
+"""A log is linked, line by line, by the code that links; rows are gathered with what is true."""
+
+from __future__ import annotations
+
+import random
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from bench.irc import FIRST_LINE, Line, Log
+from bench.linker.vary import Scene
+from tape.linking.asked import Asked
+from tape.linking.model import Judgement, Model
+from tape.linking.relevance import relevance_rows
+from tape.linking.room import WINDOW, Heard, Room
+from tape.linking.rules import by_rules, given
+from tape.linking.said import Link, Said
+
+Lanes = Literal["annotated", "own"]
+
+SETTLED: Final = 30
+"""Annotated lines after which a room is full enough to look back."""
+
+FALSE_PAIRS: Final = 0.25
+FALSE_IN_HINDSIGHT: Final = 0.35
+LOOKED_BACK: Final = 0.35
+"""Shares that are kept, of what is not true and there is most of; and of lines that look back."""
+
+
+@dataclass(slots=True)
+class Rows:
+    """Rows of one stage, flat, with what is true of each and what it weighs."""
+
+    width: int = 0
+    values: array[float] = field(default_factory=lambda: array("f"))
+    truth: array[float] = field(default_factory=lambda: array("f"))
+    weight: array[float] = field(default_factory=lambda: array("f"))
+
+    def add(self, row: Sequence[float], truth: float, weight: float = 1.0) -> None:
+        """Add a row."""
+        self.width = len(row)
+        self.values.extend(row)
+        self.truth.append(truth)
+        self.weight.append(weight)
+
+    def extend(self, other: Rows) -> None:
+        """Add the rows of another."""
+        self.width = self.width or other.width
+        self.values.extend(other.values)
+        self.truth.extend(other.truth)
+        self.weight.extend(other.weight)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """The rows of every stage."""
+
+    pair: Rows = field(default_factory=Rows)
+    lane: Rows = field(default_factory=Rows)
+    new: Rows = field(default_factory=Rows)
+    relevance: Rows = field(default_factory=Rows)
+
+    def extend(self, other: Gathered) -> None:
+        """Add the rows of another."""
+        self.pair.extend(other.pair)
+        self.lane.extend(other.lane)
+        self.new.extend(other.new)
+        self.relevance.extend(other.relevance)
+
+
+def said_of(line: Line, replies: Mapping[int, int]) -> Said:
+    """Return a line as a platform would tell it."""
+    reply = replies.get(line.number)
+    reply_to = None if reply is None else str(reply)
+    return Said(
+        str(line.number), line.at, line.author, line.author, line.text, line.mentions, reply_to
+    )
+
+
+def from_annotation(log: Log) -> tuple[Line, ...]:
+    """Return the annotated lines, and as many before them as a room remembers."""
+    first = next((at for at, line in enumerate(log.lines) if line.number >= FIRST_LINE), 0)
+    return log.lines[max(0, first - WINDOW) :]
+
+
+def gather(scene: Scene, model: Model, lanes: Lanes, stages: Iterable[str], seed: int) -> Gathered:
+    """Play a log in lanes as annotated or as the model decides; return the rows of some stages."""
+    return _Play(scene, model, lanes, frozenset(stages), random.Random(seed)).run()
+
+
+class _Play:
+    """One log being played."""
+
+    def __init__(
+        self, scene: Scene, model: Model, lanes: Lanes, stages: frozenset[str], rng: random.Random
+    ) -> None:
+        self.log, self.replies = scene.log, scene.replies
+        self.model, self.lanes, self.stages, self.rng = model, lanes, stages, rng
+        self.room = Room()
+        self.gathered = Gathered()
+        self.before: Counter[int] = Counter()
+
+    def run(self) -> Gathered:
+        """Play all of it."""
+        for line in from_annotation(self.log):
+            said = said_of(line, self.replies)
+            asked = Asked(self.room, said, self.model.weights)
+            judged = self.model.judge(self.room, asked)
+            link = self._link(line, said, judged)
+            conversation = self.log.conversation.get(line.number)
+            if line.number >= FIRST_LINE and conversation is not None and self.room.heard:
+                self._gather(line, conversation, judged)
+                if "relevance" in self.stages:
+                    self._look_back(conversation, asked, judged, link.lane)
+                self.before[conversation] += 1
+            self.room.add(said, link)
+        return self.gathered
+
+    def _link(self, line: Line, said: Said, judged: Judgement) -> Link:
+        """Return a line's link: the platform's, the annotated one, or the model's own."""
+        link = given(self.room, said)
+        if link is not None:
+            return link
+        if self.lanes == "own":
+            return self.model.decide(said, judged)
+        conversation = self.log.conversation.get(line.number)
+        if conversation is None or line.number < FIRST_LINE:
+            return by_rules(self.room, said)
+        parents = self.log.parents.get(line.number)
+        return Link(f"said:{conversation}", str(max(parents)) if parents else None, "annotated")
+
+    def _gather(self, line: Line, conversation: int, judged: Judgement) -> None:
+        """Take the rows of the first two stages."""
+        if "pair" in self.stages:
+            self._pairs(line, judged)
+        there = sum(self._is_of(heard, conversation) for heard in self.room.heard)
+        if "lane" in self.stages:
+            for likely, row in zip(judged.lanes, judged.rows, strict=True):
+                self.gathered.lane.add(row, self._agreement(likely.lane, conversation, there))
+        if "new" in self.stages and judged.lanes:
+            self.gathered.new.add(judged.new_row, not there)
+
+    def _pairs(self, line: Line, judged: Judgement) -> None:
+        """Take the rows of the first stage: true is what the line is annotated to go on from."""
+        parents = {str(parent) for parent in self.log.parents.get(line.number, ())}
+        for heard, row in zip(judged.against, judged.pairs, strict=True):
+            if heard.key in parents:
+                self.gathered.pair.add(row, 1.0)
+            elif self.rng.random() < FALSE_PAIRS:
+                self.gathered.pair.add(row, 0.0, 1 / FALSE_PAIRS)
+
+    def _agreement(self, lane: str, conversation: int, there: int) -> float:
+        """Return how well a lane agrees with a conversation: the harmonic mean of both shares."""
+        known = [heard for heard in self.room.lanes[lane].heard if self._known(heard)]
+        hits = sum(self._is_of(heard, conversation) for heard in known)
+        return 2 * hits / (len(known) + there) if hits else 0.0
+
+    def _look_back(self, conversation: int, asked: Asked, judged: Judgement, lane: str) -> None:
+        """Take the rows of the third stage, for some of the lines that have something to find."""
+        there = self.before[conversation]
+        settled = sum(self.before.values()) >= SETTLED
+        if not there or not settled or self.rng.random() >= LOOKED_BACK:
+            return
+        rows = relevance_rows(self.room, asked, judged, lane)
+        for heard, row in zip(reversed(self.room.heard), rows, strict=True):
+            if int(heard.key) < FIRST_LINE:
+                continue
+            if self._is_of(heard, conversation):
+                self.gathered.relevance.add(row, 1.0, there**-0.5)
+            elif self.rng.random() < FALSE_IN_HINDSIGHT:
+                self.gathered.relevance.add(row, 0.0, there**-0.5 / FALSE_IN_HINDSIGHT)
+
+    def _known(self, heard: Heard) -> bool:
+        return int(heard.key) in self.log.conversation
+
+    def _is_of(self, heard: Heard, conversation: int) -> bool:
+        return self.log.conversation.get(int(heard.key)) == conversation
+
+
+def texts(logs: Iterable[Log]) -> Iterator[str]:
+    """Give every text of some logs."""
+    for log in logs:
+        for line in log.lines:
+            yield line.text

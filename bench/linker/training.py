@@ -1,0 +1,137 @@
+"""The order in which the stages are learned: each from what the ones before it really say.
+
+A stage that judged the very logs it has learned from would look better to the next one than it is.
+So every stage is learned twice on one half of the logs each, and judges the other half; what the
+next one sees is honest. Then all is played again in the lanes that the model itself decides on,
+mistakes included, and learned anew. The numbers that are kept are learned from both halves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from typing import Any, Final
+
+from bench.irc import Log
+from bench.linker.boost import Size, boost
+from bench.linker.play import Gathered, Lanes, Rows, gather, texts
+from bench.linker.vary import Scene, scene, varied
+from tape.linking.model import Model
+from tape.linking.numbers import STAGES, from_numbers, numbers_of
+from tape.linking.words import gist
+
+SIZES: Final[Mapping[str, Size]] = {
+    "pair": Size(100, 20),
+    "lane": Size(70, 15, least=50),
+    "new": Size(50, 8, rate=0.1, least=50),
+    "relevance": Size(110, 20, least=200),
+}
+LEAST_NEW: Final = 0.45
+COMMON: Final = 0.0003
+"""The share of messages from which on a word has a weight of its own."""
+
+Stages = dict[str, tuple[int, list[Any]]]
+Tell = Callable[[str], object]
+
+_playing: list[Model] = []
+"""The model of a worker's process."""
+
+
+def train(logs: Sequence[Log], tell: Tell = print, *, workers: int = 2, seed: int = 1) -> bytes:
+    """Learn from logs; return the file of numbers."""
+    return _Training(logs, tell, workers, seed).run()
+
+
+def weights(logs: Iterable[Log]) -> dict[int, float]:
+    """Return the weights of common words, by their hash."""
+    count: Counter[int] = Counter()
+    messages = 0
+    for text in texts(logs):
+        messages += 1
+        count.update(gist(text).words)
+    least = max(2.0, messages * COMMON)
+    return {
+        word: round(math.log(messages / seen), 1) for word, seen in count.items() if seen > least
+    }
+
+
+class _Training:
+    """The halves, and what was learned from each so far."""
+
+    def __init__(self, logs: Sequence[Log], tell: Tell, workers: int, seed: int) -> None:
+        self.tell, self.workers, self.seed = tell, workers, seed
+        self.weights = weights(logs)
+        self.scenes = [_scenes(logs[0::2], seed), _scenes(logs[1::2], seed)]
+        self.stages: list[Stages] = [_untaught(), _untaught()]
+
+    def run(self) -> bytes:
+        """Learn all, and return what is kept."""
+        pair = self._play("annotated", "pair")
+        self._teach("pair", pair)
+        kept = {"pair": self._keep("pair", pair)}
+        lanes = self._play("annotated", "lane")
+        self._teach("lane", lanes)
+        self._teach("new", self._play("annotated", "new"))
+        own = self._play("own", "lane")
+        for half in (0, 1):
+            own[half].extend(lanes[half])
+        self._teach("lane", own)
+        kept["lane"] = self._keep("lane", own)
+        last = self._play("own", "new", "relevance")
+        for name in ("new", "relevance"):
+            kept[name] = self._keep(name, last)
+        return numbers_of(kept, self.weights, LEAST_NEW)
+
+    def _play(self, lanes: Lanes, *stages: str) -> list[Gathered]:
+        """Play each half by what the other half has taught."""
+        self.tell(f"play in {lanes} lanes for {' and '.join(stages)}")
+        return [self._play_half(half, lanes, stages) for half in (0, 1)]
+
+    def _play_half(self, half: int, lanes: Lanes, stages: tuple[str, ...]) -> Gathered:
+        numbers = numbers_of(self.stages[1 - half], self.weights, LEAST_NEW)
+        gathered = Gathered()
+        tasks = [(one, lanes, stages, at) for at, one in enumerate(self.scenes[half])]
+        with ProcessPoolExecutor(self.workers, initializer=_begin, initargs=(numbers,)) as pool:
+            for rows in pool.map(_gather, tasks, chunksize=4):
+                gathered.extend(rows)
+        return gathered
+
+    def _teach(self, name: str, gathered: list[Gathered]) -> None:
+        """Learn a stage from each half."""
+        each = [getattr(rows, name) for rows in gathered]
+        with ThreadPoolExecutor(2) as pool:
+            for half, learned in enumerate(pool.map(partial(self._learn, name), each)):
+                self.stages[half][name] = learned
+
+    def _keep(self, name: str, gathered: list[Gathered]) -> tuple[int, list[Any]]:
+        """Learn a stage from both halves."""
+        both = Rows()
+        for rows in gathered:
+            both.extend(getattr(rows, name))
+        self.tell(f"{name}: {len(both.truth)} rows of {both.width} numbers")
+        return self._learn(name, both)
+
+    def _learn(self, name: str, rows: Rows) -> tuple[int, list[Any]]:
+        return rows.width, boost(rows, SIZES[name], seed=self.seed)
+
+
+def _scenes(logs: Sequence[Log], seed: int) -> list[Scene]:
+    """Return the rooms to learn from: each log as it is, and as it could have been."""
+    return [room for log in logs for room in (scene(log), varied(log, seed))]
+
+
+def _untaught() -> Stages:
+    return {name: (1, []) for name in STAGES}
+
+
+def _begin(numbers: bytes) -> None:
+    """Load the model of a worker."""
+    _playing[:] = [from_numbers(numbers)]
+
+
+def _gather(task: tuple[Scene, Lanes, tuple[str, ...], int]) -> Gathered:
+    one, lanes, stages, seed = task
+    return gather(one, _playing[0], lanes, stages, seed)

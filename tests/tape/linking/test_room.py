@@ -1,0 +1,105 @@
+"""A room is its last messages and their links, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tape.linking import Link, Linker, Room, Said
+
+Chat: TypeAlias = list[tuple[Said, Link]]
+
+PEOPLE = ("ann", "bob", "cid", "dan", "eve")
+TEXTS = (
+    "does the printer in the hall work?",
+    "the printer is out of paper",
+    "hello",
+    "thanks",
+    "which road leads to the harbour?",
+    "the road along the river",
+    "cid said it was the toner",
+    "",
+    "https://example.org/road",
+)
+MOST = 12
+LINE = st.tuples(
+    st.sampled_from(PEOPLE),
+    st.sampled_from(TEXTS),
+    st.lists(st.sampled_from(PEOPLE), max_size=2).map(tuple),
+    st.one_of(st.none(), st.integers(1, 16)),
+    st.sampled_from((None, None, None, "7")),
+    st.sampled_from((0.0, 1.0, 70.0, 4000.0, -90.0)),
+)
+LINES = st.lists(LINE, min_size=1, max_size=40)
+
+LINKER = Linker.shipped()
+
+
+def play(linker: Linker, lines: list[tuple[object, ...]]) -> tuple[Room, Chat]:
+    room, chat, at = Room(MOST), [], 0.0
+    for number, (author, text, mentions, back, thread, after) in enumerate(lines):
+        at += after  # type: ignore[operator]
+        reply = None if back is None else str(number - back)  # type: ignore[operator]
+        said = Said(str(number), at, author, author, text, mentions, reply, thread)  # type: ignore[arg-type]
+        link = linker.link(room, said)
+        room.add(said, link)
+        chat.append((said, link))
+    return room, chat
+
+
+@pytest.mark.parametrize("linker", [LINKER, Linker()], ids=["model", "rules"])
+@settings(max_examples=60)
+@given(LINES, LINE)
+def test_a_room_that_was_replayed_links_as_the_one_that_was_kept(
+    linker: Linker, lines: list[tuple[object, ...]], last: tuple[object, ...]
+) -> None:
+    kept, chat = play(linker, lines)
+    again = Room.replay(chat[-MOST:], MOST)
+    author, text, mentions, _, _, _ = last
+    said = Said("last", chat[-1][0].at + 30, author, author, text, mentions)  # type: ignore[arg-type]
+    link = linker.link(kept, said)
+    assert linker.link(again, said) == link
+    kept.add(said, link)
+    again.add(said, link)
+    assert linker.ranked(again, "last", 50) == linker.ranked(kept, "last", 50)
+    assert linker.chosen(again, "last") == linker.chosen(kept, "last")
+
+
+@settings(max_examples=30)
+@given(LINES)
+def test_what_a_room_counts_is_of_what_it_remembers(lines: list[tuple[object, ...]]) -> None:
+    room, _ = play(LINKER, lines)
+    heard = list(room.heard)
+    assert len(room) == len(heard) == min(MOST, len(lines))
+    assert sum(len(lane.heard) for lane in room.lanes.values()) == len(heard)
+    assert sum(sum(lane.authors.values()) for lane in room.lanes.values()) == len(heard)
+    assert sum(len(said) for said in room.authors.values()) == len(heard)
+    assert sum(room.frequency.values()) == sum(len(one.words) for one in heard)
+    assert sum(room.answers.values()) == sum(one.parent is not None for one in heard)
+    assert set(room.by_key) == {one.key for one in heard}
+
+
+def test_linking_does_not_change_the_room() -> None:
+    room, chat = play(LINKER, [("ann", "hello", (), None, None, 1.0)] * 5)
+    before = list(room.heard)
+    said = Said("new", chat[-1][0].at, "bob", "bob", "hello ann", ("ann",))
+    assert LINKER.link(room, said) == LINKER.link(room, said)
+    assert list(room.heard) == before
+
+
+def test_a_message_is_remembered_once() -> None:
+    room = Room()
+    said = Said("1", 0.0, "ann", "ann", "hello")
+    room.add(said, Link("said:1", None, "new"))
+    room.add(said, Link("said:1", None, "new"))
+    assert len(room) == 1
+
+
+@pytest.mark.parametrize("ask", [LINKER.ranked, Linker().ranked])
+def test_of_an_unknown_message_nothing_is_ranked(ask: Callable[..., list[str]]) -> None:
+    assert ask(Room(), "none", 5) == []
+    assert LINKER.chosen(Room(), "none") == []

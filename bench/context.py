@@ -37,7 +37,6 @@ from gateway.turn_record import start_event
 from gateway.turns import near_of
 from tape.context import LATEST, TURN_RETAKE, Message, to_messages, view_entries
 from tape.entry import Entry, dump, event
-from tape.linking import chosen, ranked
 from tape.tokens import estimate, estimate_message
 
 DAY: Final = datetime(2020, 1, 1, tzinfo=UTC)
@@ -123,8 +122,8 @@ class Replay:
         """Ask what belongs to a line; `call`: also what a turn would show."""
         room = await self._gateway.conversation.rooms.of(self._tape.name)
         key = str(line.number)
-        likely = ranked(room.room, key, MOST * 4)
-        kept = chosen(room.room, key, MOST * 4)
+        likely = room.linker.ranked(room.room, key, MOST)
+        kept = room.linker.chosen(room.room, key, MOST)
         prompt, cached, tokens = await self._call(line) if call else (None, (), 0)
         return Seen(
             self._log.name,

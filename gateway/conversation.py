@@ -23,14 +23,13 @@ from gateway.ledger.ledger import MOST_ATTEMPTS
 from gateway.ledger.rows import InboxRow, OutboxRow
 from gateway.logs import get_log
 from gateway.record import is_command
-from gateway.rooms import Rooms
+from gateway.rooms import Rooms, open_linker
 from gateway.sessions import Overlap, Sessions
 from gateway.turn import Asked, Turn
 from gateway.turn_record import commit_with_sends, outbound_event
 from gateway.turns import STOPPED, TurnRunner, answer_to
 from tape.entry import event, parse_date
 from tape.errors import StoreUnavailable
-from tape.linking import Linker
 from tape.unit import Unit
 
 FULL_NOTICE_SECONDS: Final = 60.0
@@ -83,7 +82,7 @@ class Conversation:
         self._in_order: InOrder[str] = InOrder("command", spawn)
         self._commands = Commands(core, self.builtin.tools, self._stop)
         self._buffer = Buffer(core.clock, core.settings.buffer.longest, self._ask, spawn)
-        self.rooms = Rooms(core.tapes, Linker())
+        self.rooms = Rooms(core.tapes, open_linker())
         runner = TurnRunner(core, running, self.rooms, self.delivery.enqueue, spawn)
         turn = core.settings.turn
         self.sessions = Sessions(runner.run, spawn, turn.lanes, turn.running)

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from channels.message import InboundMessage
+from gateway.logs import get_log
 from tape.entry import MESSAGE, Entry, parse_date
-from tape.linking import Link, Linker, Room, Said, chosen
+from tape.errors import NumbersUnfit
+from tape.linking import Link, Linker, Room, Said
 from tape.linking.room import WINDOW, Heard
 from tape.linking.said import THREAD
 from tape.service import TapeService
@@ -40,7 +42,7 @@ class ChatRoom:
         self.alone = True
         self.filling: str | None = None
         self.entries: dict[str, int] = {}
-        self._linker = linker
+        self.linker = linker
         self._called: dict[str, str] = {}
         for entry in entries:
             found = _read(entry, self.room)
@@ -49,7 +51,7 @@ class ChatRoom:
 
     def link(self, said: Said, replied_lane: str | None) -> Link:
         """Find the conversation of a message; the room stays as it is."""
-        return self._linker.link(self.room, said, replied_lane)
+        return self.linker.link(self.room, said, replied_lane)
 
     def hear(self, said: Said, link: Link, entry_id: int = 0, handle: str = "") -> None:
         """Remember a message and its link; its entry may be told later."""
@@ -88,7 +90,7 @@ class ChatRoom:
         if heard is None:
             return []
         opened_on = heard.lane.removeprefix(THREAD)
-        found = dict.fromkeys([opened_on, *chosen(self.room, key)])
+        found = dict.fromkeys([opened_on, *self.linker.chosen(self.room, key)])
         return [self.entries[one] for one in found if one in self.entries]
 
     def _person(self, mention: str) -> str:
@@ -147,6 +149,15 @@ class Rooms:
         while remembered > MOST_REMEMBERED and len(self._rooms) > 1:
             _tape, oldest = self._rooms.popitem(last=False)
             remembered -= len(oldest.room)
+
+
+def open_linker() -> Linker:
+    """Return the linker with its model, or, where its file is unfit, with its rules alone."""
+    try:
+        return Linker.shipped()
+    except NumbersUnfit as unfit:
+        get_log().error("linker.rules_only", why=str(unfit))
+        return Linker()
 
 
 def said_of(message: InboundMessage, people: Sequence[str]) -> Said:

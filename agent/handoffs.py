@@ -20,6 +20,7 @@ Mode = Literal["suggest", "auto", "off"]
 Why = Literal["done", "quiet", "budget", ""]
 
 SUGGEST: Final = "handoff.suggest"
+HANDOFF_TOOL: Final = "tape.handoff"
 NEAR: Final = 0.8
 """The share of the budget from which on an anchor is suggested."""
 
@@ -59,8 +60,13 @@ class Handoffs:
             return ""
         return self.looks or ("budget" if tokens > NEAR * budget else "")
 
-    async def suggest(self, log: TurnLog, why: Why, tokens: int, budget: int) -> bool:
-        """Suggest an anchor; tells whether the view has a hint now that it had not before."""
+    async def suggest(
+        self, log: TurnLog, why: Why, tokens: int, budget: int, *, hint: bool = True
+    ) -> bool:
+        """Suggest an anchor; tells whether the view has a hint now that it had not before.
+
+        Without `hint` (the model has no tool to set one) only the event is written.
+        """
         self._settled = True
         if self.mode == "auto":
             self.due = why
@@ -73,9 +79,9 @@ class Handoffs:
         ):
             return False
         told = event(SUGGEST, {"why": why, "tokens": tokens, "budget": budget})
-        note = message("user", _note(why, tokens, budget), **{HINT: SUGGEST})
-        await log.record(told, note, key=f"{SUGGEST}:{log.lane or ''}:{since}")
-        return True
+        notes = [message("user", _note(why, tokens, budget), **{HINT: SUGGEST})] if hint else []
+        await log.record(told, *notes, key=f"{SUGGEST}:{log.lane or ''}:{since}")
+        return hint
 
     async def at_the_end(self, log: TurnLog) -> tuple[NewEntry, ...]:
         """Return the anchor that is due, unless the turn has set one itself."""

@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 from agent.calls import ToolRunner, finish_open_calls
 from agent.errors import AgentError, ContextOverflow, StepLimit
 from agent.events import AgentEvent
-from agent.handoffs import Handoffs
+from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.log import Once, TurnLog
 from agent.meter import Meter, estimate_request
 from agent.model import (
@@ -171,10 +171,16 @@ async def _request(task: Task, model: str, *, offer: bool) -> tuple[ModelRequest
         await task.retake(task.meter.as_estimate(model, task.budget))
         messages, upto = await _messages(task)
     elif offer and not (task._noticed or task._told):
-        why = task.handoffs.why(tokens, task.budget)
-        if why and await task.handoffs.suggest(task.log, why, tokens, task.budget):
+        if await _suggest(task, tokens):
             messages, upto = await _messages(task)
     return ModelRequest(messages, task.toolbox.schemas() if offer else ()), upto
+
+
+async def _suggest(task: Task, tokens: int) -> bool:
+    """Suggest an anchor where one would be good; tells whether the view has a new hint."""
+    why = task.handoffs.why(tokens, task.budget)
+    hint = HANDOFF_TOOL in task.toolbox.offered()
+    return why != "" and await task.handoffs.suggest(task.log, why, tokens, task.budget, hint=hint)
 
 
 async def _messages(task: Task) -> tuple[list[Message], int]:

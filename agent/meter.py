@@ -11,6 +11,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Final, Literal
 
 import anyio.to_thread
@@ -21,6 +22,8 @@ from tape.tokens import PER_IMAGE, PER_MESSAGE, estimate, estimate_text
 
 Messages = Sequence[Mapping[str, Any]]
 Kind = Literal["estimate", "exact"]
+
+PACKAGE: Final = "tiktoken"
 
 WEIGHT: Final = 0.3
 """How much the newest call counts."""
@@ -137,10 +140,15 @@ class ExactCounter:
             self._known.popitem(last=False)
 
 
+def can_count_exactly() -> bool:
+    """Tell whether the package that holds the vocabularies is there."""
+    return find_spec(PACKAGE) is not None
+
+
 def exact_counter(model: str) -> ExactCounter | None:
     """Return a counter for a model; None where the package or the vocabulary is missing."""
     try:
-        package: Any = import_module("tiktoken")
+        package: Any = import_module(PACKAGE)
     except ImportError:
         return None
     for name in dict.fromkeys((model, model.rpartition("/")[2])):

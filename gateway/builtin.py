@@ -14,7 +14,7 @@ from agent.events import AgentEvent
 from agent.handoffs import Handoffs
 from agent.log import Once, TurnLog
 from agent.loop import Task, run_turn
-from agent.meter import Meter
+from agent.meter import Meter, can_count_exactly
 from agent.model import ModelReply, ModelRequest
 from agent.prompt import DEFAULT_PROMPT, read_agents_file
 from agent.subagents import DEEPEST, Subagents, close_left
@@ -56,6 +56,8 @@ class BuiltinPlugin:
         self._turns = turns
         self._once = Once()
         self._meter = Meter(core.settings.agent.counter)
+        if core.settings.agent.counter == "exact" and not can_count_exactly():
+            get_log().warning("agent.counter_estimates", why="install tapeway[exact] to count")
 
     @hookimpl
     def system_prompt(self) -> str:

@@ -141,11 +141,12 @@ class Commands:
         if command.words and names and names[0] not in given:
             given[names[0]] = " ".join(command.words)
         arguments = tool.check(given)
+        lane = _lane(asked) if tool.name == HANDOFF.name else None
         tape = Tape(self._core.tapes.store, asked.tape)
         context = ToolContext(
             tape=tape,
             role=asked.role,
-            lane=_lane(asked) if tool.name == HANDOFF.name else None,
+            lane=lane,
             known=toolbox.known,
             asked=asked.entry_ids,
             tape_of=other_tapes(self._core, asked),
@@ -166,12 +167,15 @@ def _as_tool(command: Command) -> Command:
 
 
 def _lane(asked: Asked) -> str | None:
-    """Return the lane that an anchor of a person is for; None: the whole chat's.
+    """Return the lane that a person's anchor is for; None: the whole chat's.
 
     A group's is for everybody, as a reset is: only admins set it.
     """
-    everybody = asked.message.chat_kind != "group" or asked.role >= Role.ADMIN
-    return None if everybody else asked.lane
+    if asked.message.chat_kind != "group" or asked.role >= Role.ADMIN:
+        return None
+    if asked.lane is None:
+        raise CommandRefused("Only admins may set an anchor here: it concerns the whole group.")
+    return asked.lane
 
 
 def _usage(tool: Tool) -> str:

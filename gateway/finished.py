@@ -39,7 +39,11 @@ _DONE: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_ASKS: Final = re.compile(r"[?？؟]|\b(?:but|aber|mais|pero)\b|但是|不过|でも", re.IGNORECASE)  # noqa: RUF001
+_ASKS: Final = re.compile(  # a question, a but, a doubt
+    r"[?\uff1f\u061f]|n't\b|\b(?:but|not|hope|if|should|when|until|dunno|like"
+    r"|aber|nicht|wenn|mais|pas|si|pero|no)\b|但是|不过|不行|でも",
+    re.IGNORECASE,
+)
 _CJK: Final = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD: Final = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 _MENTION: Final = re.compile(r"<@!?\w+>|@\w+")

@@ -154,6 +154,16 @@ async def test_a_call_without_tools_has_no_hint(tape: Tape) -> None:
     assert notes(model.requests[0]) == []
 
 
+async def test_a_model_without_the_tool_is_not_told_to_use_it(tape: Tape) -> None:
+    model = ScriptedModel(says("ok"))
+    made = stage_of(ECHO, tape=tape, budget=1200, handoffs=Handoffs("auto"))
+    await made.run(model)
+    await ended(made)
+    assert notes(model.requests[0]) == []
+    assert len(await tape.find(name=SUGGEST)) == 1
+    assert [a.name for a in await tape.find(turn=TURN, kinds=("anchor",))] == ["task/progress"]
+
+
 async def test_the_correction_by_usage_counts(tape: Tape) -> None:
     made = stage(tape, budget=1800)
     for _call in range(20):

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent.meter import LEAST, MOST, SMALLEST, Meter, estimate_request, exact_counter
+from agent.meter import (
+    LEAST,
+    MOST,
+    SMALLEST,
+    Meter,
+    can_count_exactly,
+    estimate_request,
+    exact_counter,
+)
 from tape.entry import event
 from tape.tokens import PER_MESSAGE, estimate
 from tests.agent.scripted import new_tape
@@ -114,7 +123,9 @@ def test_the_tools_are_estimated_too_and_images_are_not() -> None:
 # With a vocabulary
 
 
+@pytest.mark.skipif(find_spec("tiktoken") is not None, reason="the package is installed")
 async def test_without_the_package_the_estimate_is_used() -> None:
+    assert not can_count_exactly()
     assert await Meter("exact").count("known", PROMPT) == estimate(PROMPT)
 
 
@@ -126,6 +137,7 @@ async def test_with_the_package_words_of_the_model_s_own_are_counted() -> None:
         {"role": "assistant", "content": "", "tool_calls": [{"id": "c"}]},
     ]
     meter = Meter("exact")
+    assert can_count_exactly()
     for _again in range(2):
         assert await meter.count("known", prompt) == 3 + 2 + 1 + 3 * PER_MESSAGE
     assert await meter.count("vendor/known", prompt) == 3 + 2 + 1 + 3 * PER_MESSAGE

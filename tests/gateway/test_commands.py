@@ -70,11 +70,13 @@ async def _stop(_asked: Asked, _everything: bool) -> int:
     return 0
 
 
-async def _run(gateway: Gateway, line: str, role: Role, kind: str = "group") -> str:
+async def _run(
+    gateway: Gateway, line: str, role: Role, kind: str = "group", lane: str | None = "person:7"
+) -> str:
     """Run a line that somebody says in their lane of a chat."""
     said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
     tape = tape_of(gateway, "plain:-100").name
-    asked = Asked("plain:-100", tape, "person:7", role, (row_of(said),))
+    asked = Asked("plain:-100", tape, lane, role, (row_of(said),))
     commands = Commands(gateway.core, gateway.conversation.builtin.tools, _stop)
     return await commands.run(asked)
 
@@ -100,6 +102,14 @@ async def test_a_group_s_anchor_is_for_everybody_only_where_an_admin_sets_it(
     assert anchor is not None
     assert (anchor.name, anchor.meta.get("lane")) == ("phase:handoff", lane)
     assert anchor.payload["state"] == {"summary": "done"}
+
+
+@pytest.mark.anyio
+async def test_in_a_group_of_one_lane_only_admins_set_an_anchor(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        told = await _run(gateway, ",handoff done", Role.MEMBER, lane=None)
+        assert await tape_of(gateway, "plain:-100").size() == 0
+    assert told == "Only admins may set an anchor here: it concerns the whole group."
 
 
 @pytest.mark.anyio

@@ -52,6 +52,8 @@ def test_a_word_of_thanks_looks_like_the_end_of_a_task(text: str) -> None:
         "谢谢\uff0c那么第二章呢\uff1f",
         "how do I say thanks in Polish",
         "it did not work",
+        "I hope this works",
+        "dunno, it works on Windows",
         "that doesn't work",
         "this worked until yesterday, then the disk was full and nothing came back",
         "The thankless task of " + "x" * 80,

@@ -170,9 +170,8 @@ async def _request(task: Task, model: str, *, offer: bool) -> tuple[ModelRequest
         await task.log.tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, **_meta(task.log))
         await task.retake(task.meter.as_estimate(model, task.budget))
         messages, upto = await _messages(task)
-    elif offer and not (task._noticed or task._told):
-        if await _suggest(task, tokens):
-            messages, upto = await _messages(task)
+    elif offer and not (task._noticed or task._told) and await _suggest(task, tokens):
+        messages, upto = await _messages(task)
     return ModelRequest(messages, task.toolbox.schemas() if offer else ()), upto
 
 

@@ -83,25 +83,21 @@ def rests_on(shown: Iterable[Entry]) -> list[int]:
 
 
 def excerpts(shown: Sequence[Entry]) -> str:
-    """Return what was said, as the summary of an anchor that nobody has written one for."""
-    before = [entry for entry in shown if entry.kind == ANCHOR]
-    said = [entry for entry in shown if entry.kind == MESSAGE and entry.text.strip()]
-    lines = [_line(entry) for entry in said[-MOST_EXCERPTS:]]
-    earlier = (before[-1].payload.get("state") or {}).get("summary") if before else None
-    if earlier:
-        lines.insert(0, f"Before that: {_cut(str(earlier), 2 * EXCERPT)}")
-    return "\n".join(lines)
+    """Return what the agent has answered, as the summary of an anchor that it wrote none for.
 
-
-def _line(entry: Entry) -> str:
-    author = entry.meta.get("author")
-    if entry.payload.get("role") == "assistant":
-        who = "I answered"
-    elif author:
-        who = f"{entry.meta.get('name') or 'somebody'} (id {author}) said"
-    else:
-        who = "somebody said"
-    return f"{who}: {_cut(bare_text(entry), EXCERPT)}"
+    Nobody else's words: those must leave every view when they are deleted.
+    """
+    lines: list[str] = []
+    to = "somebody"
+    for entry in shown:
+        if entry.kind == ANCHOR:
+            earlier = (entry.payload.get("state") or {}).get("summary")
+            lines = [f"Before that: {_cut(str(earlier), 2 * EXCERPT)}"] if earlier else []
+        elif entry.meta.get("author"):
+            to = f"{entry.meta.get('name') or 'somebody'} (id {entry.meta['author']})"
+        elif entry.payload.get("role") == "assistant" and entry.text.strip():
+            lines.append(f"I answered {to}: {_cut(entry.text, EXCERPT)}")
+    return "\n".join([*lines[:1], *lines[1:][-MOST_EXCERPTS:]])
 
 
 def bare_text(entry: Entry) -> str:

@@ -8,12 +8,14 @@ for each lane and anchor, not one a turn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
 from agent.anchors import HINT, excerpts, rests_on, shown_since, state_of
 from agent.log import TurnLog
+from tape.context import TURN_RETAKE
 from tape.entry import ANCHOR, EVENT, NewEntry, event, handoff, message
 
 Mode = Literal["suggest", "auto", "off"]
@@ -46,11 +48,13 @@ class Handoffs:
     """Suggestions of one turn.
 
     looks   what the question looks like: the end of a task, a new subject, or neither
+    asked   the entries of the question
     due     why an anchor is to be set at the turn's end; empty where it is not
     """
 
     mode: Mode = "off"
     looks: Why = ""
+    asked: Sequence[int] = ()
     due: Why = field(default="", init=False)
     _settled: bool = field(default=False, init=False)
 
@@ -84,16 +88,19 @@ class Handoffs:
         return hint
 
     async def at_the_end(self, log: TurnLog) -> tuple[NewEntry, ...]:
-        """Return the anchor that is due, unless the turn has set one itself."""
+        """Return the anchor that is due, unless the turn has set one itself.
+
+        The question is taken again after it: the next view begins with it and its answer.
+        """
         if not self.due:
             return ()
         own = await log.tape.find(turn=log.turn, kinds=(ANCHOR,), limit=1)
         if own:
             return ()
         shown = await shown_since(log.tape, log.lane, log.turn)
-        steps = "" if self.due == "done" else "Go on with the newest message."
-        state = state_of(excerpts(shown), steps, rests_on(shown))
-        return handoff(_NAMES[self.due], {**state, "why": self.due})
+        state = state_of(excerpts(shown), "", rests_on(shown))
+        again = event(TURN_RETAKE, {"turn": log.turn, "takes": list(self.asked)})
+        return (*handoff(_NAMES[self.due], {**state, "why": self.due}), again)
 
 
 def _note(why: Why, tokens: int, budget: int) -> str:

@@ -163,7 +163,7 @@ class BuiltinPlugin:
             view=build,
             before_step=before_step,
             steps=settings.agent.steps,
-            handoffs=Handoffs(mode, looks),
+            handoffs=Handoffs(mode, looks, asked),
         )
 
     async def _loop(

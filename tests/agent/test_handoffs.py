@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agent.anchors import HINT
+from agent.errors import ModelDown
 from agent.handoffs import SUGGEST, Handoffs, Mode, Why, is_note
 from agent.model import ModelRequest
 from agent.offline_model import last_said
@@ -196,16 +197,27 @@ async def test_an_anchor_that_the_model_then_sets_is_not_followed_by_another_hin
 async def test_by_setting_an_anchor_is_set_where_the_model_sets_none(
     tape: Tape, looks: Why, budget: int, name: str
 ) -> None:
+    await tape.append(message("assistant", "It is a tape.", lane=LANE))
     made = stage(tape, "auto", looks, budget=budget)
     await made.run(ScriptedModel(says("ok")))
     await ended(made)
     (anchor,) = await tape.find(turn=TURN, kinds=("anchor",))
     assert (anchor.name, anchor.meta) == (name, {"turn": TURN, "lane": LANE})
     state = anchor.payload["state"]
-    assert QUESTION in state["summary"]
+    assert state["summary"].endswith("\nI answered somebody: It is a tape.")
+    assert QUESTION not in state["summary"]
     said = [e.id for e in await tape.find(kinds=("message",)) if HINT not in e.meta]
-    assert state["rests_on"] == said[:2]
+    assert state["rests_on"] == said[:3]
     assert state["why"] == (looks or "budget")
+
+
+async def test_a_resumed_turn_is_hinted_at_once(tape: Tape) -> None:
+    with pytest.raises(ModelDown):
+        await stage(tape).run(ScriptedModel([ModelDown("out")]))
+    model = ScriptedModel(says("ok"))
+    await stage(tape).run(model)
+    assert notes(model.requests[0]) == [-1]
+    assert len(await tape.find(name=SUGGEST)) == 1
 
 
 async def test_by_setting_suggest_no_anchor_is_set(tape: Tape) -> None:
@@ -215,8 +227,11 @@ async def test_by_setting_suggest_no_anchor_is_set(tape: Tape) -> None:
     assert await tape.find(turn=TURN, kinds=("anchor",)) == []
 
 
-async def test_after_an_automatic_anchor_the_view_begins_with_it(tape: Tape) -> None:
-    made = stage(tape, "auto", "done")
+async def test_after_an_automatic_anchor_the_view_begins_with_it_and_the_last_question(
+    tape: Tape,
+) -> None:
+    (asked,) = [entry.id for entry in await tape.read() if "inbox" in entry.meta]
+    made = stage(tape, handoffs=Handoffs("auto", "done", (asked,)))
     await made.run(ScriptedModel(says("ok")))
     await ended(made)
     await next_turn(tape)
@@ -224,7 +239,7 @@ async def test_after_an_automatic_anchor_the_view_begins_with_it(tape: Tape) -> 
     await stage(tape, turn="t-2").run(model)
     texts = [str(told["content"]) for told in model.requests[0].messages]
     assert texts[0].startswith("[Anchor created: task/done]")
-    assert texts[1:] == ["ok", "And now?"]
+    assert texts[1:] == [QUESTION, "ok", "And now?"]
 
 
 def test_the_offline_model_does_not_take_a_hint_for_a_person_s_words() -> None:

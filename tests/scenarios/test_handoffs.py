@@ -98,17 +98,22 @@ async def test_by_setting_the_gateway_sets_the_anchor_itself(tmp_path: Path) -> 
         gateway_of(tmp_path, server, CONTEXT__HANDOFF="auto") as gateway,
     ):
         async with visit(gateway.url, "Alice") as (alice,):
-            for text in ("how does nginx reload", "thanks!"):
+            for text in ("how does nginx reload", "thanks!", "and how does it stop"):
                 server.enqueue(Text(("With -s reload.",)))
                 await alice.answer(await alice.say(text))
         entries = await settled(gateway)
     (anchor,) = anchors(entries)
     assert (anchor.name, anchor.meta["lane"]) == ("task/done", LANE)
     state = anchor.payload["state"]
-    assert "Alice (id w-alice) said: how does nginx reload" in state["summary"]
-    assert "I answered: With -s reload." in state["summary"]
+    assert state["summary"] == "I answered Alice (id w-alice): With -s reload."
     assert len(state["rests_on"]) == 3
-    assert names(entries)[-6:-3] == ["task/done", "handoff", "message"]
+    begun = names(entries).index("task/done")
+    assert names(entries)[begun : begun + 4] == ["task/done", "handoff", "turn.retake", "message"]
+    first, thanks, answer, question = shown(server.requests[-1])
+    assert first.startswith("[Anchor created: task/done]")
+    assert thanks.endswith("> thanks!")
+    assert answer == "With -s reload."
+    assert question.endswith("> and how does it stop")
 
 
 async def test_switched_off_there_is_neither(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ LONGEST_NAME: Final = 100
 MOST_RESTED_ON: Final = 100
 """The state stands in every prompt that begins at its anchor: more ids would cost too much."""
 
+LONGEST_PERSON: Final = 60
 EXCERPT: Final = 200
 MOST_EXCERPTS: Final = 8
 HINT: Final = "hint"
@@ -94,10 +95,16 @@ def excerpts(shown: Sequence[Entry]) -> str:
             earlier = (entry.payload.get("state") or {}).get("summary")
             lines = [f"Before that: {_cut(str(earlier), 2 * EXCERPT)}"] if earlier else []
         elif entry.meta.get("author"):
-            to = f"{entry.meta.get('name') or 'somebody'} (id {entry.meta['author']})"
+            to = who(entry)
         elif entry.payload.get("role") == "assistant" and entry.text.strip():
             lines.append(f"I answered {to}: {_cut(entry.text, EXCERPT)}")
     return "\n".join([*lines[:1], *lines[1:][-MOST_EXCERPTS:]])
+
+
+def who(entry: Entry) -> str:
+    """Name who wrote an entry, in one line: a name is what somebody calls themselves."""
+    name = _cut(str(entry.meta.get("name") or "somebody"), LONGEST_PERSON)
+    return f"{name} (id {entry.meta['author']})"
 
 
 def bare_text(entry: Entry) -> str:

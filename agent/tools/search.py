@@ -12,11 +12,12 @@ from typing import Any, Final, Literal, cast
 
 from pydantic import Field
 
-from agent.anchors import HINT, bare_text
+from agent.anchors import HINT, bare_text, who
 from agent.errors import ToolRefused
 from agent.tool import Arguments, Tool, ToolContext
 from agent.tools.other_chats import tape_of
-from tape.entry import ANCHOR, MESSAGE, Entry, parse_date, utc_iso
+from tape.context import TURN_RETAKE
+from tape.entry import ANCHOR, EVENT, MESSAGE, Entry, parse_date, utc_iso
 from tape.handle import Tape
 from tape.query import Query
 
@@ -54,10 +55,19 @@ async def run_search(arguments: SearchArguments, context: ToolContext) -> object
         until=until,
         author=arguments.author or None,
     )
-    own = set(context.asked) if tape.name == context.tape.name else set()
+    own = await _asked(context) if tape.name == context.tape.name else set()
     hits = [entry for entry in found if entry.id not in own and not _is_echo(entry, context.turn)]
     told = [_hit(entry, arguments.query) for entry in hits[: arguments.limit]]
     return {"query": arguments.query, "note": NOTE, "hits": told}
+
+
+async def _asked(context: ToolContext) -> set[int]:
+    """Return the entries of the question that is answered, and of what was steered into it."""
+    if not context.turn:
+        return set(context.asked)
+    takes = await context.tape.find(turn=context.turn, kinds=(EVENT,), name=TURN_RETAKE)
+    steered = [take.payload["data"] for take in takes if take.payload["data"].get("steered")]
+    return {*context.asked, *(number for data in steered for number in data["takes"])}
 
 
 def _is_echo(entry: Entry, turn: str) -> bool:
@@ -82,7 +92,7 @@ def _hit(entry: Entry, query: str) -> dict[str, Any]:
     date = entry.meta.get("said_at") or entry.date
     told: dict[str, Any] = {"id": entry.id, "date": date, "kind": entry.kind}
     if entry.meta.get("author"):
-        told["by"] = f"{entry.meta.get('name') or ''} (id {entry.meta['author']})".strip()
+        told["by"] = who(entry)
     elif entry.payload.get("role") == "assistant":
         told["by"] = "you"
     return {**told, "text": _excerpt(text, query)}

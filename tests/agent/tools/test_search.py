@@ -112,6 +112,13 @@ async def test_it_never_finds_what_a_search_has_caused(tape: Tape) -> None:
     assert [hit["id"] for hit in again["hits"]] == [old.id]
 
 
+async def test_what_was_steered_into_the_turn_is_part_of_its_question(tape: Tape) -> None:
+    (said,) = await tape.append(message("user", "the plum, I mean", inbox=3))
+    taken = {"turn": "t-1", "takes": [said.id], "steered": True}
+    await tape.append(event("turn.retake", taken, turn="t-1"))
+    assert await ids(tape, query="plum") == []
+
+
 async def test_what_was_left_out_does_not_use_up_the_limit(tape: Tape) -> None:
     (old,) = await tape.append(message("user", "plum"))
     await tape.append(*[message("user", ",tape.search plum", command=True)] * 20)

@@ -10,7 +10,7 @@ import pytest
 
 from agent.errors import ToolRefused
 from agent.tool import Role, ToolContext
-from agent.tools.context import NOTE
+from agent.tools.context import CONSTRUCTED, NOTE
 from tape.entry import Entry, message
 from tape.handle import Tape
 from tests.agent.scripted import call, new_tape
@@ -26,7 +26,7 @@ class Made:
     messages: Sequence[Mapping[str, Any]]
     entries: Sequence[Entry]
     tokens: int
-    record: object = None
+    record: Mapping[str, Any]
 
 
 class ConstructedTape(Tape):
@@ -39,7 +39,7 @@ class ConstructedTape(Tape):
         self.wanted = (task, budget, lane)
         newest = await self.recent(1)
         called = {"role": "assistant", "content": "", "tool_calls": [call().as_openai()]}
-        return Made([dict(newest[0].payload), called], newest, 12)
+        return Made([dict(newest[0].payload), called], newest, 12, {"digest": "d"})
 
 
 @pytest.fixture
@@ -63,6 +63,14 @@ async def test_it_gives_what_the_tape_makes_for_a_task(tape: ConstructedTape) ->
             {"role": "assistant", "text": "", "calls": ["echo"]},
         ],
     }
+
+
+async def test_every_choice_is_on_the_tape(tape: ConstructedTape) -> None:
+    context = ToolContext(tape, Role.MEMBER, "lane-1", "t-1")
+    await use_in(context, "tape.context", task="harvest")
+    (told,) = await tape.find(name=CONSTRUCTED)
+    assert told.payload["data"] == {"tape": "chat", "record": {"digest": "d"}}
+    assert told.meta == {"lane": "lane-1", "turn": "t-1"}
 
 
 async def test_of_another_chat_it_is_not_this_lane_s(tape: ConstructedTape) -> None:

@@ -69,6 +69,7 @@ chaos-long: $(VENV)/.dev ## the same for most of an hour: a thousand schedules a
 pins: ## pin the requirements anew (needs uv)
 	uv pip compile $(PINS) pyproject.toml build-requirements.in -o requirements.txt
 	uv pip compile $(PINS) --extra dev pyproject.toml build-requirements.in -o requirements-dev.txt
+	uv pip compile $(PINS) --extra train pyproject.toml build-requirements.in -o requirements-train.txt
 PINS := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 env-example: $(VENV)/.run ## write .env.example from the settings

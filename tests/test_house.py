@@ -68,7 +68,7 @@ def test_nothing_committed_holds_a_path_of_a_machine_or_a_registry_s_address() -
 
 
 def test_requirements_are_pinned_with_hashes_and_without_addresses() -> None:
-    for name in ("requirements.txt", "requirements-dev.txt"):
+    for name in ("requirements.txt", "requirements-dev.txt", "requirements-train.txt"):
         text = (ROOT / name).read_text()
         packages = re.findall(r"^[a-z0-9][\w.-]*(\S*)", text, re.MULTILINE)
         assert packages

@@ -74,7 +74,7 @@ class _Training:
         kept = {"pair": self._keep("pair", pair)}
         lanes = self._play("annotated", "lane")
         self._teach("lane", lanes)
-        self._teach("new", self._play("annotated", "new"))
+        self._teach("new", self._play("annotated", "new", each=3))
         own = self._play("own", "lane")
         for half in (0, 1):
             own[half].extend(lanes[half])
@@ -85,15 +85,15 @@ class _Training:
             kept[name] = self._keep(name, last)
         return numbers_of(kept, self.weights, LEAST_NEW)
 
-    def _play(self, lanes: Lanes, *stages: str) -> list[Gathered]:
+    def _play(self, lanes: Lanes, *stages: str, each: int = 1) -> list[Gathered]:
         """Play each half by what the other half has taught."""
         self.tell(f"play in {lanes} lanes for {' and '.join(stages)}")
-        return [self._play_half(half, lanes, stages) for half in (0, 1)]
+        return [self._play_half(half, lanes, stages, each) for half in (0, 1)]
 
-    def _play_half(self, half: int, lanes: Lanes, stages: tuple[str, ...]) -> Gathered:
+    def _play_half(self, half: int, lanes: Lanes, stages: tuple[str, ...], each: int) -> Gathered:
         numbers = numbers_of(self.stages[1 - half], self.weights, LEAST_NEW)
         gathered = Gathered()
-        tasks = [(one, lanes, stages, at) for at, one in enumerate(self.scenes[half])]
+        tasks = [(one, lanes, stages, at) for at, one in enumerate(self.scenes[half][::each])]
         with ProcessPoolExecutor(self.workers, initializer=_begin, initargs=(numbers,)) as pool:
             for rows in pool.map(_gather, tasks, chunksize=4):
                 gathered.extend(rows)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench.irc import Line, Log
+from bench.irc import FIRST_LINE, Line, Log
 
-KEPT: Final = (0.08, 0.15, 0.3, 0.5, 0.8)
-"""Shares of the conversations that are kept."""
+KEPT: Final = (0.0, 0.08, 0.15, 0.3, 0.5, 0.8)
+"""Shares of the conversations that are kept; 0: the longest one alone."""
 
 DROPPED: Final = (0.0, 0.3, 0.9, 1.0)
 """Shares of the mentions that are dropped; seven in ten from the text as well."""
@@ -19,6 +20,10 @@ DROPPED: Final = (0.0, 0.3, 0.9, 1.0)
 FROM_TEXT: Final = 0.7
 SLOWEST: Final = 12.0
 FASTEST: Final = 0.3
+SYLLABLES: Final = ("mo", "ta", "rin", "kel", "sau", "bre", "dov", "fip")
+COLD: Final = 0.4
+"""The share of the rooms that begin empty."""
+
 REPLIED: Final = (0.0, 0.0, 0.3, 0.6)
 """Shares of the annotated links that are given as a platform's replies."""
 
@@ -45,49 +50,82 @@ def scene(log: Log, replied: float = 0.0, seed: int = 0) -> Scene:
 def varied(log: Log, seed: int) -> Scene:
     """Return another room that the log could have been, the same for the same seed."""
     rng = random.Random(f"{seed} {log.name}")
-    keeps = _keeps(log, rng.choice(KEPT), rng)
-    dropped, pace = rng.choice(DROPPED), _pace(rng)
-    lines = tuple(_changed(log.lines, keeps, dropped, pace, rng))
+    pace = math.exp(rng.uniform(math.log(FASTEST), math.log(SLOWEST)))
+    kept, dropped, replied = rng.choice(KEPT), rng.choice(DROPPED), rng.choice(REPLIED)
+    if rng.random() < COLD:
+        log = replace(log, lines=tuple(line for line in log.lines if line.number >= FIRST_LINE))
+    if not kept:
+        return scene(alone(log, dropped, pace).log, replied, seed)
+    other = changed(log, kept=kept, dropped=dropped, pace=pace, seed=seed)
+    return scene(other.log, replied, seed)
+
+
+def changed(
+    log: Log,
+    *,
+    kept: float = 1.0,
+    dropped: float = 0.0,
+    pace: float = 1.0,
+    renamed: bool = False,
+    seed: int = 0,
+) -> Scene:
+    """Return a log with a share of its conversations, without a share of its mentions, slower."""
+    rng = random.Random(f"{seed} {log.name}")
+    lines = tuple(_said(line, dropped, pace, rng) for line in _kept(log, kept, rng))
+    if renamed:
+        lines = tuple(_renamed(lines))
+    return _of(log, lines)
+
+
+def alone(log: Log, dropped: float = 0.0, pace: float = 1.0) -> Scene:
+    """Return the longest conversation of a log, and nothing around it."""
+    counts = Counter(log.conversation.values())
+    longest = max(counts, key=lambda conversation: (counts[conversation], -conversation))
+    lines = tuple(line for line in log.lines if log.conversation.get(line.number) == longest)
+    return changed(replace(log, lines=lines), dropped=dropped, pace=pace)
+
+
+def _of(log: Log, lines: tuple[Line, ...]) -> Scene:
+    """Return a log of other lines, with the links that are left."""
     left = {line.number for line in lines}
     parents = {
         line: kept
-        for line, all_ in log.parents.items()
-        if line in left and (kept := tuple(parent for parent in all_ if parent in left))
+        for line, before in log.parents.items()
+        if line in left and (kept := tuple(parent for parent in before if parent in left))
     }
-    return scene(replace(log, lines=lines, parents=parents), rng.choice(REPLIED), seed)
+    return scene(replace(log, lines=lines, parents=parents))
 
 
-def _keeps(log: Log, share: float, rng: random.Random) -> Callable[[Line], bool]:
-    """Return which lines are kept: whole conversations, and people where none are annotated."""
+def _kept(log: Log, share: float, rng: random.Random) -> Iterator[Line]:
+    """Give the lines of a share of the conversations, or people where none are annotated."""
     known: dict[int | str, bool] = {}
-
-    def keeps(line: Line) -> bool:
+    for line in log.lines:
         of = log.conversation.get(line.number, line.author)
         if of not in known:
             known[of] = rng.random() < share
-        return known[of]
-
-    return keeps
-
-
-def _pace(rng: random.Random) -> float:
-    """Return how many times slower a room is."""
-    return math.exp(rng.uniform(math.log(FASTEST), math.log(SLOWEST)))
+        if known[of]:
+            yield line
 
 
-def _changed(
-    lines: tuple[Line, ...],
-    keeps: Callable[[Line], bool],
-    dropped: float,
-    pace: float,
-    rng: random.Random,
-) -> Iterator[Line]:
-    """Give the lines that are kept, as they are said in the other room."""
-    for line in filter(keeps, lines):
-        text, mentions = line.text, line.mentions
-        if mentions and rng.random() < dropped:
-            if rng.random() < FROM_TEXT:
-                for name in mentions:
-                    text = text.replace(name, "").strip(" ,:")
-            mentions = ()
-        yield replace(line, at=line.at * pace, text=text, mentions=mentions)
+def _said(line: Line, dropped: float, pace: float, rng: random.Random) -> Line:
+    """Return a line as it is said in a slower room, or without its mentions."""
+    text, mentions = line.text, line.mentions
+    if mentions and rng.random() < dropped:
+        if rng.random() < FROM_TEXT:
+            for name in mentions:
+                text = text.replace(name, "").strip(" ,:")
+        mentions = ()
+    return replace(line, at=line.at * pace, text=text, mentions=mentions)
+
+
+def _renamed(lines: tuple[Line, ...]) -> Iterator[Line]:
+    """Give lines in which everybody has another name, in the texts that mention them too."""
+    names: dict[str, str] = {}
+    for line in lines:
+        names.setdefault(line.author, f"{SYLLABLES[len(names) % len(SYLLABLES)]}{len(names)}x")
+    for line in lines:
+        text = line.text
+        for name in line.mentions:
+            text = text.replace(name, names[name])
+        mentions = tuple(names[name] for name in line.mentions)
+        yield replace(line, author=names[line.author], text=text, mentions=mentions)

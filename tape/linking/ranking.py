@@ -7,9 +7,14 @@ better. Both are functions of the room alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from tape.linking.model import Model
 from tape.linking.room import Heard, Room
+
+LAST: Final = 40
+FILLED: Final = 0.7
+"""Where this share of the last messages is of one conversation, they are all taken."""
 
 
 def ranked(room: Room, key: str, k: int, model: Model | None = None) -> list[str]:
@@ -30,6 +35,8 @@ def chosen(room: Room, key: str, most: int = 50, model: Model | None = None) -> 
         lane = room.lanes[asked.lane].heard
         return [heard.key for heard in lane if heard.number < asked.number][-most:]
     likeliest = _likeliest(room, key, model)
+    if _filled(likeliest):
+        return latest(room, key, most)
     size = best_size([chance for chance, _ in likeliest], most)
     taken = sorted(likeliest[:size], key=lambda pair: pair[1].number)
     return [heard.key for _, heard in taken]
@@ -54,6 +61,12 @@ def best_size(chances: Sequence[float], most: int) -> int:
         if worth > best:
             best, size = worth, taken
     return size
+
+
+def _filled(likeliest: Sequence[tuple[float, Heard]]) -> bool:
+    """Tell whether one conversation fills the room, by what is expected of its last messages."""
+    last = sorted(likeliest, key=lambda pair: -pair[1].number)[:LAST]
+    return sum(chance for chance, _ in last) >= FILLED * LAST
 
 
 def _likeliest(room: Room, key: str, model: Model | None) -> list[tuple[float, Heard]]:

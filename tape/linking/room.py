@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Final, TypeVar
 
 from tape.linking.said import THREAD, Link, Said
@@ -50,16 +51,16 @@ class Heard:
         text = gist(said.text)
         self.key = said.key
         self.minute = minute(said.at)
-        self.author = said.author
-        self.called = called(said.name)
-        self.mentions = said.mentions
+        self.author = intern(said.author)
+        self.called = intern(called(said.name))
+        self.mentions = tuple(map(intern, said.mentions))
         self.agent = said.agent
         self.replied = said.reply_to is not None
         self.threaded = link.lane.startswith(THREAD)
-        self.lane = link.lane
+        self.lane = intern(link.lane)
         self.parent = link.parent
         self.number = number
-        self.words = text.words
+        self.words = array("H", text.words)
         self.length = text.length
         self.opens = text.opens
         self.asks = text.asks
@@ -77,7 +78,7 @@ class Heard:
 class Lane:
     """The remembered messages of one conversation, oldest first."""
 
-    heard: deque[Heard] = field(default_factory=deque)
+    heard: list[Heard] = field(default_factory=list)
     authors: dict[str, int] = field(default_factory=dict)
 
 
@@ -104,12 +105,12 @@ class Room:
         """Make an empty room."""
         self.most = most
         self.number = 0
-        self.heard: deque[Heard] = deque()
+        self.heard: list[Heard] = []
         self.by_key: dict[str, Heard] = {}
         self.answers: dict[str, int] = {}
         """How many remembered messages go on from one, by its key."""
-        self.authors: dict[str, deque[Heard]] = {}
-        self.mentioning: dict[str, deque[Heard]] = {}
+        self.authors: dict[str, list[Heard]] = {}
+        self.mentioning: dict[str, list[Heard]] = {}
         """By whom is mentioned."""
         self.lanes: dict[str, Lane] = {}
         self.frequency: dict[int, int] = {}
@@ -156,9 +157,9 @@ class Room:
         self.number = new.number + 1
         self.heard.append(new)
         self.by_key[new.key] = new
-        self.authors.setdefault(new.author, deque()).append(new)
+        self.authors.setdefault(new.author, []).append(new)
         for person in set(new.mentions):
-            self.mentioning.setdefault(person, deque()).append(new)
+            self.mentioning.setdefault(person, []).append(new)
         lane = self.lanes.setdefault(new.lane, Lane())
         lane.heard.append(new)
         lane.authors[new.author] = lane.authors.get(new.author, 0) + 1
@@ -169,7 +170,7 @@ class Room:
 
     def _forget(self) -> None:
         """Forget the oldest message, and all that was counted of it."""
-        old = self.heard.popleft()
+        old = self.heard.pop(0)
         del self.by_key[old.key]
         if old.parent is not None:
             _fewer(self.answers, old.parent)
@@ -177,7 +178,7 @@ class Room:
         for person in set(old.mentions):
             _drop(self.mentioning, person)
         lane = self.lanes[old.lane]
-        lane.heard.popleft()
+        lane.heard.pop(0)
         _fewer(lane.authors, old.author)
         if not lane.heard:
             del self.lanes[old.lane]
@@ -185,10 +186,10 @@ class Room:
             _fewer(self.frequency, word)
 
 
-def _drop(queues: dict[str, deque[Heard]], key: str) -> None:
+def _drop(queues: dict[str, list[Heard]], key: str) -> None:
     """Take the first of a queue away, and the queue where it was the last."""
     queue = queues[key]
-    queue.popleft()
+    queue.pop(0)
     if not queue:
         del queues[key]
 

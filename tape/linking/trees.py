@@ -13,6 +13,9 @@ from typing import Any, Final
 AT_ONCE: Final = 12
 """Trees in one function: few enough that compiling them needs little memory."""
 
+GATES: Final = 2
+"""After how many of these functions the hopeless are dropped, each time."""
+
 Row = Sequence[float]
 Function = Callable[[Row], float]
 
@@ -41,21 +44,21 @@ class Trees:
         return total
 
     def scores(self, rows: Sequence[Row], margin: float) -> list[float]:
-        """Return the sum of each row, those far below the best by the first trees unfinished."""
-        if not self._functions:
-            return [0.0] * len(rows)
-        first, *rest = self._functions
-        found = [first(row) for row in rows]
-        if rest and rows:
-            least = max(found) - margin
-            for at, score in enumerate(found):
-                if score >= least:
-                    row = rows[at]
-                    for function in rest:
-                        score += function(row)
-                    found[at] = score
-                else:
-                    found[at] = UNLIKELY
+        """Return the sum of each row; those far below the best are left unfinished, as UNLIKELY.
+
+        They are looked for twice, after some of the trees each time.
+        """
+        found = [0.0] * len(rows)
+        alive = list(range(len(rows)))
+        for count, function in enumerate(self._functions, 1):
+            for at in alive:
+                found[at] += function(rows[at])
+            if alive and count <= GATES:
+                least = max(found[at] for at in alive) - margin
+                for at in alive:
+                    if found[at] < least:
+                        found[at] = UNLIKELY
+                alive = [at for at in alive if found[at] != UNLIKELY]
         return found
 
 

@@ -1,0 +1,126 @@
+"""The figures of a linker on annotated logs, as the protocol asks for them, without a gateway."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, quantiles
+from typing import Final
+
+from bench.irc import FIRST_LINE, WARM
+from bench.linker.play import from_annotation, said_of
+from bench.linker.vary import Scene
+from tape.linking import Linker, Room
+from tape.linking.room import WINDOW
+
+TOPS: Final = (10, 20, 50)
+MOST: Final = 50
+
+
+@dataclass(slots=True)
+class Score:
+    """Figures of queries, to be averaged; `seconds` are those of each link."""
+
+    figures: dict[str, list[float]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, name: str, value: float) -> None:
+        """Add the figure of a query."""
+        self.figures.setdefault(name, []).append(value)
+
+    def extend(self, other: Score) -> None:
+        """Add the queries of another."""
+        self.seconds += other.seconds
+        for name, values in other.figures.items():
+            self.figures.setdefault(name, []).extend(values)
+
+    @property
+    def queries(self) -> int:
+        """How many queries there were."""
+        return len(self.figures.get("set recall", ()))
+
+    def means(self) -> dict[str, float]:
+        """Return the macro means in percent, Set-F1 and the lane's own F1 among them."""
+        means = {name: 100 * fmean(values) for name, values in self.figures.items()}
+        for name in ("set", "lane"):
+            recall, precision = means[f"{name} recall"], means[f"{name} precision"]
+            means[f"{name} F1"] = 2 * recall * precision / ((recall + precision) or 1.0)
+        return means
+
+    def milliseconds(self) -> tuple[float, float]:
+        """Return the median and the 99th percentile of a link's milliseconds."""
+        cuts = quantiles(self.seconds, n=100)
+        return 1e3 * cuts[49], 1e3 * cuts[98]
+
+
+def score(scene: Scene, linker: Linker, *, warm: int = WARM, every: int = 1) -> Score:
+    """Link a log and ask for the conversation of each line (or of each so many-th)."""
+    log, found, room, asked = scene.log, Score(), Room(), 0
+    before: dict[int, set[int]] = {}
+    for line in from_annotation(log):
+        said = said_of(line, scene.replies)
+        begun = time.thread_time()
+        link = linker.link(room, said)
+        found.seconds.append(time.thread_time() - begun)
+        room.add(said, link)
+        conversation = log.conversation.get(line.number)
+        if conversation is None or line.number < FIRST_LINE:
+            continue
+        gold = before.setdefault(conversation, set())
+        if gold and line.number >= FIRST_LINE + warm:
+            if asked % every == 0:
+                _ask(found, linker, room, said.key, gold, log.parents.get(line.number, ()))
+            asked += 1
+        gold.add(line.number)
+    return found
+
+
+def total(scores: Iterable[Score]) -> Score:
+    """Return the sum of scores."""
+    found = Score()
+    for one in scores:
+        found.extend(one)
+    return found
+
+
+def table(rows: Mapping[str, Score]) -> str:
+    """Return a table of scores by name."""
+    names: Sequence[str] = ("set F1", "set recall", "set precision", "lane F1")
+    tops = [f"{what}@{k}" for k in TOPS for what in ("recall", "parents")]
+    lines = ["queries  " + "  ".join(names) + "  " + "  ".join(tops)]
+    for name, one in rows.items():
+        means = one.means()
+        cells = "  ".join(f"{means[column]:5.1f}" for column in (*names, *tops))
+        lines.append(f"{one.queries:7}  {cells}  {name}")
+    return "\n".join(lines)
+
+
+def _ask(
+    found: Score,
+    linker: Linker,
+    room: Room,
+    key: str,
+    gold: set[int],
+    parents: Sequence[int],
+) -> None:
+    """Ask for one line's conversation, and count what is found."""
+    order = _pool(linker.ranked(room, key, WINDOW))
+    for k in TOPS:
+        top = set(order[:k])
+        found.add(f"recall@{k}", len(gold & top) / len(gold))
+        found.add(f"precision@{k}", len(gold & top) / (len(top) or 1))
+        found.add(f"parents@{k}", float(top.issuperset(parents)))
+    lane = room.lanes[room.by_key[key].lane].heard
+    for name, keys in (
+        ("set", linker.chosen(room, key, WINDOW)),
+        ("lane", [heard.key for heard in lane if heard.key != key]),
+    ):
+        taken = set(_pool(keys)[-MOST:])
+        found.add(f"{name} recall", len(gold & taken) / len(gold))
+        found.add(f"{name} precision", len(gold & taken) / (len(taken) or 1))
+
+
+def _pool(keys: Iterable[str]) -> list[int]:
+    """Return the lines that may be asked for."""
+    return [line for key in keys if (line := int(key)) >= FIRST_LINE]

@@ -1,0 +1,106 @@
+"""What the linker learns from is true, and what it is measured by is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench.irc import FIRST_LINE, Log, logs, read
+from bench.linker.play import gather
+from bench.linker.score import score, table
+from bench.linker.vary import alone, changed, scene, varied
+from tape.linking import Linker
+from tape.linking.numbers import SHIPPED, load
+
+LINES = 60
+TOPICS = (("ann", "bob", "printer"), ("cid", "dan", "harbour"))
+
+
+def write_log(folder: Path, name: str) -> None:
+    """Write a log of two conversations, a line each in turn, after 1 000 lines of the server."""
+    rows = ["=== somebody has joined"] * FIRST_LINE
+    links = []
+    for number in range(LINES):
+        one, two, topic = TOPICS[number % 2]
+        author, other = (one, two) if number // 2 % 2 else (two, one)
+        text = f"{other}: the {topic} again, part {number}"
+        if number < 2:
+            text = f"hello, does anybody here know what is wrong with the {topic} since this week?"
+        rows.append(f"[10:{number // 4:02}] <{author}> {text}")
+        line = FIRST_LINE + number
+        links.append(f"{max(line - 2, line if number < 2 else 0)} {line} -")
+    (folder / f"{name}.ascii.txt").write_text("\n".join(rows))
+    (folder / f"{name}.annotation.txt").write_text("\n".join(links))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Log:
+    write_log(tmp_path, "one")
+    return read(tmp_path / "one.ascii.txt")
+
+
+def test_a_varied_room_is_the_same_for_the_same_seed(log: Log) -> None:
+    assert varied(log, 3) == varied(log, 3)
+    assert len({len(varied(log, seed).log.lines) for seed in range(9)}) > 1
+
+
+def test_conversations_are_kept_whole(log: Log) -> None:
+    kept = changed(log, kept=0.5, seed=1).log
+    conversations = {log.conversation[line.number] for line in kept.lines}
+    assert len(kept.lines) == LINES // 2 * len(conversations)
+
+
+def test_the_longest_conversation_stands_alone(log: Log) -> None:
+    only = alone(log).log
+    assert {line.author for line in only.lines} == {"ann", "bob"}
+    assert all(
+        parent in {line.number for line in only.lines} for (parent,) in only.parents.values()
+    )
+
+
+def test_a_share_of_the_links_is_given_as_replies(log: Log) -> None:
+    assert scene(log).replies == {}
+    given = scene(log, 0.5).replies
+    assert LINES * 0.3 < len(given) < LINES * 0.7
+    assert all(log.parents[line] == (parent,) for line, parent in given.items())
+
+
+def test_names_are_changed_in_the_texts_too(log: Log) -> None:
+    lines = changed(log, renamed=True).log.lines
+    assert not {"ann", "bob", "cid", "dan"} & {line.author for line in lines}
+    assert all(line.mentions[0] in line.text for line in lines if line.mentions)
+
+
+def test_rows_are_true_of_what_is_annotated(log: Log) -> None:
+    found = gather(scene(log), load(), "annotated", ["pair", "lane", "new", "relevance"], seed=1)
+    assert sum(found.pair.truth) == LINES - 2
+    assert len(found.pair.values) == found.pair.width * len(found.pair.truth)
+    assert set(found.lane.truth) == {0.0, 1.0}
+    assert sum(found.new.truth) == 1  # of the two that start one, the first came to an empty room
+    assert 0 < sum(found.relevance.truth) < len(found.relevance.truth)
+
+
+def test_a_linker_that_is_right_scores_full_marks(log: Log) -> None:
+    found = score(scene(log, 1.0), Linker(), warm=10)
+    means = found.means()
+    assert found.queries == LINES - 10
+    assert (means["lane F1"], means["lane recall"], means["lane precision"]) == (100, 100, 100)
+    assert means["parents@10"] == 100
+    assert "100.0" in table({"one": found})
+
+
+def test_training_writes_numbers_that_link(tmp_path: Path) -> None:
+    pytest.importorskip("lightgbm", reason="learning needs the extra `train`; linking does not")
+    from bench.linker.training import train
+
+    for name in ("one", "two", "three", "four"):
+        write_log(tmp_path, name)
+    found = [read(path) for path in logs(tmp_path)]
+    told: list[str] = []
+    numbers = train(found, told.append, workers=1)
+    assert numbers == train(found, told.append, workers=1)
+    assert len(numbers) < SHIPPED.stat().st_size
+    written = tmp_path / "numbers.json"
+    written.write_bytes(numbers)
+    assert score(scene(found[0]), Linker(load(written)), warm=10).means()["lane F1"] > 50

@@ -46,7 +46,7 @@ from gateway.router import OutboundChannelRouter
 from gateway.seeing import SeeingModel
 from gateway.settings import Settings, describe
 from gateway.turn import Turn
-from tape.registry import open_store
+from tape.registry import holds_tapes_alone, open_store, open_tapes
 from tape.service import TapeService
 from tape.sqlite import tape_schema
 from tape.store import TapeStore, UnitStore
@@ -240,8 +240,10 @@ def register_builtin(hooks: HookRuntime, conversation: Conversation) -> None:
 
 
 async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> UnitStore:
-    """Open the store of the settings, or a plugin's with the ledger's database beside it."""
+    """Open the store of the settings; tapes alone (a plugin's, files) get the ledger beside."""
     found = await hooks.call_first("provide_tape_store")
+    if not isinstance(found, TapeStore) and holds_tapes_alone(settings.tape_url):
+        found = open_tapes(settings.tape_url, clock.now)
     if isinstance(found, TapeStore):
         database = f"sqlite://{settings.home_path / 'ledger.db'}"
         return BesideStore(found, open_store(database, [ledger_schema()], clock.now))

@@ -91,7 +91,8 @@ class TapeSettings(Section):
 
     url: str = Field(
         "",
-        description="The database of the tapes; empty: tapeway.db in the home folder.",
+        description="Where the tapes are: a database, or a folder of JSONL files (file:///folder);"
+        " empty: tapeway.db in the home folder.",
         examples=["sqlite:///srv/tapeway/tapeway.db"],
     )
 

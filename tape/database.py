@@ -72,10 +72,14 @@ class Database:
         return connection
 
     def reader(self) -> Reader:
+        """Make a reader; for the thread that makes it."""
+        return Reader(self.read_connection(), self.statements)
+
+    def read_connection(self) -> apsw.Connection:
         """Make a read-only connection; for the thread that makes it."""
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
         connection.set_busy_timeout(BUSY_MS)
-        return Reader(connection, self.statements)
+        return connection
 
 
 def migrate(connection: apsw.Connection, schemas: Sequence[Schema]) -> None:
@@ -152,8 +156,7 @@ class Reader:
         if query.since is not None or query.until is not None:
             query = self._between_dates(tape, query)
         sql, values = compose(query, self._sql)
-        rows = self._fetch(sql, {"tape": tape, **values})
-        entries = [read_entry(row) for row in rows]
+        entries = self._entries(self._fetch(sql, {"tape": tape, **values}))
         return entries[::-1] if query.newest else entries
 
     def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
@@ -179,6 +182,9 @@ class Reader:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+    def _entries(self, rows: Sequence[Sequence[Any]]) -> list[Entry]:
+        return [read_entry(row) for row in rows]
 
     def _tape(self, name: str) -> int | None:
         rows = self._fetch(self._sql["tape.find_tape"], {"name": name})

@@ -7,12 +7,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tape.errors import StoreUnfit
+from tape.file import FileStore
 from tape.memory import MemoryStore
 from tape.schema import Schema
 from tape.sqlite import SqliteStore
-from tape.store import Now, UnitStore, utc_now
-
-Opener = Callable[[str, Sequence[Schema], Now], UnitStore]
+from tape.store import Now, TapeStore, UnitStore, utc_now
 
 
 def _open_memory(_rest: str, schemas: Sequence[Schema], now: Now) -> UnitStore:
@@ -20,22 +19,50 @@ def _open_memory(_rest: str, schemas: Sequence[Schema], now: Now) -> UnitStore:
 
 
 def _open_sqlite(rest: str, schemas: Sequence[Schema], now: Now) -> UnitStore:
-    path = rest.removeprefix("//").split("?")[0]
-    if not path:
-        raise StoreUnfit("TAPEWAY_TAPE__URL names no file: for example sqlite:///srv/tapeway.db")
-    return SqliteStore.open(Path(path), schemas, now)
+    return SqliteStore.open(_path(rest, "sqlite:///srv/tapeway.db"), schemas, now)
 
 
-STORES: Mapping[str, Opener] = MappingProxyType({"memory": _open_memory, "sqlite": _open_sqlite})
+def _open_file(rest: str, now: Now) -> TapeStore:
+    return FileStore.open(_path(rest, "file:///srv/tapes"), now)
 
 
-def open_store(url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> UnitStore:
-    """Open the store of a URL: `sqlite:///absolute/file.db` or `memory:`."""
-    scheme, _, rest = url.partition(":")
-    if scheme not in STORES:
-        known = ", ".join(sorted(STORES))
+UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = MappingProxyType(
+    {"memory": _open_memory, "sqlite": _open_sqlite}
+)
+"""Those with a unit of work, in which the ledger stands beside the tapes."""
+
+TAPE_STORES: Mapping[str, Callable[[str, Now], TapeStore]] = MappingProxyType({"file": _open_file})
+"""Those of tapes alone: the ledger needs a database of its own."""
+
+
+def holds_tapes_alone(url: str) -> bool:
+    """Tell whether a URL is that of a store without a unit of work; raises StoreUnfit."""
+    scheme = url.partition(":")[0]
+    if scheme not in {**UNIT_STORES, **TAPE_STORES}:
+        known = ", ".join(sorted({**UNIT_STORES, **TAPE_STORES}))
         raise StoreUnfit(
             f"no tape store is known for {scheme!r} (known: {known}): set TAPEWAY_TAPE__URL to"
             " something like sqlite:///srv/tapeway.db"
         )
-    return STORES[scheme](rest, schemas, now)
+    return scheme in TAPE_STORES
+
+
+def open_store(url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> UnitStore:
+    """Open the store of a URL: `sqlite:///absolute/file.db` or `memory:`."""
+    if holds_tapes_alone(url):
+        raise StoreUnfit(f"{url} holds tapes alone, and no tables of others")
+    scheme, _, rest = url.partition(":")
+    return UNIT_STORES[scheme](rest, schemas, now)
+
+
+def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
+    """Open a store of tapes alone: `file:///absolute/folder`."""
+    scheme, _, rest = url.partition(":")
+    return TAPE_STORES[scheme](rest, now)
+
+
+def _path(rest: str, example: str) -> Path:
+    path = rest.removeprefix("//").split("?")[0]
+    if not path:
+        raise StoreUnfit(f"TAPEWAY_TAPE__URL names no place: for example {example}")
+    return Path(path)

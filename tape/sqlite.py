@@ -27,7 +27,7 @@ from tape.search.indexer import SearchState
 from tape.search.wanted import Wanted
 from tape.store import Now, TapeInfo, utc_now
 from tape.unit import Append, Outcome, Row, Unit
-from tape.writer import WriterThread
+from tape.writer import Transaction, WriterThread
 
 T = TypeVar("T")
 
@@ -43,8 +43,9 @@ class SqliteStore:
 
     def __init__(self, database: Database, now: Now) -> None:
         self._database = database
+        self._now = now
         self._search = SearchBeside(database)
-        self._writer = WriterThread(database, now, self._search.wrote)
+        self._writer = WriterThread(self._transactions)
         self._inline: Reader | None = None
         self._reading = ThreadPoolExecutor(1, thread_name_prefix="tape-reader")
         self._threaded: Reader | None = None
@@ -59,6 +60,11 @@ class SqliteStore:
         """
         database = Database.open(path, (tape_schema(), *schemas))
         return cls(database, now)
+
+    def _transactions(self) -> Transaction:
+        database = self._database
+        wrote = self._search.wrote
+        return Transaction(database.writer(), database.statements, self._now, wrote)
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None

@@ -12,11 +12,11 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import apsw
 
-from tape.database import Database, read_entry, rows_of
+from tape.database import read_entry, rows_of
 from tape.entry import Entry, NewEntry, check, dump, utc_iso, with_bootstrap
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, UnitFailed
 from tape.store import Now
@@ -48,13 +48,26 @@ Told = Callable[[Mapping[int, str]], None]
 """Is told, after a commit, which tapes have new entries: their numbers and names. Never waits."""
 
 
-class WriterThread:
-    """Owns the one read-write connection of a database."""
+Result = tuple[Job, list[Outcome] | TapeError]
 
-    def __init__(self, database: Database, now: Now, told: Told) -> None:
-        self._database = database
-        self._now = now
-        self._told = told
+
+class Batches(Protocol):
+    """Who writes what the thread drains; it is made and used in that thread alone."""
+
+    def run(self, batch: list[Job]) -> list[Result]:
+        """Write a batch; returns what became of each unit."""
+        ...
+
+    def close(self) -> None:
+        """Let go of every resource."""
+        ...
+
+
+class WriterThread:
+    """Owns what writes: `open_batches` makes it, in the thread."""
+
+    def __init__(self, open_batches: Callable[[], Batches]) -> None:
+        self._open = open_batches
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="tape-writer", daemon=True)
         self._thread.start()
@@ -75,21 +88,20 @@ class WriterThread:
         await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
 
     def _run(self) -> None:
-        connection = self._database.writer()
-        transaction = Transaction(connection, self._database.statements, self._now, self._told)
+        batches = self._open()
         try:
             open_for_more = True
             while open_for_more:
                 batch, open_for_more = self._drain()
                 if batch:
-                    _settle(self._run_batch(transaction, batch))
+                    _settle(self._run_batch(batches, batch))
         finally:
-            connection.close()
+            batches.close()
 
-    def _run_batch(self, transaction: Transaction, batch: list[Job]) -> list[Result]:
+    def _run_batch(self, batches: Batches, batch: list[Job]) -> list[Result]:
         """Run a batch; whatever is raised, every caller is told and the thread goes on."""
         try:
-            return transaction.run(batch)
+            return batches.run(batch)
         except Exception as cause:
             failure = StoreUnavailable(f"the writer failed: {type(cause).__name__}: {cause}")
             failure.__cause__ = cause
@@ -107,9 +119,6 @@ class WriterThread:
             except queue.Empty:
                 return batch, True
         return batch, False
-
-
-Result = tuple[Job, list[Outcome] | TapeError]
 
 
 class Transaction:
@@ -146,6 +155,10 @@ class Transaction:
         if self._wrote:
             self._told(self._wrote)
         return results
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
 
     def _roll_back(self) -> None:
         if self._connection.in_transaction:

@@ -11,7 +11,7 @@ from gateway.clock import SystemClock
 from gateway.ledger.beside import BesideStore
 from gateway.ledger.ledger import Ledger, ledger_schema
 from gateway.ledger.testing import LEDGER_CHECKS, LedgerCheck
-from tape.registry import STORES, open_store
+from tape.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.sqlite import tape_schema
 from tape.store import UnitStore
 
@@ -31,9 +31,15 @@ def _beside(folder: Path) -> UnitStore:
     return BesideStore(tapes, open_store(f"sqlite://{folder / 'ledger.db'}", [ledger_schema()]))
 
 
+def _file(folder: Path) -> UnitStore:
+    tapes = open_tapes(f"file://{folder / 'tapes'}")
+    return BesideStore(tapes, open_store(f"sqlite://{folder / 'ledger.db'}", [ledger_schema()]))
+
+
 OPENED: dict[str, Callable[[Path], UnitStore]] = {
     "memory": _memory,
     "sqlite": _sqlite,
+    "file": _file,
     "a plugin's tapes": _beside,
 }
 
@@ -54,4 +60,4 @@ async def test_ledger(check: LedgerCheck, store: UnitStore) -> None:
 
 
 def test_every_store_of_the_registry_holds_a_ledger() -> None:
-    assert STORES.keys() <= OPENED.keys()
+    assert {*UNIT_STORES, *TAPE_STORES} <= OPENED.keys()

@@ -7,34 +7,50 @@ from pathlib import Path
 
 import pytest
 
-from tape.registry import STORES, open_store
+from tape.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.search.testing import SEARCH_CHECKS, SearchCheck
 from tape.sqlite import tape_schema
-from tape.store import UnitStore
+from tape.store import TapeStore, UnitStore
 from tape.testing import STORE_CHECKS, UNIT_CHECKS, StoreCheck, UnitCheck
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(params=sorted(STORES))
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[UnitStore]:
-    urls = {"memory": "memory:", "sqlite": f"sqlite://{tmp_path / 'tapeway.db'}"}
-    schemas = [tape_schema()] if request.param == "memory" else []
-    store = open_store(urls[request.param], schemas)
+def opened(scheme: str, folder: Path) -> TapeStore:
+    if scheme in TAPE_STORES:
+        return open_tapes(f"{scheme}://{folder / 'tapes'}")
+    return opened_with_units(scheme, folder)
+
+
+def opened_with_units(scheme: str, folder: Path) -> UnitStore:
+    urls = {"memory": "memory:", "sqlite": f"sqlite://{folder / 'tapeway.db'}"}
+    return open_store(urls[scheme], [tape_schema()] if scheme == "memory" else [])
+
+
+@pytest.fixture(params=sorted({**UNIT_STORES, **TAPE_STORES}))
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[TapeStore]:
+    store = opened(request.param, tmp_path)
+    yield store
+    await store.close()
+
+
+@pytest.fixture(params=sorted(UNIT_STORES))
+async def unit_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[UnitStore]:
+    store = opened_with_units(request.param, tmp_path)
     yield store
     await store.close()
 
 
 @pytest.mark.parametrize("check", STORE_CHECKS, ids=lambda check: check.__name__)
-async def test_store(check: StoreCheck, store: UnitStore) -> None:
+async def test_store(check: StoreCheck, store: TapeStore) -> None:
     await check(store)
 
 
 @pytest.mark.parametrize("check", UNIT_CHECKS, ids=lambda check: check.__name__)
-async def test_unit(check: UnitCheck, store: UnitStore) -> None:
-    await check(store)
+async def test_unit(check: UnitCheck, unit_store: UnitStore) -> None:
+    await check(unit_store)
 
 
 @pytest.mark.parametrize("check", SEARCH_CHECKS, ids=lambda check: check.__name__)
-async def test_search(check: SearchCheck, store: UnitStore) -> None:
+async def test_search(check: SearchCheck, store: TapeStore) -> None:
     await check(store)

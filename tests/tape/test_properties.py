@@ -28,6 +28,7 @@ from tape.entry import (
     utc_iso,
 )
 from tape.errors import NotFound
+from tape.file import FileStore
 from tape.handle import ForkTape, Tape, open_fork
 from tape.memory import MemoryStore
 from tape.query import Query
@@ -211,6 +212,31 @@ async def test_the_sqlite_store_is_a_plain_list_to_everybody(steps: list[Operati
             await follow(store, steps)
         finally:
             await store.close()
+
+
+@given(operations)
+@settings(deadline=None, max_examples=60)
+async def test_the_file_store_is_a_plain_list_to_everybody_and_so_are_its_files(
+    steps: list[Operation],
+) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "tapes"
+        store = FileStore.open(path, now=lambda: MOMENT)
+        try:
+            await follow(store, steps)
+            entries = {
+                info.name: await store.query(Query(info.name)) for info in await store.tapes()
+            }
+        finally:
+            await store.close()
+        for index in path.glob("index.db*"):
+            index.unlink()
+        again = FileStore.open(path)
+        try:
+            for name, whole in entries.items():
+                assert await again.query(Query(name)) == whole
+        finally:
+            await again.close()
 
 
 @given(st.integers(1, 2**32), new_entries(), json_object, text)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import random
-import re
 import struct
-import sys
 from collections.abc import AsyncIterator
-from itertools import groupby
 from pathlib import Path
 from threading import Timer
 from typing import Final
@@ -15,15 +11,12 @@ from typing import Final
 import anyio
 import apsw
 import pytest
-from anyio.abc import Process
-from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tape.database import Database, migrate
-from tape.entry import Entry, NewEntry, anchor, message
+from tape.entry import NewEntry, anchor, message
 from tape.errors import StoreTooNew, StoreUnavailable, StoreUnfit
 from tape.query import Query
 from tape.schema import Schema
-from tape.service import TapeService
 from tape.sqlite import SqliteStore, tape_schema
 
 pytestmark = pytest.mark.anyio
@@ -295,114 +288,6 @@ async def test_many_appends_at_once_share_few_transactions(store: SqliteStore, p
             group.start_soon(store.append, T, [said(str(number))])
     assert commits_in_log(path) - before < 30
     assert len(await texts(store)) == 300
-
-
-# Crashes. The child says what was acknowledged; the parent kills it at some line.
-
-APPENDING: Final = """
-import sys, anyio
-from pathlib import Path
-from tape.entry import message
-from tape.sqlite import SqliteStore
-
-async def main():
-    store = SqliteStore.open(Path(sys.argv[1]))
-    async def append(worker):
-        for number in range(1_000_000):
-            text = f"{worker}.{number}"
-            (entry,) = await store.append("chat", [message("user", text)])
-            print(entry.id, text, flush=True)
-    async with anyio.create_task_group() as group:
-        for worker in range(4):
-            group.start_soon(append, worker)
-
-anyio.run(main)
-"""
-
-MERGING: Final = """
-import sys, anyio
-from pathlib import Path
-from tape.entry import message
-from tape.service import TapeService
-from tape.sqlite import SqliteStore
-
-async def main():
-    service = TapeService(SqliteStore.open(Path(sys.argv[1])), Path("workspace"))
-    while True:
-        async with service.fork_tape("chat") as fork:
-            for text in "abc":
-                await fork.append(message("user", text))
-            print("merging", fork.name, flush=True)
-        print("merged", fork.name, flush=True)
-
-anyio.run(main)
-"""
-
-
-async def kill_after(lines: int, program: str, path: Path) -> list[list[str]]:
-    """Run a program until it has said so many lines, kill it, and return what it said."""
-    async with await anyio.open_process([sys.executable, "-c", program, path], cwd=ROOT) as child:
-        assert child.stdout is not None
-        stream = BufferedByteReceiveStream(child.stdout)
-        said = [await stream.receive_until(b"\n", 200) for _ in range(lines)]
-        return [line.decode().split() for line in [*said, *await _killed(child, stream)]]
-
-
-async def _killed(child: Process, stream: BufferedByteReceiveStream) -> list[bytes]:
-    child.kill()
-    rest = b""
-    try:
-        while True:
-            rest += await stream.receive()
-    except anyio.EndOfStream:
-        await child.wait()
-    return re.findall(rb"[^\n]+(?=\n)", rest)
-
-
-def contiguous(entries: list[Entry]) -> bool:
-    return [entry.id for entry in entries] == list(range(1, len(entries) + 1))
-
-
-@pytest.mark.parametrize("lines", [1, 200])
-async def test_a_killed_process_loses_nothing_acknowledged(path: Path, lines: int) -> None:
-    acknowledged = await kill_after(lines, APPENDING, path)
-    store = SqliteStore.open(path)
-    entries = await store.query(Query(T))
-    assert contiguous(entries)
-    by_id = {entry.id: entry.text for entry in entries}
-    assert len(acknowledged) >= lines
-    assert all(by_id[int(number)] == text for number, text in acknowledged)
-    assert [entry.id for entry in await store.append(T, [said("on")])] == [len(entries) + 1]
-    await store.close()
-
-
-@pytest.mark.parametrize("seed", range(3))
-async def test_a_crash_inside_a_merge_leaves_none_or_one_whole_block(path: Path, seed: int) -> None:
-    # An odd line is "merging": the child is killed between that and the next "merged".
-    lines = await kill_after(random.Random(seed).randrange(21, 81, 2), MERGING, path)
-    store = SqliteStore.open(path)
-    service = TapeService(store, Path("workspace"))
-    names = [name for word, name in lines if word == "merging"]
-    merged = {name for word, name in lines if word == "merged"}
-    blocks = await _blocks(store)
-    assert all(runs == ["abc"] for runs in blocks.values())
-    assert merged <= set(blocks) <= set(names)
-    for fork in await service.open_forks(T):
-        if len(await fork.own_entries()) == 3:
-            await fork.merge()
-            await fork.merge()
-    assert await _blocks(store) == {name: ["abc"] for name in names}
-    assert contiguous(await store.query(Query(T)))
-    await store.close()
-
-
-async def _blocks(store: SqliteStore) -> dict[str, list[str]]:
-    """Return the runs of entries that each fork left on the tape, in tape order."""
-    entries = await store.query(Query(T, kinds=("message",)))
-    runs: dict[str, list[str]] = {}
-    for name, run in groupby(entries, lambda entry: str(entry.meta["fork"])):
-        runs.setdefault(name, []).append("".join(entry.text for entry in run))
-    return runs
 
 
 async def test_a_file_that_is_damaged_inside_is_refused_and_left_as_it_is(tmp_path: Path) -> None:

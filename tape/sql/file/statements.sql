@@ -1,0 +1,44 @@
+-- Only what differs from the statements of the tapes in SQLite, which hold for the index as well.
+
+-- name: make_tape
+-- A tape whose file was not read yet.
+INSERT INTO tape (name, bytes, sum) VALUES (:name, 0, CAST('0000000000000000' AS BLOB))
+RETURNING tape
+
+-- name: mark
+-- How far a tape's file was read.
+SELECT bytes, sum FROM tape WHERE tape = :tape
+
+-- name: set_mark
+UPDATE tape SET bytes = :bytes, sum = :sum WHERE tape = :tape
+
+-- name: marks
+-- How far each tape's file was read.
+SELECT name, bytes FROM tape
+
+-- name: add_entry
+INSERT INTO entry (pos, tape, id, kind, name, author, lane, turn, late, date, place, size)
+VALUES (?1 * 4294967296 + ?2, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+
+-- name: block
+SELECT id, place, size FROM entry
+WHERE pos BETWEEN :tape * 4294967296 + :first AND :tape * 4294967296 + :last
+ORDER BY pos
+
+-- name: forget_entries
+-- The file is another one than it was.
+DELETE FROM entry
+WHERE pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295
+
+-- name: forget_keys
+DELETE FROM append_key WHERE tape = :tape
+
+-- name: forget_tape
+-- There is no such file any more.
+DELETE FROM tape WHERE tape = :tape
+
+-- name: columns
+SELECT id, place, size FROM entry
+
+-- name: where_text
+AND line_says(place, size, :text)

@@ -1,0 +1,153 @@
+"""Processes that are killed while they write, on every store that is durable."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+import anyio
+import pytest
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from tape.entry import Entry, message
+from tape.query import Query
+from tape.registry import holds_tapes_alone, open_store, open_tapes
+from tape.service import TapeService
+from tape.store import TapeStore
+
+pytestmark = pytest.mark.anyio
+
+T: Final = "chat"
+ROOT: Final = Path(__file__).parents[2]
+
+
+def opened(url: str) -> TapeStore:
+    return open_tapes(url) if holds_tapes_alone(url) else open_store(url)
+
+
+@pytest.fixture(params=["sqlite", "file"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return f"{request.param}://{tmp_path / 'tapes'}"
+
+
+# The child says what was acknowledged; the parent kills it at some line.
+
+APPENDING: Final = """
+import sys, anyio
+from tape.entry import message
+from tests.tape.test_crashes import opened
+
+async def main():
+    store = opened(sys.argv[1])
+    async def append(worker):
+        for number in range(1_000_000):
+            text = f"{worker}.{number}"
+            block = [message("user", text), message("user", f"{text}+")]
+            entries = await store.append("chat", block, text if number % 2 else None)
+            print(entries[-1].id, entries[-1].text, flush=True)
+    async with anyio.create_task_group() as group:
+        for worker in range(4):
+            group.start_soon(append, worker)
+
+anyio.run(main)
+"""
+
+MERGING: Final = """
+import sys, anyio
+from pathlib import Path
+from tape.entry import message
+from tape.service import TapeService
+from tests.tape.test_crashes import opened
+
+async def main():
+    service = TapeService(opened(sys.argv[1]), Path("workspace"))
+    while True:
+        async with service.fork_tape("chat") as fork:
+            for text in "abc":
+                await fork.append(message("user", text))
+            print("merging", fork.name, flush=True)
+        print("merged", fork.name, flush=True)
+
+anyio.run(main)
+"""
+
+
+async def kill_after(lines: int, program: str, url: str) -> list[list[str]]:
+    """Run a program until it has said so many lines, kill it, and return what it said."""
+    async with await anyio.open_process([sys.executable, "-c", program, url], cwd=ROOT) as child:
+        assert child.stdout is not None
+        stream = BufferedByteReceiveStream(child.stdout)
+        said = [await stream.receive_until(b"\n", 200) for _ in range(lines)]
+        return [line.decode().split() for line in [*said, *await _killed(child, stream)]]
+
+
+async def _killed(child: Process, stream: BufferedByteReceiveStream) -> list[bytes]:
+    child.kill()
+    rest = b""
+    try:
+        while True:
+            rest += await stream.receive()
+    except anyio.EndOfStream:
+        await child.wait()
+    return re.findall(rb"[^\n]+(?=\n)", rest)
+
+
+def contiguous(entries: list[Entry]) -> bool:
+    return [entry.id for entry in entries] == list(range(1, len(entries) + 1))
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_process_killed_at_any_moment_loses_nothing_acknowledged(
+    url: str, seed: int
+) -> None:
+    lines = random.Random(seed).choice([1, 20, 150, 400])
+    acknowledged = await kill_after(lines, APPENDING, url)
+    store = opened(url)
+    entries = await store.query(Query(T))
+    assert contiguous(entries)
+    by_id = {entry.id: entry.text for entry in entries}
+    assert len(acknowledged) >= lines
+    assert all(by_id[int(number)] == text for number, text in acknowledged)
+    # Blocks are whole, and a key that was acknowledged is known.
+    told = [entry.text for entry in entries if entry.kind == "message"]
+    assert all(two == f"{one}+" for one, two in zip(told[::2], told[1::2], strict=True))
+    key = next((text[:-1] for _id, text in acknowledged if int(text[:-1].split(".")[1]) % 2), None)
+    if key is not None:
+        again = await store.append(T, [message("user", "again")], key)
+        assert [entry.text for entry in again] == [key, f"{key}+"]
+    assert [e.id for e in await store.append(T, [message("user", "on")])] == [len(entries) + 1]
+    await store.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_crash_inside_a_merge_leaves_none_or_one_whole_block(url: str, seed: int) -> None:
+    # An odd line is "merging": the child is killed between that and the next "merged".
+    lines = await kill_after(random.Random(seed).randrange(21, 81, 2), MERGING, url)
+    store = opened(url)
+    service = TapeService(store, Path("workspace"))
+    names = [name for word, name in lines if word == "merging"]
+    merged = {name for word, name in lines if word == "merged"}
+    blocks = await _blocks(store)
+    assert all(runs == ["abc"] for runs in blocks.values())
+    assert merged <= set(blocks) <= set(names)
+    for fork in await service.open_forks(T):
+        if len(await fork.own_entries()) == 3:
+            await fork.merge()
+            await fork.merge()
+    assert await _blocks(store) == {name: ["abc"] for name in names}
+    assert contiguous(await store.query(Query(T)))
+    await store.close()
+
+
+async def _blocks(store: TapeStore) -> dict[str, list[str]]:
+    """Return the runs of entries that each fork left on the tape, in tape order."""
+    entries = await store.query(Query(T, kinds=("message",)))
+    runs: dict[str, list[str]] = {}
+    for name, run in groupby(entries, lambda entry: str(entry.meta["fork"])):
+        runs.setdefault(name, []).append("".join(entry.text for entry in run))
+    return runs

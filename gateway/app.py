@@ -35,6 +35,7 @@ from gateway.hook_runtime import HookRuntime
 from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.desk import desk_routes
 from gateway.http.server import QuietServer, listen, make_server
+from gateway.http.tapes import tape_routes
 from gateway.http.token import token_of
 from gateway.ledger.beside import BesideStore
 from gateway.ledger.ledger import Ledger, ledger_schema
@@ -45,6 +46,7 @@ from gateway.plugins import Failure, load_plugins
 from gateway.router import OutboundChannelRouter
 from gateway.seeing import SeeingModel
 from gateway.settings import Settings, describe
+from gateway.tape_desk import TapeDesk
 from gateway.turn import Turn
 from tape.registry import holds_tapes_alone, open_store, open_tapes
 from tape.service import TapeService
@@ -278,8 +280,12 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     def health() -> Readiness:
         return readiness(manager.states, manager.deaf(), persist.away_for(), persist.why)
 
-    desk = Desk(gateway.core, gateway.conversation)
-    app = make_app(channels, health, desk_routes(desk), f"{host}:{port}", token, bearer)
+    home = gateway.core.settings.home_path
+    routes = [
+        *desk_routes(Desk(gateway.core, gateway.conversation)),
+        *tape_routes(TapeDesk(gateway.core), home),
+    ]
+    app = make_app(channels, health, routes, f"{host}:{port}", token, bearer)
     return make_server(app, gateway.core.settings.http.trusted_proxies)
 
 

@@ -2,6 +2,7 @@
 
 TapeError
 +-- AppendRefused     an entry or a batch that the tape does not take
+|   +-- TapeNotAsWas    an import onto a tape that has other entries
 +-- QueryRefused      a query that nothing can answer to: a date that is none, half a character
 +-- UnitFailed        a statement of a unit of work did not change what it had to
 +-- NotFound          no such anchor; names the nearest ones
@@ -27,6 +28,15 @@ class TapeError(Exception):
 
 class AppendRefused(TapeError):
     """An entry or a batch that the tape does not take; nothing of the batch was written."""
+
+
+class TapeNotAsWas(AppendRefused):
+    """An import that goes on a tape which has grown since, or is not empty."""
+
+    def __init__(self, tape: str, wanted: int, found: int) -> None:
+        super().__init__(
+            f"the tape {tape} has {found} entries where {wanted} were expected; nothing was written"
+        )
 
 
 class QueryRefused(TapeError):

@@ -28,7 +28,7 @@ from tape.file_writer import FileBatches, know
 from tape.jsonl import unseal
 from tape.query import Query, fold
 from tape.store import Now, TapeInfo, utc_now
-from tape.unit import Append, Unit
+from tape.unit import Append, Batch, TakeIn, Unit
 from tape.writer import WriterThread
 
 T = TypeVar("T")
@@ -88,6 +88,11 @@ class FileStore:
         self._refuse_when_closed()
         outcomes = await self._writer.submit(Unit([Append(tape, tuple(entries), key)]))
         return list(outcomes[0].entries)
+
+    async def take_in(self, tape: str, batch: Batch) -> None:
+        """Put a batch on a tape, as one block of lines; other writes wait until it is there."""
+        self._refuse_when_closed()
+        await self._writer.submit(Unit([TakeIn(tape, batch)]))
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query: small ones at once, long ones in the reader thread."""

@@ -10,21 +10,22 @@ import contextlib
 import errno
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import apsw
 
 from tape.entry import Entry, check, dump, utc_iso, with_bootstrap
-from tape.errors import StoreUnavailable, TapeError
+from tape.errors import StoreUnavailable, TapeError, TapeNotAsWas
 from tape.file_check import Mark
 from tape.file_folder import Folder
 from tape.file_index import FileIndex
-from tape.jsonl import seal, unseal
+from tape.jsonl import Block, seal, unseal
 from tape.store import Now
-from tape.unit import Append, Outcome, Run, Unit
-from tape.writer import Job, Result
+from tape.unit import Append, Outcome, Run, TakeIn, Unit
+from tape.writer import PIECE, Job, Result
 
 KNOW: Final = "file.know"
 """The step that has a tape's file read through; its value `tape` is the name."""
@@ -118,6 +119,8 @@ class FileBatches:
         try:
             if isinstance(step, Append):
                 outcome = self._append(step)
+            elif isinstance(step, TakeIn):
+                outcome = self._take_in(step)
             else:
                 self._know(str(step.values["tape"]))
                 outcome = Outcome()
@@ -142,7 +145,8 @@ class FileBatches:
             for number, new in enumerate(batch, start=stage.newest + 1)
         ]
         unasked = len(batch) - len(step.entries)
-        lines, digest = seal(entries, step.key, unasked, stage.mark.sum)
+        block = Block(len(entries), step.key, unasked)
+        lines, digest = seal(entries, block, stage.mark.sum)
         asked = tuple(entries[unasked:])
         self._note(stage, entries, lines, digest)
         if step.key is not None:
@@ -150,6 +154,29 @@ class FileBatches:
             stage.keys[step.key] = asked
         self._stages[step.tape] = stage
         return Outcome(asked)
+
+    def _take_in(self, step: TakeIn) -> Outcome:
+        """Stage a batch as one block: its lines are kept until they are written, and no more."""
+        dump(step.tape)
+        stage = self._stages.get(step.tape) or self._stage(step.tape)
+        stage = replace(stage, lines=list(stage.lines), keys=dict(stage.keys))
+        if stage.newest != step.batch.after:
+            raise TapeNotAsWas(step.tape, step.batch.after, stage.newest)
+        date = utc_iso(self._now())
+        block = Block(step.batch.count)
+        batch = iter(step.batch)
+        while piece := list(islice(batch, PIECE)):
+            check(piece)
+            entries = [
+                Entry(number, new.kind, new.payload, new.meta, new.date or date)
+                for number, new in enumerate(piece, start=stage.newest + 1)
+            ]
+            first = stage.newest - step.batch.after + 1
+            lines, digest = seal(entries, block, stage.mark.sum, first)
+            self._note(stage, entries, lines, digest)
+        step.batch.check(stage.newest)
+        self._stages[step.tape] = stage
+        return Outcome(changed=step.batch.count)
 
     def _note(self, stage: _Stage, entries: list[Entry], lines: list[bytes], digest: bytes) -> None:
         at = stage.mark.size

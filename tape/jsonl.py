@@ -34,20 +34,29 @@ class Line:
     sum: bytes
 
 
-def seal(
-    entries: Sequence[Entry], key: str | None, unasked: int, previous: bytes
-) -> tuple[list[bytes], bytes]:
-    """Return the lines of one block, with their ends, and the last one's sum.
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What is written together: how many lines, and the key of those behind the `unasked` ones."""
 
-    The first `unasked` entries do not carry the key. Raises AppendRefused.
+    size: int
+    key: str | None = None
+    unasked: int = 0
+
+
+def seal(
+    entries: Sequence[Entry], block: Block, previous: bytes, first: int = 1
+) -> tuple[list[bytes], bytes]:
+    """Return the lines of a block from its `first` on, with their ends, and the last one's sum.
+
+    Raises AppendRefused.
     """
     lines = []
-    for number, entry in enumerate(entries, start=1):
+    for number, entry in enumerate(entries, start=first):
         marks: dict[str, Any] = {}
-        if key is not None and number > unasked:
-            marks["key"] = key
-        if len(entries) > 1:
-            marks["block"] = [number, len(entries)]
+        if block.key is not None and number > block.unasked:
+            marks["key"] = block.key
+        if block.size > 1:
+            marks["block"] = [number, block.size]
         own: Mapping[str, Any] = entry.meta
         if not _RESERVED.isdisjoint(own):
             own = {"meta": own}

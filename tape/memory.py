@@ -14,11 +14,11 @@ import apsw
 
 from tape.database import migrate, rows_of
 from tape.entry import Entry, NewEntry, check, dump, load, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, UnitFailed
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas, UnitFailed
 from tape.query import Query
 from tape.schema import Schema
 from tape.store import Now, TapeInfo, utc_now
-from tape.unit import Append, Outcome, Row, Run, Unit, resolve
+from tape.unit import Append, Batch, Outcome, Row, Run, Unit, resolve
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class MemoryStore:
             for step in unit.steps:
                 if isinstance(step, Append):
                     outcomes.append(self._append(step, undo))
-                else:
+                elif isinstance(step, Run):
                     outcomes.append(self._run(step, outcomes))
         except BaseException as cause:
             self._database.execute("ROLLBACK TO unit")
@@ -69,6 +69,13 @@ class MemoryStore:
         finally:
             self._database.execute("RELEASE unit")
         return outcomes
+
+    async def take_in(self, tape: str, batch: Batch) -> None:
+        """Put a batch on a tape that has just the entries before it."""
+        size = await self.size(tape)
+        if size != batch.after:
+            raise TapeNotAsWas(tape, batch.after, size)
+        await self.append(tape, list(batch))
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query by the reference itself."""

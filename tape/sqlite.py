@@ -26,7 +26,7 @@ from tape.search.beside import SearchBeside
 from tape.search.indexer import SearchState
 from tape.search.wanted import Wanted
 from tape.store import Now, TapeInfo, utc_now
-from tape.unit import Append, Outcome, Row, Unit
+from tape.unit import Append, Batch, Outcome, Row, TakeIn, Unit
 from tape.writer import Transaction, WriterThread
 
 T = TypeVar("T")
@@ -78,6 +78,10 @@ class SqliteStore:
         if self._closed:
             raise StoreUnavailable("the tape store is closed")
         return await self._writer.submit(unit)
+
+    async def take_in(self, tape: str, batch: Batch) -> None:
+        """Put a batch of any size on a tape; other writes wait until it is on the disk."""
+        await self.commit(Unit([TakeIn(tape, batch)]))
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query: small ones at once, long ones in the reader thread."""

@@ -21,7 +21,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from tape.entry import Entry, NewEntry
 from tape.query import Query
-from tape.unit import Outcome, Row, Unit
+from tape.unit import Batch, Outcome, Row, Unit
 
 Now = Callable[[], datetime]
 
@@ -66,6 +66,21 @@ class TapeStore(Protocol):
 
     async def close(self) -> None:
         """Finish what was accepted and let go of every resource; may be called twice."""
+        ...
+
+
+@runtime_checkable
+class TakesIn(Protocol):
+    """A store that takes a batch of any size in one act, reading it while it is written.
+
+    Others are given an import as one append.
+    """
+
+    async def take_in(self, tape: str, batch: Batch) -> None:
+        """Put a batch on a tape that has just the entries before it.
+
+        Raises AppendRefused where the tape has others, or more; nothing was written then.
+        """
         ...
 
 

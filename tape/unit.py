@@ -6,11 +6,13 @@ store that shares no transaction can do the appends first (each with a key) and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from tape.entry import Entry, NewEntry
+from tape.errors import AppendRefused
 
 Row = Mapping[str, Any]
 
@@ -22,6 +24,35 @@ class Append:
     tape: str
     entries: tuple[NewEntry, ...]
     key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """So many entries that are read while they are written: the `count` behind the first `after`.
+
+    `entries` gives them from the first on, and may be called again.
+    """
+
+    entries: Callable[[], Iterator[NewEntry]]
+    after: int
+    count: int
+
+    def __iter__(self) -> Iterator[NewEntry]:
+        """Give the entries."""
+        return islice(self.entries(), self.after, self.after + self.count)
+
+    def check(self, newest: int) -> None:
+        """Raise AppendRefused where fewer came than were counted."""
+        if newest != self.after + self.count:
+            raise AppendRefused("what is taken in changed meanwhile; nothing was written")
+
+
+@dataclass(frozen=True, slots=True)
+class TakeIn:
+    """Put a batch on a tape that has just the `after` entries that stand before it."""
+
+    tape: str
+    batch: Batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +84,7 @@ class Outcome:
 class Unit:
     """Steps that a store runs in order, in one transaction."""
 
-    steps: list[Append | Run] = field(default_factory=list)
+    steps: list[Append | TakeIn | Run] = field(default_factory=list)
 
     def append(self, tape: str, entries: Sequence[NewEntry], key: str | None = None) -> FirstId:
         """Add an append; the value returned stands for its first id in later statements."""

@@ -12,18 +12,22 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Protocol
 
 import apsw
 
 from tape.database import read_entry, rows_of
 from tape.entry import Entry, NewEntry, check, dump, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, UnitFailed
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas, UnitFailed
 from tape.store import Now
-from tape.unit import Append, Outcome, Run, Unit, resolve
+from tape.unit import Append, Outcome, Run, TakeIn, Unit, resolve
 
 MOST_UNITS: Final = 256
 """How many units share one transaction at most, so that the first of them does not wait long."""
+
+PIECE: Final = 1000
+"""So many entries of an import are in memory at once."""
 
 OF_THE_UNIT: Final = (
     apsw.BindingsError,
@@ -181,8 +185,12 @@ class Transaction:
         """Run the steps of one unit; whoever calls holds the transaction."""
         outcomes: list[Outcome] = []
         for step in unit.steps:
-            done = self._append(step) if isinstance(step, Append) else self._run(step, outcomes)
-            outcomes.append(done)
+            if isinstance(step, Append):
+                outcomes.append(self._append(step))
+            elif isinstance(step, TakeIn):
+                outcomes.append(self._take_in(step))
+            else:
+                outcomes.append(self._run(step, outcomes))
         return outcomes
 
     def _run(self, step: Run, outcomes: list[Outcome]) -> Outcome:
@@ -218,6 +226,22 @@ class Transaction:
                 },
             )
         return Outcome(asked)
+
+    def _take_in(self, step: TakeIn) -> Outcome:
+        """Write a batch of any size, a piece at a time; the transaction holds all of it."""
+        tape = self._tape(step.tape)
+        found = self._sequence("newest", {"tape": tape})
+        dated, newest = (str(found[0][0]), found[0][1]) if found else ("", 0)
+        if newest != step.batch.after:
+            raise TapeNotAsWas(step.tape, step.batch.after, newest)
+        entries = iter(step.batch)
+        while piece := list(islice(entries, PIECE)):
+            check(piece)
+            written = self._write(tape, newest, dated, piece)
+            newest += len(piece)
+            dated = max(dated, *(entry.date for entry in written))
+        step.batch.check(newest)
+        return Outcome(changed=step.batch.count)
 
     def _write(self, tape: int, newest: int, dated: str, batch: list[NewEntry]) -> list[Entry]:
         date = utc_iso(self._now())

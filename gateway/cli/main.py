@@ -108,6 +108,95 @@ def ledger_drop(row: Annotated[str, typer.Argument(help="in-12 or out-34, as lis
     _run("gateway.cli.ledger:change", "drop", row)
 
 
+tape = typer.Typer(
+    help="The tapes: what is on them, out to a file and in from one.", no_args_is_help=True
+)
+app.add_typer(tape, name="tape")
+
+_Tape = Annotated[
+    str,
+    typer.Argument(help="A session (telegram:-100123), a tape's name, or the beginning of that."),
+]
+_AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON an entry.")]
+
+
+@tape.command("list")
+def tape_list() -> None:
+    """List the tapes: session, name, entries, newest date."""
+    _run("gateway.cli.tape:show_list")
+
+
+@tape.command("show")
+def tape_show(
+    name: _Tape,
+    anchor: Annotated[str, typer.Option(help="Only behind the latest anchor of this name.")] = "",
+    until_anchor: Annotated[
+        str, typer.Option(help="Only up to this anchor: the first behind --anchor.")
+    ] = "",
+    since: Annotated[str, typer.Option(help="From this date on, such as 2026-01-02T15:04.")] = "",
+    until: Annotated[str, typer.Option(help="Before this date.")] = "",
+    kind: Annotated[list[str] | None, typer.Option(help="Of this kind; may be repeated.")] = None,
+    author: Annotated[list[str] | None, typer.Option(help="Of this author's id.")] = None,
+    lane: Annotated[str, typer.Option(help="Of this lane.")] = "",
+    text: Annotated[str, typer.Option(help="That hold this piece of text.")] = "",
+    limit: Annotated[int, typer.Option(help="So many of the newest.")] = 50,
+    as_json: _AsJson = False,
+) -> None:
+    """Print the newest entries of a tape, under all the conditions that are given."""
+    where = {
+        "after_anchor": anchor,
+        "before_anchor": until_anchor,
+        "since": since,
+        "until": until,
+        "kinds": kind,
+        "authors": author,
+        "lane": lane,
+        "text": text,
+    }
+    given = {condition: value for condition, value in where.items() if value}
+    _run("gateway.cli.tape:show_entries", name, {**given, "limit": limit}, as_json)
+
+
+@tape.command("search")
+def tape_search(
+    name: _Tape,
+    text: Annotated[str, typer.Argument(help="What was said.")],
+    limit: Annotated[int, typer.Option(help="So many at most.")] = 20,
+    as_json: _AsJson = False,
+) -> None:
+    """Search what was said on a tape, the newest first."""
+    _run("gateway.cli.tape:search", name, text, limit, as_json)
+
+
+@tape.command("export")
+def tape_export(
+    name: _Tape,
+    file: Annotated[str, typer.Argument(help="A new file; - is standard output.")] = "-",
+) -> None:
+    """Write a tape as JSONL: an entry a line, with id, kind, payload, meta and date."""
+    _run("gateway.cli.tape:export", name, file)
+
+
+@tape.command("import")
+def tape_import(
+    file: Annotated[str, typer.Argument(help="JSONL: an entry a line; of other tools as well.")],
+    session: Annotated[str, typer.Option(help="The session that it is the tape of.")] = "",
+    name: Annotated[str, typer.Option("--tape", help="Or the name of the tape.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be.")] = False,
+) -> None:
+    """Take a tape in, whole or not at all, and tell what was mended.
+
+    The tape must be empty, or hold the beginning of the same file.
+    """
+    _run("gateway.cli.tape:take_in", file, session, name, dry_run)
+
+
+@tape.command("follow")
+def tape_follow(name: _Tape, as_json: _AsJson = False) -> None:
+    """Print a tape's newest entries, and each that comes, until Ctrl-C."""
+    _run("gateway.cli.tape:follow", name, as_json)
+
+
 @app.command(hidden=True)
 def hooks() -> None:
     """List the hooks, who implements them, and the plugins that did not load."""

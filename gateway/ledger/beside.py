@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from tape.entry import Entry, NewEntry
+from tape.errors import TapeNotAsWas
 from tape.query import Query
-from tape.store import TapeInfo, TapeStore, UnitStore
-from tape.unit import Append, Outcome, Row, Run, Unit, resolve
+from tape.store import TakesIn, TapeInfo, TapeStore, UnitStore
+from tape.unit import Append, Batch, Outcome, Row, Run, Unit, resolve
 
 
 class BesideStore:
@@ -48,6 +49,15 @@ class BesideStore:
         for (position, _step), outcome in zip(runs, done, strict=True):
             outcomes[position] = outcome
         return outcomes
+
+    async def take_in(self, tape: str, batch: Batch) -> None:
+        """Put a batch on a tape of the plugin's store: at once, where that cannot take it in."""
+        if isinstance(self._tapes, TakesIn):
+            await self._tapes.take_in(tape, batch)
+        elif await self._tapes.size(tape) != batch.after:
+            raise TapeNotAsWas(tape, batch.after, await self._tapes.size(tape))
+        else:
+            await self._tapes.append(tape, list(batch), f"import:{batch.after}:{batch.count}")
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query from the plugin's store."""

@@ -26,6 +26,10 @@ WHERE account_id = :account_id AND chat_id = :chat_id AND received_at >= :since
 INSERT INTO session (session_id, tape) VALUES (:session_id, :tape)
 ON CONFLICT (session_id) DO NOTHING
 
+-- name: sessions
+-- Every session that was heard, and its tape.
+SELECT session_id, tape FROM session
+
 -- name: claim_session
 -- Take a session for this process, for so many seconds of the database's clock; its epoch grows when
 -- it was another's. Changes nothing while another's lease lasts.

@@ -1,0 +1,103 @@
+"""The operator's tapes over HTTP, for `tapeway tape` beside a running gateway."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+from anyio import open_file
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from gateway.errors import DeskRefused
+from gateway.tape_desk import TapeDesk
+from gateway.tape_import import told_import
+from tape.errors import TapeError
+
+
+def tape_routes(desk: TapeDesk, folder: Path) -> list[BaseRoute]:
+    """Return the routes; who gets to them is decided before. Uploads wait in `folder`."""
+
+    async def tapes(_request: Request) -> Any:
+        return await desk.tapes()
+
+    async def find(request: Request) -> Any:
+        return {"tape": await desk.find(str((await _body(request)).get("name", "")))}
+
+    async def entries(request: Request) -> Any:
+        body = await _body(request)
+        where = body.get("where", {})
+        if not isinstance(where, dict):
+            raise DeskRefused("where is an object of conditions")
+        return await desk.entries(str(body.get("tape", "")), where)
+
+    async def search(request: Request) -> Any:
+        body = await _body(request)
+        limit = body.get("limit", 20)
+        if type(limit) is not int:
+            raise DeskRefused("limit is a number")
+        return await desk.search(str(body.get("tape", "")), str(body.get("text", "")), limit)
+
+    async def take_in(request: Request) -> Response:
+        wanted = request.query_params
+        number, name = tempfile.mkstemp(".jsonl", "import-", folder)
+        os.close(number)
+        try:
+            async with await open_file(name, "wb") as spool:
+                async for piece in request.stream():
+                    await spool.write(piece)
+        except BaseException:
+            _discard(name)
+            raise
+        session, tape = wanted.get("session", ""), wanted.get("tape", "")
+        told = told_import(desk, Path(name), session, tape, dry_run="dry_run" in wanted)
+        return StreamingResponse(_lines(told, name), media_type="application/x-ndjson")
+
+    return [
+        Route("/api/tapes", _told(tapes)),
+        Route("/api/tapes/find", _told(find), methods=["POST"]),
+        Route("/api/tapes/entries", _told(entries), methods=["POST"]),
+        Route("/api/tapes/search", _told(search), methods=["POST"]),
+        Route("/api/tapes/import", take_in, methods=["POST"]),
+    ]
+
+
+async def _lines(told: AsyncIterator[dict[str, Any]], spool: str) -> AsyncIterator[bytes]:
+    try:
+        async for one in told:
+            yield orjson.dumps(one) + b"\n"
+    except (DeskRefused, TapeError) as refused:
+        yield orjson.dumps({"error": str(refused)}) + b"\n"
+    finally:
+        _discard(spool)
+
+
+def _discard(spool: str) -> None:
+    Path(spool).unlink(missing_ok=True)
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    try:
+        body = orjson.loads(await request.body())
+    except ValueError as cause:
+        raise DeskRefused("the request is no JSON") from cause
+    if not isinstance(body, dict):
+        raise DeskRefused("the request is no JSON object")
+    return body
+
+
+def _told(
+    answer: Callable[[Request], Awaitable[Any]],
+) -> Callable[[Request], Awaitable[Response]]:
+    async def respond(request: Request) -> Response:
+        try:
+            return JSONResponse(await answer(request))
+        except DeskRefused as refused:
+            return JSONResponse({"error": str(refused)}, status_code=422)
+
+    return respond

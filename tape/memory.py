@@ -75,7 +75,9 @@ class MemoryStore:
         size = await self.size(tape)
         if size != batch.after:
             raise TapeNotAsWas(tape, batch.after, size)
-        await self.append(tape, list(batch))
+        entries = list(batch)
+        batch.check(size + len(entries))
+        await self.append(tape, entries)
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query by the reference itself."""

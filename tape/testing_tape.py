@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ from tape.entry import (
     Entry,
     NewEntry,
     anchor,
+    bootstrap,
     dump,
     error,
     event,
@@ -22,11 +23,12 @@ from tape.entry import (
     tool_call,
     tool_result,
 )
-from tape.errors import NotFound, QueryRefused
+from tape.errors import AppendRefused, NotFound, QueryRefused
 from tape.handle import Tape
 from tape.query import Query
 from tape.service import TapeService
-from tape.store import TapeStore
+from tape.store import TakesIn, TapeStore
+from tape.unit import Batch
 
 T: Final = "tape-under-test"
 
@@ -274,6 +276,39 @@ async def a_fork_shows_no_more_what_was_deleted_before_it(store: TapeStore) -> N
         assert await fork.search("secret") == []
 
 
+async def a_batch_is_taken_in_whole_or_not_at_all(store: TapeStore) -> None:
+    """Onto a tape that has just what stands before it; what breaks off leaves nothing."""
+    if not isinstance(store, TakesIn):
+        return
+    whole = [*bootstrap(), *(message("user", str(number), lane="a") for number in range(2500))]
+
+    def broken() -> Iterator[NewEntry]:
+        yield from whole[:2000]
+        raise AppendRefused("the rest cannot be read")
+
+    await store.append("another", [message("user", "before")])
+    for batch in (Batch(broken, 0, 2502), Batch(lambda: iter(whole[:9]), 0, 2502)):
+        assert await _is_refused(store.take_in(T, batch))
+        assert await store.size(T) == 0
+    await store.take_in(T, Batch(lambda: iter(whole), 0, 1300))
+    assert await _is_refused(store.take_in(T, Batch(lambda: iter(whole), 0, 1300)))
+    assert await _is_refused(store.take_in("another", Batch(lambda: iter(whole), 1, 9)))
+    await store.take_in(T, Batch(lambda: iter(whole), 1300, 1202))
+    entries = await store.query(Query(T))
+    assert [entry.id for entry in entries] == list(range(1, 2503))
+    assert [entry.text for entry in entries[2:]] == [str(number) for number in range(2500)]
+    assert len(await store.query(Query(T, lane="a", after=2400))) == 102
+    assert [entry.id for entry in await store.append(T, [message("user", "on")])] == [2503]
+
+
+async def _is_refused(taken: Awaitable[None]) -> bool:
+    try:
+        await taken
+    except AppendRefused:
+        return True
+    return False
+
+
 TAPE_CHECKS: Final[tuple[Callable[[TapeStore], Awaitable[None]], ...]] = (
     a_tape_is_read_from_both_ends,
     anchors_are_found_by_name_and_by_place,
@@ -287,4 +322,5 @@ TAPE_CHECKS: Final[tuple[Callable[[TapeStore], Awaitable[None]], ...]] = (
     a_fork_has_the_whole_surface,
     a_fork_at_an_anchor_is_its_context,
     a_fork_shows_no_more_what_was_deleted_before_it,
+    a_batch_is_taken_in_whole_or_not_at_all,
 )

@@ -1,9 +1,10 @@
 """The tape: append-only entries of a chat, stores that hold them, and views for a model.
 
-entry query unit     the data
-store                the contract; memory and sqlite keep it, testing checks it
-handle fork service  what callers hold
-context tokens       views
+entry query unit        the data
+store                   the contract; memory, sqlite and file keep it, testing checks it
+reads handle service    what callers hold, forks among it
+context tokens          views
+importing mend          tapes of other tools and of files
 """
 
 from tape.context import LATEST, TapeContext, default_tape_context

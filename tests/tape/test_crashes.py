@@ -77,6 +77,29 @@ anyio.run(main)
 """
 
 
+IMPORTING: Final = """
+import sys, anyio
+from tape.entry import bootstrap, message
+from tape.unit import Batch
+from tests.tape.test_crashes import opened
+
+def entries():
+    yield from bootstrap()
+    for number in range(20_000):
+        if not number % 2_000:
+            print("at", number, flush=True)
+        yield message("user", str(number))
+
+async def main():
+    store = opened(sys.argv[1])
+    await store.append("other", [message("user", "a")])
+    await store.take_in("chat", Batch(entries, 0, 20_002))
+    print("taken", "in", flush=True)
+
+anyio.run(main)
+"""
+
+
 async def kill_after(lines: int, program: str, url: str) -> list[list[str]]:
     """Run a program until it has said so many lines, kill it, and return what it said."""
     async with await anyio.open_process([sys.executable, "-c", program, url], cwd=ROOT) as child:
@@ -141,6 +164,18 @@ async def test_a_crash_inside_a_merge_leaves_none_or_one_whole_block(url: str, s
             await fork.merge()
     assert await _blocks(store) == {name: ["abc"] for name in names}
     assert contiguous(await store.query(Query(T)))
+    await store.close()
+
+
+@pytest.mark.parametrize("lines", [1, 6, 10, 11])
+async def test_an_import_that_is_killed_is_whole_or_not_there(url: str, lines: int) -> None:
+    told = await kill_after(lines, IMPORTING, url)
+    store = opened(url)
+    size = await store.size(T)
+    assert size in ((20_002,) if ["taken", "in"] in told else (0, 20_002))
+    assert await store.size("other") == 3
+    (entry,) = await store.append(T, [message("user", "on")])
+    assert entry.id == (size or 2) + 1
     await store.close()
 
 

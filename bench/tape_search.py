@@ -127,7 +127,7 @@ async def search_figures(tape: Tape, label: str, entries: int, timed: Timed) -> 
         seconds = await timed(partial(_narrowed, tape, conditions))
         figures += latencies(f"{label}: search a frequent word, {name}", seconds, (50, 95))
     progress(f"{label}: search two frequent words that no message has")
-    seconds = await timed(partial(tape.search, "nightly replica"))
+    seconds = await timed(partial(tape.search, "nightly lease"))
     figures += latencies(f"{label}: search two frequent words, never together", seconds, (50, 95))
     return figures
 

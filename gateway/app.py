@@ -28,6 +28,7 @@ from gateway.clock import Clock, SystemClock
 from gateway.conversation import Conversation
 from gateway.core import Core
 from gateway.desk import Desk
+from gateway.embedders import open_meaning
 from gateway.errors import GatewayError, HomeInUse, SettingsError
 from gateway.framework import Framework
 from gateway.home import Running, announce, locked, withdraw
@@ -148,6 +149,9 @@ async def _opened(
         stack.push_async_callback(_shielded, model.aclose)
         store = await _open_store(settings, hooks, clock)
         stack.push_async_callback(_shielded, store.close)
+        meaning = open_meaning(settings, store)
+        if meaning is not None:
+            stack.push_async_callback(_shielded, meaning.close)
         channels: dict[str, Channel] = {}
         router = OutboundChannelRouter(channels)
         background = Background()
@@ -159,7 +163,7 @@ async def _opened(
             settings=settings,
             clock=clock,
             store=store,
-            tapes=TapeService(store, settings.workspace_path),
+            tapes=TapeService(store, settings.workspace_path, meaning),
             ledger=ledger,
             hooks=hooks,
             router=router,
@@ -179,6 +183,8 @@ async def _opened(
         stack.push_async_callback(_shielded, lambda: _close_channels(channels))
         async with anyio.create_task_group() as group:
             background.open(group)
+            if meaning is not None:
+                group.start_soon(meaning.run, name="meaning")
             await conversation.load()
             yield Gateway(core, channels, conversation, manager, _url(settings), failures)
             group.cancel_scope.cancel()

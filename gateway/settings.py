@@ -31,7 +31,7 @@ from pydantic_settings import (
     SettingsError as SourceError,
 )
 
-from agent.settings import AgentSettings
+from agent.settings import AgentSettings, fits_a_header
 from channels.cli.settings import CliSettings
 from channels.discord.settings import DiscordSettings
 from channels.slack.settings import SlackSettings
@@ -217,6 +217,50 @@ class ContextSettings(Section):
     )
 
 
+class SearchSettings(Section):
+    """Search by meaning, beside the search by words."""
+
+    embedder: Literal["", "openai", "local"] = Field(
+        "",
+        description="What makes vectors of what is said: `openai` (any OpenAI-compatible server,"
+        " which then gets the texts), `local` (a model on this machine, with the extra `semantic`);"
+        " empty: searches go by words alone.",
+        examples=["openai"],
+    )
+    model: str = Field(
+        "",
+        description="The embedding model: its name on the server, or a folder for `local`; empty:"
+        " text-embedding-3-small, or minishlab/potion-multilingual-128M for `local`.",
+        examples=["nomic-embed-text"],
+    )
+    base_url: str = Field(
+        "",
+        description="The address of the server of embeddings; empty: TAPEWAY_AGENT__BASE_URL.",
+        examples=["http://127.0.0.1:11434/v1"],
+    )
+    api_key: SecretStr = Field(
+        SecretStr(""),
+        description="The key for that server; empty: TAPEWAY_AGENT__API_KEY where the server is the"
+        " agent's own, else none.",
+        examples=["sk-..."],
+    )
+    dimensions: int = Field(
+        0,
+        ge=0,
+        le=8192,
+        description="How long a vector is, where the model lets one choose; 0: as it comes.",
+        examples=["256"],
+    )
+
+    @field_validator("api_key")
+    @classmethod
+    def _fits_a_header(cls, value: SecretStr) -> SecretStr:
+        key = value.get_secret_value().strip()
+        if not fits_a_header(key):
+            raise ValueError("a key has letters, digits and signs only, no blanks or line ends")
+        return SecretStr(key)
+
+
 class MediaSettings(Section):
     """Images that people send."""
 
@@ -293,6 +337,7 @@ class Settings(BaseSettings):
     buffer: BufferSettings = Field(default_factory=BufferSettings)
     turn: TurnSettings = Field(default_factory=TurnSettings)
     context: ContextSettings = Field(default_factory=ContextSettings)
+    search: SearchSettings = Field(default_factory=SearchSettings)
     media: MediaSettings = Field(default_factory=MediaSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     agent: AgentSettings = Field(default_factory=AgentSettings)

@@ -7,6 +7,7 @@ TapeError
 +-- UnitFailed        a statement of a unit of work did not change what it had to
 +-- NotFound          no such anchor; names the nearest ones
 +-- NumbersUnfit      what the linker has learned is missing or damaged; its rules work without
++-- EmbedderFailed    texts could not be made into vectors (raised by embedders)
 +-- StoreUnavailable  the store is closed, or its disk or database is away
 +-- StoreTooNew       written by a newer version; left untouched
 +-- StoreUnfit        not a tape database, or an SQLite that could damage it
@@ -79,6 +80,10 @@ class NumbersUnfit(TapeError):
             f"{path} cannot be read ({trouble}): install Tapeway again; until then messages are"
             " linked by rules alone"
         )
+
+
+class EmbedderFailed(TapeError):
+    """Texts could not be made into vectors, for now; searches go by words alone."""
 
 
 class StoreUnavailable(TapeError):

@@ -17,14 +17,19 @@ from tape.errors import TapeError
 from tape.fork import DISCARDED, INFIX, MERGED, OPENING, closes, opening
 from tape.query import MOST_NAMES, Query, locating
 from tape.reads import Reads
-from tape.search.find import search, shown_hits
+from tape.search.find import Near, search, shown_entries, shown_hits
 from tape.search.scan import scan_there, scanning
 from tape.search.wanted import Wanted
+from tape.store import TapeStore
 from tape.tokens import estimate
 
 
 class Tape(Reads):
     """One tape of a store. Ids are those of the store; a fork's are provisional."""
+
+    def __init__(self, store: TapeStore, name: str, meaning: Near | None = None) -> None:
+        super().__init__(store, name)
+        self.meaning = meaning
 
     async def append(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
         """Put entries at the end, as one block."""
@@ -69,6 +74,19 @@ class Tape(Reads):
         """Return the newest entries of the query that say what is wanted, newest first."""
         return await shown_hits(self.store, replace(query, tape=self.name), wanted)
 
+    async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
+        """Return the entries of the query that mean nearly the same, where that is known."""
+        if self.meaning is None:
+            return []
+        asked = replace(query, tape=self.name)
+        found = await self.meaning.nearest(asked, text, query.limit or 0)
+        shown = {entry.id for entry in await self.shown([entry for entry, _ in found])}
+        return [one for one in found if one[0].id in shown]
+
+    async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return those of this tape's entries whose words were not deleted."""
+        return await shown_entries(self.store, self.name, entries)
+
     async def context(self, context: TapeContext | None = None) -> list[Message]:
         """Return the messages for a model: of a context, or from the latest anchor on."""
         return await view(self, context or default_tape_context())
@@ -109,7 +127,7 @@ class ForkTape(Tape):
     """A tape that reads as its parent up to `at` and then as itself; its ids are provisional."""
 
     def __init__(self, parent: Tape, name: str, at: int, merge_back: bool) -> None:
-        super().__init__(parent.store, name)
+        super().__init__(parent.store, name, parent.meaning)
         self.parent = parent
         self.at = at
         self.merge_back = merge_back
@@ -144,6 +162,17 @@ class ForkTape(Tape):
             return own.hits
         rest = replace(query, before=before, limit=limit - len(own.hits))
         return [*own.hits, *(await self.parent.hits(rest, wanted))]
+
+    async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
+        """Return what the parent has that means nearly the same; its own is found by words."""
+        before = self.at + 1 if query.before is None else min(query.before, self.at + 1)
+        return await self.parent.near(replace(query, before=before), text)
+
+    async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return the fork's own entries, and those of the parent that it still shows."""
+        inherited = [entry for entry in entries if entry.id <= self.at]
+        shown = {entry.id for entry in await self.parent.shown(inherited)}
+        return [entry for entry in entries if entry.id > self.at or entry.id in shown]
 
     async def own_entries(self) -> list[Entry]:
         """Return what was written inside the fork, with its provisional ids."""
@@ -227,7 +256,7 @@ async def find_fork(store_tape: Tape) -> ForkTape:
     if not first or first[0].name != FORK_OPEN:
         raise TapeError(f"{store_tape.name} is not a fork")
     data = first[0].payload["data"]
-    parent = Tape(store_tape.store, data["parent"])
+    parent = Tape(store_tape.store, data["parent"], store_tape.meaning)
     if INFIX in parent.name:
         parent = await find_fork(parent)
     return ForkTape(parent, store_tape.name, int(data["at"]), bool(data["merge_back"]))

@@ -15,7 +15,7 @@ class PastTape(Tape):
     """A tape up to the entry `upto`, itself included: what a view showed, it shows again."""
 
     def __init__(self, tape: Tape, upto: int) -> None:
-        super().__init__(tape.store, tape.name)
+        super().__init__(tape.store, tape.name, tape.meaning)
         self.tape = tape
         self.upto = upto
 
@@ -34,6 +34,12 @@ class PastTape(Tape):
         end = self.upto + 1
         before = end if query.before is None else min(query.before, end)
         return await self.tape.hits(replace(query, before=before), wanted)
+
+    async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
+        """Return what meant nearly the same then."""
+        end = self.upto + 1
+        before = end if query.before is None else min(query.before, end)
+        return await self.tape.near(replace(query, before=before), text)
 
     async def size(self) -> int:
         """Return how many entries there were."""

@@ -11,6 +11,7 @@ import anyio
 
 from tape.fork import INFIX
 from tape.handle import ForkTape, Tape, find_fork, open_fork
+from tape.search.find import Near
 from tape.store import TapeStore
 
 
@@ -34,8 +35,9 @@ def _digest(text: str) -> str:
 class TapeService:
     """The tapes of one workspace in one store."""
 
-    def __init__(self, store: TapeStore, workspace: Path) -> None:
+    def __init__(self, store: TapeStore, workspace: Path, meaning: Near | None = None) -> None:
         self.store = store
+        self.meaning = meaning
         self.workspace = workspace
         self._prefix = _prefix(workspace)  # once: resolving a path asks the disk at each part of it
 
@@ -45,7 +47,7 @@ class TapeService:
 
     def tape(self, name: str) -> Tape:
         """Return a tape by its name."""
-        return Tape(self.store, name)
+        return Tape(self.store, name, self.meaning)
 
     async def ensure_bootstrap_anchor(self, tape: Tape) -> None:
         """Write the bootstrap of a tape that has no entry yet; on any other it does nothing."""

@@ -2,8 +2,10 @@
 
 terms words wanted     how texts and questions are cut, and the reference that compares them
 scan rank find         a search without an index, the order of hits, a tape's own `search`
-covered indexer        which part of each tape is indexed, and the thread that indexes the rest
-index_file lookup      the index of an SQLite store: a file beside the database, and its questions
+index_file rows        the index of an SQLite store: a file beside the database, and its rows
+indexer lookup         the thread that indexes behind a cursor, and what the index answers
+embedder vectors       what turns texts into vectors, and the file that keeps them
+meaning fusion         vectors in the background, and one order from words and meaning
 beside                 what an SQLite store holds of all this
 testing                the checks that every store must pass
 """

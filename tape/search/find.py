@@ -9,12 +9,15 @@ from typing import Final, Protocol, runtime_checkable
 from tape.deleted import MESSAGE_DELETE, words_of
 from tape.entry import EVENT, Entry
 from tape.query import Query
-from tape.search.rank import RANKED, best_first
+from tape.search.fusion import fused
+from tape.search.rank import RANKED, best_first, scores
 from tape.search.scan import scan_there, scanning
 from tape.search.wanted import Wanted
 from tape.store import TapeStore
 
 LEAST_PAGE: Final = 20
+NEIGHBOURED: Final = 3
+"""So many of the best hits bring their neighbours, where meaning found some of them."""
 
 
 @runtime_checkable
@@ -30,11 +33,31 @@ class SearchStore(Protocol):
         ...
 
 
+class Near(Protocol):
+    """What finds entries by their meaning (`tape.search.meaning.Meaning`)."""
+
+    async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
+        """Return the entries of the query that mean nearly the same, each with its score."""
+        ...
+
+
 class SearchedTape(Protocol):
     """A tape, as far as a search needs one."""
 
     async def hits(self, query: Query, wanted: Wanted) -> list[Entry]:
         """Return the newest entries of the query that say what is wanted and may be shown."""
+        ...
+
+    async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
+        """Return the entries of the query that mean nearly the same and may be shown."""
+        ...
+
+    async def query(self, query: Query) -> list[Entry]:
+        """Answer a query."""
+        ...
+
+    async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return those whose words were not deleted."""
         ...
 
 
@@ -47,7 +70,26 @@ async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> 
     if not rank:
         return await tape.hits(query, wanted)
     window = await tape.hits(replace(query, limit=max(limit, RANKED)), wanted)
-    return (await best_first(window, wanted))[:limit]
+    near = await tape.near(replace(query, limit=max(limit, LEAST_PAGE)), text)
+    if not near:
+        return (await best_first(window, wanted))[:limit]
+    by_words = zip(window, await scores(window, wanted), strict=True)
+    order = fused({entry.id: score for entry, score in by_words}, {e.id: s for e, s in near})
+    found = {entry.id: entry for entry in (*window, *(entry for entry, _ in near))}
+    return await _with_neighbours(tape, query, [found[number] for number in order[:limit]])
+
+
+async def _with_neighbours(tape: SearchedTape, query: Query, found: Sequence[Entry]) -> list[Entry]:
+    """Put the message before and the one after each of the best hits behind it."""
+    placed: dict[int, Entry] = {}
+    for place, entry in enumerate(found):
+        placed.setdefault(entry.id, entry)
+        if place < NEIGHBOURED:
+            before = await tape.query(replace(query, before=entry.id, limit=1, newest=True))
+            after = await tape.query(replace(query, after=entry.id, limit=1))
+            for neighbour in await tape.shown([*before, *after]):
+                placed.setdefault(neighbour.id, neighbour)
+    return list(placed.values())[: query.limit]
 
 
 async def shown_hits(store: TapeStore, query: Query, wanted: Wanted) -> list[Entry]:
@@ -57,7 +99,7 @@ async def shown_hits(store: TapeStore, query: Query, wanted: Wanted) -> list[Ent
     while len(found) < limit:
         size = max(limit - len(found), LEAST_PAGE)
         page = await _hits_of(store, replace(query, limit=size), wanted)
-        found += await _shown(store, query.tape, page)
+        found += await shown_entries(store, query.tape, page)
         if len(page) < size:
             break
         query = replace(query, before=page[-1].id)
@@ -71,7 +113,8 @@ async def _hits_of(store: TapeStore, query: Query, wanted: Wanted) -> list[Entry
     return (await scan_there(scanning(query, wanted), store.query)).hits
 
 
-async def _shown(store: TapeStore, tape: str, page: Sequence[Entry]) -> list[Entry]:
+async def shown_entries(store: TapeStore, tape: str, page: Sequence[Entry]) -> list[Entry]:
+    """Return the entries of a store's tape whose words were not deleted."""
     said = [number for entry in page if (number := _words_of(entry)) is not None]
     if not said:
         return list(page)

@@ -1,0 +1,65 @@
+"""Embeddings of a small model on this machine: the extra `semantic` brings the package.
+
+A static model (one vector a word piece, averaged) is small and fast enough to run beside the
+gateway, in a thread; the first use reads it from its folder, or fetches it by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
+
+import anyio.to_thread
+
+from gateway.errors import SettingsError
+from gateway.settings import Settings
+from tape.errors import EmbedderFailed
+from tape.search.embedder import Vector
+
+MODEL: Final = "minishlab/potion-multilingual-128M"
+PACKAGE: Final = "model2vec"
+
+
+class LocalEmbedder:
+    """One model of a folder, or of a name from which its package knows where to get it."""
+
+    def __init__(self, model: str, dimensions: int = 0) -> None:
+        self.name = f"local {model} {dimensions}"
+        self.dimensions = dimensions
+        self._path = model
+        self._model: Any = None
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Return one vector a text; see `tape.search.embedder.Embedder`."""
+        return await anyio.to_thread.run_sync(self._embed, list(texts))
+
+    async def aclose(self) -> None:
+        """Let go of the model."""
+        self._model = None
+
+    def _embed(self, texts: list[str]) -> list[Vector]:
+        try:
+            if self._model is None:
+                package = import_module(PACKAGE)
+                self._model = package.StaticModel.from_pretrained(
+                    self._path, dimensionality=self.dimensions or None, force_download=False
+                )
+            found: list[Vector] = self._model.encode(texts).tolist()
+        except Exception as cause:
+            raise EmbedderFailed(
+                f"the embedding model {self._path} cannot be used ({type(cause).__name__}):"
+                " name a folder in TAPEWAY_SEARCH__MODEL, or let it be fetched"
+            ) from cause
+        return found
+
+
+def make_local_embedder(settings: Settings) -> LocalEmbedder:
+    """Make the embedder of the settings; raises SettingsError where the extra is missing."""
+    if find_spec(PACKAGE) is None:
+        raise SettingsError(
+            "TAPEWAY_SEARCH__EMBEDDER is local, but the package of the models is not installed:"
+            " install tapeway with the extra `semantic`, or set TAPEWAY_SEARCH__EMBEDDER=openai"
+        )
+    return LocalEmbedder(settings.search.model or MODEL, settings.search.dimensions)

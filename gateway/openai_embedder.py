@@ -1,0 +1,79 @@
+"""Embeddings of any server that speaks OpenAI's API."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Final
+
+import aiohttp
+import httpx2
+import openai
+from openai import AsyncOpenAI, DefaultAioHttpClient
+
+from gateway.errors import SettingsError
+from gateway.settings import Settings
+from tape.errors import EmbedderFailed
+from tape.search.embedder import Vector
+
+MODEL: Final = "text-embedding-3-small"
+SECONDS: Final = 30.0
+
+
+class OpenAIEmbedder:
+    """One embedding model of one server."""
+
+    def __init__(self, model: str, base_url: str, key: str, dimensions: int = 0) -> None:
+        self.name = f"openai {model} {dimensions}"
+        self.dimensions = dimensions
+        self._model = model
+        self._client = AsyncOpenAI(
+            api_key=key or "none",
+            base_url=base_url or None,
+            timeout=httpx2.Timeout(SECONDS, connect=10),
+            max_retries=1,
+            http_client=DefaultAioHttpClient(),
+        )
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Return one vector a text; see `tape.search.embedder.Embedder`."""
+        try:
+            answer = await self._client.embeddings.create(
+                model=self._model,
+                input=list(texts),
+                dimensions=self.dimensions or openai.omit,
+                encoding_format="float",
+            )
+        except openai.APIStatusError as cause:
+            # Not its text: a server may repeat there what it was sent.
+            raise EmbedderFailed(
+                f"the server of embeddings answered {cause.status_code} for the model"
+                f" {self._model}: check TAPEWAY_SEARCH__MODEL, __BASE_URL and __API_KEY"
+            ) from None
+        except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, ValueError) as cause:
+            raise EmbedderFailed(
+                f"the server of embeddings cannot be reached ({type(cause).__name__}):"
+                " check TAPEWAY_SEARCH__BASE_URL"
+            ) from None
+        found = sorted(answer.data or (), key=lambda one: one.index)
+        return [one.embedding for one in found]
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+def make_openai_embedder(settings: Settings) -> OpenAIEmbedder:
+    """Make the embedder of the settings; raises SettingsError where a key is missing."""
+    own, agent = settings.search, settings.agent
+    key = own.api_key.get_secret_value()
+    base_url = own.base_url
+    if not base_url:
+        base_url = agent.base_url or os.environ.get("OPENAI_BASE_URL", "")
+        key = key or agent.key() or os.environ.get("OPENAI_API_KEY", "").strip()
+    if not key and not base_url:
+        raise SettingsError(
+            "TAPEWAY_SEARCH__EMBEDDER is openai, but no key is named; for example"
+            " TAPEWAY_SEARCH__API_KEY=sk-..., or TAPEWAY_SEARCH__BASE_URL for a server of your own"
+        )
+    return OpenAIEmbedder(own.model or MODEL, base_url, key, own.dimensions)

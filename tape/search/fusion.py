@@ -1,0 +1,29 @@
+"""Fusion: one order from two kinds of scores, neither of which can be compared with the other.
+
+Each kind is stretched to 0..1 over its own candidates, and both count half. What one kind does not
+know has 0 there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def stretched(scores: Mapping[int, float]) -> dict[int, float]:
+    """Return scores from 0 (the worst of them) to 1 (the best); where all are alike, 1."""
+    if not scores:
+        return {}
+    worst, best = min(scores.values()), max(scores.values())
+    if best == worst:
+        return dict.fromkeys(scores, 1.0)
+    return {entry: (score - worst) / (best - worst) for entry, score in scores.items()}
+
+
+def fused(words: Mapping[int, float], meaning: Mapping[int, float]) -> list[int]:
+    """Return the ids of both, the best first; of equals the newest."""
+    by_words, by_meaning = stretched(words), stretched(meaning)
+    total = {
+        entry: 0.5 * by_words.get(entry, 0.0) + 0.5 * by_meaning.get(entry, 0.0)
+        for entry in by_words.keys() | by_meaning.keys()
+    }
+    return sorted(total, key=lambda entry: (-total[entry], -entry))

@@ -1,0 +1,153 @@
+"""Vectors in a file beside the database: put there as they come, and asked for the nearest.
+
+Each is kept as half floats and as the signs of its numbers. The signs that differ are counted for
+every vector of a tape (one machine word at a time), and only the few with the fewest differences
+are compared exactly: so no library for numbers is needed, and a search stays bounded.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Iterable, Sequence
+from heapq import nsmallest
+from math import sqrt
+from operator import mul
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from tape.entry import dump
+from tape.errors import EmbedderFailed
+from tape.schema import Schema, read_schema
+from tape.search.embedder import Vector
+
+SUFFIX: Final = "-vectors"
+BUSY_MS: Final = 5000
+
+MOST: Final = 20_000
+"""So many of a tape's newest vectors are compared."""
+
+COMPARED: Final = 300
+"""So many of them exactly."""
+
+
+class VectorFile:
+    """The vectors of one embedder; used by one thread at a time."""
+
+    def __init__(self, database: Path, embedder: str) -> None:
+        self.path = database.with_name(f"{database.name}{SUFFIX}")
+        self._sql = {
+            name.removeprefix("vectors."): sql for name, sql in vector_schema().statements.items()
+        }
+        self._embedder = embedder
+        self._connection = self._opened()
+
+    def covered(self) -> dict[str, tuple[int, int]]:
+        """Return which entries of each tape were looked at, from low to high."""
+        rows = self._connection.execute(self._sql["all_covered"])
+        return {name: (low, high) for name, low, high in rows}
+
+    def put(self, tape: str, low: int, high: int, vectors: Iterable[tuple[int, Vector]]) -> None:
+        """Take the vectors of a stretch of entries, in one transaction."""
+        with self._connection:
+            values = {"name": tape, "low": low, "high": high}
+            number = self._connection.execute(self._sql["cover"], values).get
+            rows = ((number, entry, *_packed(vector)) for entry, vector in vectors)
+            self._connection.executemany(self._sql["add"], rows)
+
+    def nearest(
+        self, tape: str, vector: Vector, before: int, limit: int
+    ) -> list[tuple[int, float]]:
+        """Return the entries that are nearest, each with its cosine, the nearest first."""
+        found = list(self._connection.execute(self._sql["covered"], {"name": tape}))
+        if not found:
+            return []
+        number = found[0][0]
+        asked = _unit(vector)
+        signs = int.from_bytes(_signs(asked), "little")
+        bound = {"tape": number, "before": before, "limit": MOST}
+        rows = self._connection.execute(self._sql["signs"], bound)
+        few = nsmallest(
+            max(COMPARED, limit),
+            (((signs ^ int.from_bytes(own, "little")).bit_count(), -entry) for entry, own in rows),
+        )
+        ids = dump([-entry for _, entry in few])
+        exact = self._connection.execute(self._sql["values"], {"tape": number, "ids": ids})
+        scored = [(entry, sum(map(mul, asked, _unpacked(value)))) for entry, value in exact]
+        return sorted(scored, key=lambda one: (-one[1], -one[0]))[:limit]
+
+    def forget(self, tape: str, ids: Sequence[int]) -> None:
+        """Take out the vectors of entries that were erased."""
+        with self._connection:
+            rows = ({"name": tape, "id": number} for number in ids)
+            self._connection.executemany(self._sql["forget"], rows)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _opened(self) -> apsw.Connection:
+        try:
+            return self._open()
+        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError):
+            for ending in ("", "-wal", "-shm"):
+                self.path.with_name(f"{self.path.name}{ending}").unlink(missing_ok=True)
+            return self._open()
+
+    def _open(self) -> apsw.Connection:
+        connection = apsw.Connection(str(self.path))
+        try:
+            connection.set_busy_timeout(BUSY_MS)
+            connection.pragma("journal_mode", "wal")
+            connection.pragma("synchronous", "normal")
+            self._make(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _make(self, connection: apsw.Connection) -> None:
+        with connection:
+            if not connection.execute("SELECT count(*) FROM sqlite_schema").get:
+                for migration in vector_schema().migrations:
+                    connection.execute(migration)
+                connection.execute(self._sql["set_embedder"], {"embedder": self._embedder})
+            elif connection.execute(self._sql["embedder"]).get != self._embedder:
+                raise apsw.CorruptError("the vectors are of another embedder")
+
+
+@functools.cache
+def vector_schema() -> Schema:
+    """Return the tables and statements of the vectors."""
+    return read_schema("vectors", "tape.search", "vectors")
+
+
+def check_vectors(vectors: Sequence[Vector], count: int, dimensions: int) -> None:
+    """Refuse what an embedder must not give; raises EmbedderFailed."""
+    lengths = {len(vector) for vector in vectors}
+    if len(vectors) != count or len(lengths) > 1 or (dimensions and lengths != {dimensions}):
+        raise EmbedderFailed(
+            f"an embedder gave {len(vectors)} vectors of {sorted(lengths)} numbers for"
+            f" {count} texts"
+        )
+
+
+def _unit(vector: Vector) -> list[float]:
+    length = sqrt(sum(map(mul, vector, vector)))
+    return [number / length for number in vector] if length else list(vector)
+
+
+def _packed(vector: Vector) -> tuple[bytes, bytes]:
+    unit = _unit(vector)
+    return _signs(unit), struct.pack(f"<{len(unit)}e", *unit)
+
+
+def _unpacked(value: Any) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(value) // 2}e", value)
+
+
+def _signs(vector: Vector) -> bytes:
+    bits = sum(1 << place for place, number in enumerate(vector) if number > 0)
+    return bits.to_bytes((len(vector) + 7) // 8, "little")

@@ -61,17 +61,22 @@ NARROWED: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
 
 async def index_figures(path: Path, label: str, entries: int) -> list[Figure]:
     """Make the index at rest, then again while people talk; tell speed, size, and the price."""
+    progress(f"{label}: making the index")
+    path.with_name(f"{path.name}{SUFFIX}").unlink(missing_ok=True)
     store = SqliteStore.open(path)
     try:
+        begun = time.perf_counter()
         await store.indexed()
-        progress(f"{label}: making the index")
-        at_rest = await _rebuilt(store)
+        at_rest = time.perf_counter() - begun
         size = _size(path)
         progress(f"{label}: making the index, with {PACE} messages a second")
         seconds: list[float] = []
         stop = asyncio.Event()
         talk = asyncio.create_task(_talk(store, seconds, stop))
-        busy = await _rebuilt(store)
+        begun = time.perf_counter()
+        store.reindex()
+        await store.indexed()
+        busy = time.perf_counter() - begun
         stop.set()
         await talk
     finally:
@@ -84,15 +89,9 @@ async def index_figures(path: Path, label: str, entries: int) -> list[Figure]:
     ]
 
 
-async def _rebuilt(store: SqliteStore) -> float:
-    begun = time.perf_counter()
-    store.reindex()
-    await store.indexed()
-    return time.perf_counter() - begun
-
-
 def _size(path: Path) -> int:
-    return path.with_name(f"{path.name}{SUFFIX}").stat().st_size
+    own = (path.with_name(f"{path.name}{SUFFIX}{ending}") for ending in ("", "-wal"))
+    return sum(file.stat().st_size for file in own if file.exists())
 
 
 async def _talk(store: SqliteStore, seconds: list[float], stop: asyncio.Event) -> None:

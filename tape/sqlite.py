@@ -75,8 +75,7 @@ class SqliteStore:
 
     async def commit(self, unit: Unit) -> list[Outcome]:
         """Run a unit in the writer's next transaction."""
-        if self._closed:
-            raise StoreUnavailable("the tape store is closed")
+        self._refuse_when_closed()
         return await self._writer.submit(unit)
 
     async def take_in(self, tape: str, batch: Batch) -> None:
@@ -98,8 +97,7 @@ class SqliteStore:
 
     async def search(self, query: Query, wanted: Wanted) -> list[Entry]:
         """Return the newest entries that say what is wanted; see `tape.search.find.SearchStore`."""
-        if self._closed:
-            raise StoreUnavailable("the tape store is closed")
+        self._refuse_when_closed()
         return await self._search.search(query, wanted)
 
     def search_state(self) -> SearchState:
@@ -112,10 +110,12 @@ class SqliteStore:
 
     async def indexed(self) -> None:
         """Wait until the index has what is on the tapes by now."""
+        self._refuse_when_closed()
         await self._search.indexed()
 
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
         """Take the words of entries that were erased out of the index and out of its file."""
+        self._refuse_when_closed()
         await self._search.forget(tape, ids)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
@@ -139,16 +139,18 @@ class SqliteStore:
         if self._inline is not None:
             self._inline.close()
 
-    def _here(self) -> Reader:
+    def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StoreUnavailable("the tape store is closed")
+
+    def _here(self) -> Reader:
+        self._refuse_when_closed()
         if self._inline is None:
             self._inline = self._database.reader()
         return self._inline
 
     async def _in_thread(self, read: Callable[[Reader], T]) -> T:
-        if self._closed:
-            raise StoreUnavailable("the tape store is closed")
+        self._refuse_when_closed()
         return await asyncio.get_running_loop().run_in_executor(
             self._reading, lambda: read(self._of_thread())
         )

@@ -67,7 +67,9 @@ class SearchBeside:
 
     def _search(self, query: Query, wanted: Wanted) -> Scanned:
         try:
-            return self._lookup.search(query, wanted)
+            if self._indexer.checked:
+                return self._lookup.search(query, wanted)
+            self._indexer.look()  # the index may be of another history: a backup was put in place
         except IndexBroken:
             self._indexer.rebuild()
         except apsw.Error:

@@ -42,12 +42,20 @@ class IndexFile:
             return self._open()
 
     def reader(self) -> apsw.Connection | None:
-        """Open the index for reading; None: there is none yet."""
+        """Open the index for reading; None: there is none yet, or none by our rules."""
         if not self.path.exists():
             return None
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
         connection.set_busy_timeout(BUSY_MS)
-        return connection
+        try:
+            made = connection.execute("SELECT count(*) FROM sqlite_schema").get
+            version = index_schema().statements["search.version"]
+            if made and connection.execute(version).get == _RULES:
+                return connection
+        except BROKEN:
+            pass  # the thread that writes it finds that, too, and makes it anew
+        connection.close()
+        return None
 
     def drop(self) -> None:
         """Throw the index away; who reads it reads the old one until it looks again."""

@@ -31,6 +31,9 @@ GATHER: Final = 0.2
 BATCH: Final = 2000
 """So many entries go into one transaction."""
 
+PAGE: Final = 250
+"""So many are read at once: an entry may be large."""
+
 SLICE: Final = 0.002
 """Seconds of work, after which the thread rests as long."""
 
@@ -75,6 +78,7 @@ class Indexer:
         self._to_forget: list[tuple[str, Sequence[int], Future[None]]] = []
         self._rebuild = False
         self._planned = False
+        self.checked = False
         self._fresh: dict[int, str] = {}
         self._older: dict[int, tuple[str, int]] = {}
         self._index: apsw.Connection | None = None
@@ -104,13 +108,17 @@ class Indexer:
         self._woken.set()
         return done
 
+    def look(self) -> None:
+        """Compare the index with the tapes now, and do not wait for more to come."""
+        self._hurry.set()
+        self._woken.set()
+
     def indexed(self) -> Future[None]:
         """Index at once what is on the tapes by now; done when it is."""
         done: Future[None] = Future()
         with self._noted:
             self._awaited.append(done)
-        self._hurry.set()
-        self._woken.set()
+        self.look()
         return done
 
     @property
@@ -157,8 +165,9 @@ class Indexer:
                 self._woken.wait()
                 self._woken.clear()
         self._let_go()
-        for done in self._awaited:
-            done.cancel()
+        with self._noted:
+            for done in self._awaited:
+                done.cancel()
 
     def _settle(self) -> None:
         """Tell those who wait that all is indexed, unless there is news."""
@@ -168,7 +177,8 @@ class Indexer:
             awaited, self._awaited = self._awaited, []
         self._hurry.clear()
         for done in awaited:
-            done.set_result(None)
+            if done.set_running_or_notify_cancel():
+                done.set_result(None)
 
     def _failed(self, cause: Exception) -> None:
         if self._closing.is_set():
@@ -178,6 +188,7 @@ class Indexer:
         self._let_go()
         if isinstance(cause, BROKEN):
             self._rebuild = True
+            self.checked = False
 
     def _let_go(self) -> None:
         if self._index is not None:
@@ -190,7 +201,7 @@ class Indexer:
         """Index one transaction's worth; tells whether there is more to do at once."""
         if self._rebuild or not self._file.path.exists():
             self._let_go()
-            self._rebuild = self._planned = False
+            self._rebuild = self._planned = self.checked = False
             self._file.drop()
         if self._index is None or self._tapes is None:
             self._index = self._file.writer()
@@ -228,7 +239,7 @@ class Indexer:
         for tape, row in found.items():
             if row["newest"] and INFIX not in row["name"]:
                 self._fresh[tape] = row["name"]
-        self._planned = True
+        self._planned = self.checked = True
 
     def _transact(self, index: apsw.Connection, tapes: Reader) -> None:
         index.execute("BEGIN IMMEDIATE")
@@ -256,12 +267,12 @@ class Indexer:
             self._write("cover", {"tape": tape, "name": name, "low": low})
             if low > 1:
                 self._older[tape] = (name, low)
-        entries = tapes.query(Query(name, after=high, limit=room))
+        entries = tapes.query(Query(name, after=high, limit=min(room, PAGE)))
         if entries:
             self._put(tape, entries)
             last = entries[-1]
             self._write("cover_newer", {"tape": tape, "high": last.id, "mark": last.date})
-        if len(entries) < room:
+        if len(entries) < min(room, PAGE):
             del self._fresh[tape]
         return len(entries) + 1
 
@@ -269,7 +280,9 @@ class Indexer:
         """Index older entries of one tape, as far as there is room."""
         tape, (name, low) = next(iter(self._older.items()))
         first = max(low - room, 1)
-        self._put(tape, tapes.query(Query(name, after=first - 1, before=low)))
+        for start in range(first, low, PAGE):
+            page = Query(name, after=start - 1, before=min(start + PAGE, low))
+            self._put(tape, tapes.query(page))
         self._write("cover_older", {"tape": tape, "low": first})
         if first > 1:
             self._older[tape] = (name, first)
@@ -298,6 +311,7 @@ class Indexer:
     def _forget(
         self, index: apsw.Connection, tape: str, ids: Sequence[int], done: Future[None]
     ) -> None:
+        done.set_running_or_notify_cancel()
         try:
             rows = self._write("covered", {"name": tape})
             with index:
@@ -308,9 +322,11 @@ class Indexer:
             for table in ("talk", "work") if rows else ():
                 self._write(f"settle_{table}", ())
         except Exception as cause:
-            done.set_exception(TapeError(f"the search index keeps words of {tape}: {cause}"))
+            if not done.cancelled():
+                done.set_exception(TapeError(f"the search index keeps words of {tape}: {cause}"))
             raise
-        done.set_result(None)
+        if not done.cancelled():
+            done.set_result(None)
 
     def _rest(self) -> None:
         """Give the other threads as much time as this one took."""

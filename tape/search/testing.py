@@ -225,6 +225,26 @@ async def a_search_that_is_too_long_is_refused(store: TapeStore) -> None:
     await twice(store, check)
 
 
+async def the_longest_searches_are_answered(store: TapeStore) -> None:
+    """Hundreds of words, one phrase of hundreds, and a run of hundreds of characters."""
+    tape = Tape(store, T)
+    numbers = " ".join(map(str, range(256)))
+    characters = "".join(map(chr, range(0x4E00, 0x4F00)))
+    mixed = " ".join(f"{chr(0x4E00 + n)}{chr(0x4E01 + n)}" for n in range(0, 250, 2))
+    await tape.append(said(numbers, name="1 2 3"), said(characters), said(mixed, name="Ana"))
+
+    async def check() -> None:
+        for text, ids in (
+            (numbers, [3]),
+            (f'"{numbers}"', [3]),
+            (characters, [4]),
+            (mixed, [5, 4]),
+        ):
+            assert [entry.id for entry in await tape.search(text)] == ids, text[:40]
+
+    await twice(store, check)
+
+
 async def what_was_deleted_is_not_found(store: TapeStore) -> None:
     """Its message, its edits, and the prompt that was made of it; as many others are."""
     tape = Tape(store, T)
@@ -280,6 +300,7 @@ SEARCH_CHECKS: Final[tuple[SearchCheck, ...]] = (
     a_name_counts_beside_words_of_the_text,
     the_best_come_first_on_request,
     a_search_that_is_too_long_is_refused,
+    the_longest_searches_are_answered,
     what_was_deleted_is_not_found,
     tapes_are_searched_apart,
     a_fork_is_searched_as_its_parent_and_itself,

@@ -346,6 +346,18 @@ def test_an_indexer_that_is_closed_leaves_no_thread(path: Path) -> None:
     assert "tape-indexer" not in {thread.name for thread in threading.enumerate()}
 
 
+async def test_the_index_alone_answers_the_longest_searches(path: Path) -> None:
+    numbers = " ".join(map(str, range(256)))
+    characters = "".join(map(chr, range(0x4E00, 0x4F00)))
+    mixed = " ".join(f"{chr(0x4E00 + n)}{chr(0x4E01 + n)}" for n in range(0, 250, 2))
+    store = SqliteStore.open(path)
+    await store.append(T, [said(text) for text in (numbers, characters, mixed)])
+    await store.indexed()
+    for text, ids in ((numbers, [3]), (f'"{numbers}"', [3]), (characters, [4]), (mixed, [5, 4])):
+        assert [entry.id for entry in ask(path, text).hits] == ids
+    await store.close()
+
+
 def test_the_index_alone_answers_what_was_indexed(path: Path) -> None:
     async def write() -> None:
         store = SqliteStore.open(path)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tape.database import Database
-from tape.entry import Entry, NewEntry
+from tape.entry import Entry, NewEntry, message
 from tape.query import Query
 from tape.search.index_file import IndexFile
 from tape.search.lookup import Lookup
 from tape.search.scan import scan_here, scanning
 from tape.search.wanted import Wanted
+from tape.search.words import said
 from tape.sqlite import SqliteStore, tape_schema
+
+pytestmark = pytest.mark.anyio
+
+Piece = tuple[int, int, int, bool]
 
 bits = st.sampled_from(
     [
@@ -27,22 +34,42 @@ bits = st.sampled_from(
         *("AND", "OR", "NOT", "NEAR(", "text", "text :", "pairs", "who", "tags", "col:x", "ﷺ", "ﬁ"),
     ]
 )
-glued = st.lists(st.tuples(bits, st.sampled_from(["", " "])), max_size=8).map(
-    lambda pieces: "".join(bit + gap for bit, gap in pieces)
+few = st.sampled_from(["to", "be", "TO", "部", "署", "的", '"', "Ana", "-", "v1.2"])
+gaps = st.sampled_from(["", " "])
+
+
+def glued(least: int, most: int) -> st.SearchStrategy[str]:
+    """Make texts of a few bits, so that what is asked is often said."""
+    pieces = st.lists(st.tuples(few | few | bits, gaps), min_size=least, max_size=most)
+    return pieces.map(lambda found: "".join(bit + gap for bit, gap in found))
+
+
+dense = st.text(st.sampled_from("部署的 "), min_size=4, max_size=12)
+rows = st.lists(st.sampled_from(["to", "be", "or"]), min_size=2, max_size=8).map(" ".join)
+texts = (
+    dense
+    | dense
+    | rows
+    | glued(2, 9)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 )
-texts = glued | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 names = st.none() | st.sampled_from(["Ana Lee", "to be", "部署"])
 metas = st.fixed_dictionaries(
     {}, optional={"author": st.sampled_from("ab"), "lane": st.sampled_from("xy"), "name": names}
 )
+pieces = st.tuples(st.integers(2, 40), st.integers(0, 9), st.integers(2, 6), st.booleans())
+questions = texts | pieces | pieces
+"""A text, or a piece of one that was said: of which entry, from where, how long, in quotes?"""
+
 dates = st.integers(1, 9).map("2026-01-0{}T00:00:00.000000+00:00".format)
 messages = st.builds(
     lambda text, meta, date: NewEntry("message", {"content": text}, meta, date), texts, metas, dates
 )
 anchors = st.builds(lambda text: NewEntry("anchor", {"name": text or "-", "state": {}}), texts)
 results = st.builds(lambda text: NewEntry("tool_result", {"results": [text]}), texts)
-entries = st.lists(messages | anchors | results, max_size=12)
-queries = st.builds(
+entries = st.lists(messages | messages | anchors | results, min_size=3, max_size=12)
+plain = st.builds(Query, st.just("t"), limit=st.integers(1, 20))
+narrow = st.builds(
     Query,
     st.just("t"),
     before=st.none() | st.integers(1, 20),
@@ -55,15 +82,18 @@ queries = st.builds(
 )
 
 
-@given(st.lists(entries, max_size=3), st.lists(st.tuples(texts, queries), min_size=1, max_size=12))
-@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(entries, min_size=1, max_size=3),
+    st.lists(st.tuples(questions, plain | narrow), min_size=5, max_size=15),
+)
+@settings(deadline=None, max_examples=30)
 def test_the_index_answers_as_the_reference_does(
-    batches: list[list[NewEntry]], asked: list[tuple[str, Query]]
+    batches: list[list[NewEntry]], asked: list[tuple[str | Piece, Query]]
 ) -> None:
     anyio.run(_compare, batches, asked)
 
 
-async def _compare(batches: list[list[NewEntry]], asked: list[tuple[str, Query]]) -> None:
+async def _compare(batches: list[list[NewEntry]], asked: list[tuple[str | Piece, Query]]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "t.db"
         store = SqliteStore.open(path)
@@ -75,7 +105,8 @@ async def _compare(batches: list[list[NewEntry]], asked: list[tuple[str, Query]]
                 if place != 1:  # so that one batch and the next share a transaction of the index
                     await store.indexed()
             everything = await store.query(Query("t"))
-            for text, query in asked:
+            for question, query in asked:
+                text = question if isinstance(question, str) else _piece(everything, *question)
                 wanted = Wanted.read(text)
                 if wanted:
                     found = lookup.search(query, wanted)
@@ -86,8 +117,42 @@ async def _compare(batches: list[list[NewEntry]], asked: list[tuple[str, Query]]
             await store.close()
 
 
+def _piece(everything: list[Entry], which: int, start: int, length: int, quoted: bool) -> str:
+    text = said(everything[which % len(everything)])
+    piece = text[start % max(len(text), 1) :][:length]
+    return f'"{piece}"' if quoted else piece
+
+
 def _reference(everything: list[Entry], query: Query, wanted: Wanted) -> list[Entry]:
     return scan_here(scanning(query, wanted), lambda page: page.pick(everything)).hits
+
+
+WORDS = ("to", "be", "or", "not", "Straße", "café", "v1.2", "部", "署", "的", "失", "カ", "😀", "-")
+
+
+async def test_many_questions_of_few_words_have_the_same_answers(tmp_path: Path) -> None:
+    chance = random.Random(6)
+
+    def sentence(most: int) -> str:
+        words = chance.choices(WORDS, k=chance.randrange(1, most))
+        return "".join(word + chance.choice(["", " "]) for word in words)
+
+    store = SqliteStore.open(tmp_path / "t.db")
+    await store.append("t", [message("user", sentence(10)) for _ in range(400)])
+    await store.indexed()
+    everything = await store.query(Query("t"))
+    lookup = Lookup(Database.open(tmp_path / "t.db", [tape_schema()]), IndexFile(tmp_path / "t.db"))
+    hits = 0
+    for _ in range(400):
+        text = chance.choice(["{}", "{}", '"{}"', '{} "']).format(sentence(5))
+        wanted, query = Wanted.read(text), Query("t", limit=chance.randrange(1, 40))
+        if wanted:
+            found = lookup.search(query, wanted).hits
+            assert found == _reference(everything, query, wanted), text
+            hits += bool(found)
+    assert hits > 200
+    lookup.close()
+    await store.close()
 
 
 def test_a_scan_reads_pages_until_its_limit_is_full_or_its_bound_is_reached() -> None:

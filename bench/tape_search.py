@@ -119,8 +119,11 @@ async def search_figures(tape: Tape, label: str, entries: int, timed: Timed) -> 
     for name, (text, hits) in ASKED.items():
         progress(f"{label}: search {name}")
         _expect(await tape.search(text), hits, text)
+        begun = time.process_time()
         seconds = await timed(partial(tape.search, text))
+        used = (time.process_time() - begun) / len(seconds)
         figures += latencies(f"{label}: search {name}", seconds, (50, 95), bars)
+        figures.append(Figure(f"{label}: search {name}, CPU", used * 1000, "ms"))
     for name, conditions in NARROWED.items():
         progress(f"{label}: search a frequent word, {name}")
         seconds = await timed(partial(_narrowed, tape, conditions))

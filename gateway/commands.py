@@ -25,7 +25,6 @@ from gateway.logs import get_log
 from gateway.other_tapes import other_tapes
 from gateway.turn import Asked
 from gateway.turns import new_error_id
-from tape.handle import Tape
 
 OWN: Final = {
     "help": "what I can do here",
@@ -114,7 +113,7 @@ class Commands:
     async def _reset(self, asked: Asked) -> str:
         if asked.message.chat_kind == "group" and asked.role < Role.ADMIN:
             raise CommandRefused("Only admins may reset a group: it concerns everybody here.")
-        tape = Tape(self._core.tapes.store, asked.tape)
+        tape = self._core.tapes.tape(asked.tape)
         state = {"by": asked.message.sender.id}
         await tape.handoff("session/reset", state)
         return "From here on I begin afresh. What was said before stays on the tape."
@@ -142,7 +141,7 @@ class Commands:
             given[names[0]] = " ".join(command.words)
         arguments = tool.check(given)
         lane = _lane(asked) if tool.name == HANDOFF.name else None
-        tape = Tape(self._core.tapes.store, asked.tape)
+        tape = self._core.tapes.tape(asked.tape)
         context = ToolContext(
             tape=tape,
             role=asked.role,

@@ -24,7 +24,7 @@ def other_tapes(core: Core, asked: Asked) -> Callable[[str], Tape | None]:
     def tape_of(chat: str) -> Tape | None:
         session_id = core.aliases.get(chat, chat)
         if session_id == asked.session_id:
-            return Tape(core.tapes.store, asked.tape)
+            return core.tapes.tape(asked.tape)
         if asked.role < Role.OWNER or asked.message.chat_kind != "private":
             return None
         return core.tapes.session_tape(session_id) if _CHAT.fullmatch(chat) else None

@@ -76,7 +76,8 @@ class TapeDesk:
             raise DeskRefused(f"a limit is a number up to {MOST_SHOWN}")
         try:
             return [
-                as_line(entry) for entry in await self._core.tapes.tape(tape).search(text, limit=limit)
+                as_line(entry)
+                for entry in await self._core.tapes.tape(tape).search(text, limit=limit)
             ]
         except TapeError as refused:
             raise DeskRefused(str(refused)) from refused

@@ -34,7 +34,7 @@ EASY: Final = 4_000
 async def begin(core: Core, asked: Asked, takes: Takes) -> Turn:
     """Claim the session, take the messages, and write the turn's first entry."""
     turn_id = asked.turn_id or new_turn_id()
-    tape = Tape(core.tapes.store, asked.tape)
+    tape = core.tapes.tape(asked.tape)
     log = TurnLog(tape, turn_id, asked.lane)
     if asked.turn_id:
         first = event("turn.resume", {"turn": turn_id, "attempt": asked.rows[0].attempts + 1})

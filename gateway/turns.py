@@ -32,7 +32,6 @@ from gateway.turn_record import (
     commit_stopped,
 )
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, UnitFailed
-from tape.handle import Tape
 
 RENEW_SECONDS: Final = LEASE_SECONDS / 3
 STOPPED: Final = "Stopped."
@@ -151,7 +150,7 @@ class TurnRunner:
         return True
 
     async def _begin(self, asked: Asked) -> Turn:
-        tape = Tape(self._core.tapes.store, asked.tape)
+        tape = self._core.tapes.tape(asked.tape)
         if not asked.turn_id and not self._core.store.one_transaction:
             asked = replace(asked, turn_id=await begun_before(tape, asked))
         if asked.turn_id:

@@ -13,6 +13,7 @@ from tape.linking.model import Model
 from tape.linking.room import Heard, Room
 
 LAST: Final = 40
+LEAST: Final = 15
 FILLED: Final = 0.7
 """Where this share of the last messages is of one conversation, they are all taken."""
 
@@ -66,7 +67,7 @@ def best_size(chances: Sequence[float], most: int) -> int:
 def _filled(likeliest: Sequence[tuple[float, Heard]]) -> bool:
     """Tell whether one conversation fills the room, by what is expected of its last messages."""
     last = sorted(likeliest, key=lambda pair: -pair[1].number)[:LAST]
-    return sum(chance for chance, _ in last) >= FILLED * LAST
+    return len(last) >= LEAST and sum(chance for chance, _ in last) >= FILLED * len(last)
 
 
 def _likeliest(room: Room, key: str, model: Model | None) -> list[tuple[float, Heard]]:

@@ -14,7 +14,10 @@ from tape.linking import Linker
 from tape.linking.numbers import SHIPPED, load
 
 LINES = 60
-TOPICS = (("ann", "bob", "printer"), ("cid", "dan", "harbour"))
+TOPICS = (
+    ("ann", "bob", "how do I get stripes off the printer?", "the printer wants toner, sheet"),
+    ("cid", "dan", "which road leads to the harbour?", "then the harbour is near, mile"),
+)
 
 
 def write_log(folder: Path, name: str) -> None:
@@ -22,11 +25,9 @@ def write_log(folder: Path, name: str) -> None:
     rows = ["=== somebody has joined"] * FIRST_LINE
     links = []
     for number in range(LINES):
-        one, two, topic = TOPICS[number % 2]
+        one, two, question, answer = TOPICS[number % 2]
         author, other = (one, two) if number // 2 % 2 else (two, one)
-        text = f"{other}: the {topic} again, part {number}"
-        if number < 2:
-            text = f"hello, does anybody here know what is wrong with the {topic} since this week?"
+        text = question if number < 2 else f"{other}: {answer} {number}"
         rows.append(f"[10:{number // 4:02}] <{author}> {text}")
         line = FIRST_LINE + number
         links.append(f"{max(line - 2, line if number < 2 else 0)} {line} -")
@@ -88,6 +89,12 @@ def test_a_linker_that_is_right_scores_full_marks(log: Log) -> None:
     assert (means["lane F1"], means["lane recall"], means["lane precision"]) == (100, 100, 100)
     assert means["parents@10"] == 100
     assert "100.0" in table({"one": found})
+
+
+def test_the_shipped_numbers_keep_two_interleaved_conversations_apart(log: Log) -> None:
+    means = score(scene(log), Linker.shipped(), warm=10).means()
+    assert means["set F1"] > 90
+    assert means["lane F1"] > 90
 
 
 def test_training_writes_numbers_that_link(tmp_path: Path) -> None:

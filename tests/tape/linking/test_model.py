@@ -78,3 +78,12 @@ def test_one_conversation_of_many_without_mentions_is_chosen_nearly_whole() -> N
     for number in range(60):
         talk.say("abcde"[number * 7 % 5], f"the plan for the trip, part {number}", after=15)
     assert len(talk.linker.chosen(talk.room, "59")) >= 45
+
+
+def test_a_short_talk_of_one_thing_is_chosen_whole() -> None:
+    talk = Talk(Linker.shipped())
+    for number in range(20):
+        talk.say(
+            "abc"[number % 3], f"the plan for the trip, part {number}", "abc"[(number + 1) % 3]
+        )
+    assert talk.linker.chosen(talk.room, "19") == [str(at) for at in range(19)]

@@ -29,7 +29,7 @@ SIZES: Final[Mapping[str, Size]] = {
     "new": Size(50, 8, rate=0.1, least=50),
     "relevance": Size(110, 20, least=200),
 }
-LEAST_NEW: Final = 0.45
+LEAST_NEW: Final = 0.4
 COMMON: Final = 0.0003
 """The share of messages from which on a word has a weight of its own."""
 

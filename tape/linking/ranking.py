@@ -6,7 +6,9 @@ better. Both are functions of the room alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 from tape.linking.model import Model
@@ -14,8 +16,14 @@ from tape.linking.room import Heard, Room
 
 LAST: Final = 40
 LEAST: Final = 15
+"""How many of the last messages tell whether one conversation fills the room."""
+
 FILLED: Final = 0.7
-"""Where this share of the last messages is of one conversation, they are all taken."""
+"""Where this share of them is expected to be of the conversation, the last messages are taken."""
+
+DOMINATED: Final = 0.85
+FILLED_LANE: Final = 0.3
+"""The same where so many are of one lane: what seems to start another there seldom does."""
 
 
 def ranked(room: Room, key: str, k: int, model: Model | None = None) -> list[str]:
@@ -36,7 +44,7 @@ def chosen(room: Room, key: str, most: int = 50, model: Model | None = None) -> 
         lane = room.lanes[asked.lane].heard
         return [heard.key for heard in lane if heard.number < asked.number][-most:]
     likeliest = _likeliest(room, key, model)
-    if _filled(likeliest):
+    if _filled(room, likeliest):
         return latest(room, key, most)
     size = best_size([chance for chance, _ in likeliest], most)
     taken = sorted(likeliest[:size], key=lambda pair: pair[1].number)
@@ -64,10 +72,18 @@ def best_size(chances: Sequence[float], most: int) -> int:
     return size
 
 
-def _filled(likeliest: Sequence[tuple[float, Heard]]) -> bool:
+def _filled(room: Room, likeliest: Sequence[tuple[float, Heard]]) -> bool:
     """Tell whether one conversation fills the room, by what is expected of its last messages."""
     last = sorted(likeliest, key=lambda pair: -pair[1].number)[:LAST]
-    return len(last) >= LEAST and sum(chance for chance, _ in last) >= FILLED * len(last)
+    expected = sum(chance for chance, _ in last)
+    least = FILLED_LANE if _dominated(room) else FILLED
+    return len(last) >= LEAST and expected >= least * len(last)
+
+
+def _dominated(room: Room) -> bool:
+    """Tell whether nearly all of the last messages are of one lane."""
+    last = [heard.lane for heard in islice(reversed(room.heard), LAST)]
+    return max(Counter(last).values(), default=0) >= DOMINATED * len(last)
 
 
 def _likeliest(room: Room, key: str, model: Model | None) -> list[tuple[float, Heard]]:

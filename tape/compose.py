@@ -44,6 +44,8 @@ def compose(query: Query, sql: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
         values[name] = value
         piece = "lane_or_none" if name == "lane" and query.unlaned else name
         rest.append(sql[f"tape.where_{piece}"])
+    if query.about is not None and "about" not in implied:
+        rest.append(sql["tape.where_about"])
     if query.unauthored:
         rest.append(sql["tape.where_unauthored"])
     selects = []
@@ -51,8 +53,9 @@ def compose(query: Query, sql: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
         values[f"value{number}"] = value
         pieces = [sql["tape.columns"], sql[f"tape.{way}"], *rest]
         selects.append("\n".join(pieces).replace(":value", f":value{number}"))
-    if query.ids is not None:
-        values["ids"] = dump([number for number in query.ids if 0 < number < FOREVER])
+    for name, ids in (("ids", query.ids), ("about", query.about)):
+        if ids is not None:
+            values[name] = dump([number for number in ids if 0 < number < FOREVER])
     placed = arms[0][0] in ("by_place", "by_ids")
     order = f"{'newest' if query.newest else 'oldest'}_{'placed' if placed else 'first'}"
     return "\nUNION ALL\n".join(selects) + "\n" + sql[f"tape.{order}"], values
@@ -78,6 +81,8 @@ def _arms(query: Query) -> tuple[Arms, frozenset[str]]:
         return [("by_ids", None)], frozenset()
     if query.turn is not None:
         return [("by_turn", query.turn)], frozenset({"turn"})
+    if query.about is not None:
+        return [("by_about", None)], frozenset({"about"})
     for arms, implied in (_by_names(query), _by_lane(query), _by_authors(query), _by_kinds(query)):
         if 0 < len(arms) <= MOST_ARMS:
             return arms, frozenset(implied)

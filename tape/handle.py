@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
+from tape.construct.constructor import BUDGET, Constructed, ContextConstructor
 from tape.context import Message, TapeContext, default_tape_context, view
 from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, event, handoff
 from tape.errors import TapeError
@@ -112,6 +113,12 @@ class Tape(Reads):
             "last_anchor": _told(last) if last else None,
             "since": dict(sorted(Counter(entry.kind for entry in since).items())),
         }
+
+    async def context_for(
+        self, task: str, *, budget: int = BUDGET, lane: str | None = None
+    ) -> Constructed:
+        """Construct a context for a task: what on the whole tape belongs to it, within a budget."""
+        return await ContextConstructor(self).construct(task, budget=budget, lane=lane)
 
     async def fork(self, at: str | Entry | None = None, merge_back: bool = True) -> ForkTape:
         """Open a fork that reads as this tape up to now, or up to an anchor, itself included.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tape.entry import ANCHOR, Entry, as_date
+from tape.entry import ANCHOR, EVENT, Entry, as_date
 from tape.errors import NotFound, QueryRefused
 
 MOST_NAMES: Final = 1000
 """So many of the newest anchors are looked at for the names nearest to an unknown one."""
+
+TOLD: Final = ("message.delete", "message.edit", "message.media")
+"""The events that tell what became of a message: `data.entry` is the message's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class Query:
     lane            `meta.lane`
     unlaned         with `lane`: also entries that carry no lane (a lane is a text)
     turn            `meta.turn`
+    about           only the events that tell what became of these entries (`TOLD`)
     text            a piece of the entry's text, whatever its case
     limit           how many at most; the newest ones where `newest`, else the oldest
     """
@@ -55,6 +59,7 @@ class Query:
     lane: str | None = None
     unlaned: bool = False
     turn: str | None = None
+    about: tuple[int, ...] | None = None
     text: str | None = None
     limit: int | None = None
     newest: bool = False
@@ -83,7 +88,7 @@ class Query:
     @property
     def asks_for_nothing(self) -> bool:
         """Whether no entry can answer, whatever the tape holds."""
-        several = (self.ids, self.kinds, self.any_name, self.any_author)
+        several = (self.ids, self.kinds, self.any_name, self.any_author, self.about)
         return self.limit == 0 or any(some is not None and not some for some in several)
 
     def matches(self, entry: Entry) -> bool:
@@ -103,6 +108,7 @@ class Query:
             and not (self.unauthored and isinstance(author, str))
             and (self.lane is None or lane == self.lane or unlaned)
             and (self.turn is None or entry.meta.get("turn") == self.turn)
+            and (self.about is None or _subject(entry) in self.about)
             and (self.text is None or fold(self.text) in fold(entry.text))
         )
 
@@ -173,6 +179,15 @@ def _anchor(query: Query, name: str, behind: int) -> Generator[Query, Sequence[E
         return found[0].id
     known = yield replace(anchors, limit=MOST_NAMES, newest=True)
     raise NotFound(name, sorted({entry.name for entry in known if entry.name}))
+
+
+def _subject(entry: Entry) -> float | None:
+    """Return the entry whose fate an event tells."""
+    if entry.kind != EVENT or entry.name not in TOLD:
+        return None
+    data = entry.payload.get("data")
+    found = data.get("entry") if isinstance(data, Mapping) else None
+    return found if isinstance(found, (int, float)) else None
 
 
 def fold(text: str) -> str:

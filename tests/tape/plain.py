@@ -70,6 +70,8 @@ def answer(entries: list[Entry], query: Query) -> list[Entry]:
         left = [entry for entry in left if entry.id in (own | none if query.unlaned else own)]
     if query.turn is not None:
         left = [entry for entry in left if entry.meta.get("turn") == query.turn]
+    if query.about is not None:
+        left = [entry for entry in left if _tells_of(entry, list(query.about))]
     if query.text is not None:
         left = [entry for entry in left if query.text.casefold() in _words(entry).casefold()]
     if query.limit is None or len(left) <= query.limit:
@@ -100,6 +102,15 @@ def _last(entries: list[Entry], name: str, step: int = 1) -> int:
 
 def _named(entry: Entry, names: list[str]) -> bool:
     return entry.kind in ("anchor", "event") and entry.payload.get("name") in names
+
+
+def _tells_of(entry: Entry, ids: list[int]) -> bool:
+    """Tell whether an entry tells what became of one of these messages."""
+    names = ["message.delete", "message.edit", "message.media"]
+    data = entry.payload.get("data")
+    if entry.kind != "event" or not _named(entry, names) or not isinstance(data, dict):
+        return False
+    return data.get("entry") in ids
 
 
 def _words(entry: Entry) -> str:

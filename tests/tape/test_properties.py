@@ -52,7 +52,9 @@ json_value = st.recursive(
 )
 json_object = st.dictionaries(text, json_value, max_size=3)
 few_words = st.sampled_from(["", "Tea", "tea", "Straße", "你好", "a%_b", "\x00"])
-few_names = st.sampled_from(["phase:one", "phase:two", "session/start", "turn.start"])
+few_names = st.sampled_from(
+    ["phase:one", "phase:two", "session/start", "turn.start", "message.edit", "message.media"]
+)
 few_keys = st.sampled_from(["k1", "k2"]) | st.none()
 few_dates = st.sampled_from(
     [
@@ -82,6 +84,8 @@ def new_entries(draw: st.DrawFn) -> NewEntry:
     payload: dict[str, Any] = {"content": draw(few_words), "more": draw(json_value)}
     if kind in ("anchor", "event"):
         payload = {"name": draw(few_names), "state": draw(json_object)}
+        if draw(st.booleans()):
+            payload["data"] = draw(st.just({"entry": draw(st.integers(0, 4))}) | json_value)
     return NewEntry(kind, payload, draw(metas), draw(few_dates))
 
 
@@ -107,6 +111,7 @@ def queries(draw: st.DrawFn) -> Query:
         lane=optional(few_marks),
         unlaned=draw(st.booleans()),
         turn=draw(rarely(few_marks)),
+        about=draw(rarely(st.lists(numbers, max_size=4).map(tuple))),
         text=optional(few_words),
         limit=optional(st.integers(0, 4)),
         newest=draw(st.booleans()),

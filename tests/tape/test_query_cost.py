@@ -28,6 +28,7 @@ READS = {
     "anchor by name": Query("t", kinds=("anchor",), name="phase:0", limit=1, newest=True),
     "any of an anchor's or event's names": Query("t", names=("phase:0", "phase:1"), limit=2),
     "by ids": Query("t", ids=(7, 11)),
+    "what became of some": Query("t", about=(10, 14)),
     "from an anchor on": Query("t", after_anchor="phase:1", limit=50),
     "before an anchor": Query("t", before_anchor="phase:2", limit=50, newest=True),
     "between two": Query("t", after_anchor="phase:1", before_anchor="phase:2"),
@@ -67,7 +68,8 @@ async def _steps(query: Query, path: Path, blocks: int, *, hits: bool = True) ->
     for number in range(blocks):
         date = utc_iso(MOMENT + timedelta(hours=number))
         said = [message("user", f"a word {place}", lane="ab"[place % 2]) for place in range(40)]
-        block = [*said, *handoff(f"phase:{number}")]
+        edit = event("message.edit", {"entry": number * 43 + 10, "content": ""})
+        block = [*said, edit, *handoff(f"phase:{number}")]
         await store.append("t", [replace(new, date=date) for new in block])
     await store.close()
     taken = 0

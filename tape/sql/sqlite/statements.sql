@@ -80,6 +80,12 @@ WHERE kind = 'event' AND name = :value AND name NOT IN
     ('turn.start', 'turn.end', 'loop.step', 'tool.done', 'outbound', 'send.receipt')
   AND tape = :tape AND id > :after AND id < :before
 
+-- name: by_about
+-- What became of these messages: the ids as a JSON list.
+WHERE kind = 'event' AND name IN ('message.delete', 'message.edit', 'message.media')
+  AND tape = :tape AND payload ->> '$.data.entry' IN (SELECT value FROM json_each(:about))
+  AND id > :after AND id < :before
+
 -- name: by_kind
 -- The kinds that are few.
 WHERE kind = :value AND kind NOT IN ('message', 'event', 'anchor')
@@ -123,6 +129,10 @@ AND (lane = :lane OR lane IS NULL)
 
 -- name: where_turn
 AND turn = :turn
+
+-- name: where_about
+AND kind = 'event' AND name IN ('message.delete', 'message.edit', 'message.media')
+AND payload ->> '$.data.entry' IN (SELECT value FROM json_each(:about))
 
 -- name: where_text
 -- A piece of the entry's text; the function is the program's own.

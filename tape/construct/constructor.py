@@ -1,0 +1,136 @@
+"""The constructor of contexts: four steps, and a record from which the messages are built again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from tape.construct.build import Group, as_read, ids_of, messages_of
+from tape.construct.candidate import Choice, Meaning, Readable, Strategy
+from tape.construct.explore import Explored, explore
+from tape.construct.select import ByRules, candidates_of
+from tape.construct.verify import verified
+from tape.context import Message
+from tape.entry import dump
+from tape.errors import TapeError
+from tape.tokens import estimate
+
+BUDGET: Final = 4000
+MOST_RECORDED: Final = 150
+"""So many candidates are on record one by one: those that were shown, then the most wanted."""
+
+MOST_MENDED: Final = 50
+LONGEST_TASK: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Constructed:
+    """A context for a task.
+
+    messages  chat messages, as the mapping of views gives them, in the order of the tape
+    entries   the entries that they show
+    tokens    what they cost, as estimated; within the budget
+    record    every choice, bounded in size; JSON holds it, and `rebuild` reads it
+    """
+
+    messages: list[Message]
+    entries: tuple[int, ...]
+    tokens: int
+    record: dict[str, Any]
+
+
+class ContextConstructor:
+    """Constructs contexts of one tape (or fork), by rules unless another strategy is given.
+
+    What it reads is bounded and does not grow with the tape.
+    """
+
+    def __init__(
+        self, tape: Readable, *, strategy: Strategy | None = None, meaning: Meaning | None = None
+    ) -> None:
+        self._tape = tape
+        self._strategy = strategy or ByRules()
+        self._meaning = meaning
+
+    async def construct(
+        self, task: str, *, budget: int = BUDGET, lane: str | None = None
+    ) -> Constructed:
+        """Explore, select, build and verify."""
+        task = task.encode("utf-8", "replace").decode()
+        found = await explore(self._tape, task, lane, self._meaning)
+        entries = await as_read(self._tape, found.entries, found.asof)
+        candidates = candidates_of(found, entries)
+        choices = await self._strategy.choose(task, candidates, budget)
+        groups, mended = verified(choices, candidates, entries, budget)
+        messages = messages_of(groups, entries)
+        tokens = estimate(messages)
+        record = {
+            "task": task[:LONGEST_TASK],
+            "lane": lane,
+            "budget": budget,
+            "strategy": self._strategy.name,
+            **_explored(found),
+            "shown": [list(group) for group in groups],
+            "messages": len(messages),
+            "tokens": tokens,
+            "digest": _digest(messages),
+            **_chosen(choices, groups, mended),
+        }
+        return Constructed(messages, ids_of(groups), tokens, record)
+
+
+async def rebuild(tape: Readable, record: Mapping[str, Any]) -> Constructed:
+    """Build what a record tells of again: the same bytes, whatever was edited or deleted since.
+
+    Raises TapeError where the tape no longer holds the words that were shown.
+    """
+    groups: list[Group] = [tuple(group) for group in record["shown"]]
+    found = await tape.entries(ids_of(groups))
+    entries = await as_read(tape, found, int(record["asof"]))
+    missing = set(ids_of(groups)) - entries.keys()
+    messages = [] if missing else messages_of(groups, entries)
+    if missing or _digest(messages) != record["digest"]:
+        raise TapeError(
+            "this context cannot be shown again: the tape no longer holds the words that it was"
+            " built of (were they erased, or is this another tape's record?)"
+        )
+    return Constructed(messages, ids_of(groups), estimate(messages), dict(record))
+
+
+def _explored(found: Explored) -> dict[str, Any]:
+    return {
+        "asof": found.asof,
+        "words": {word: round(value, 3) for word, value in found.rarity.items()},
+        "searches": found.searches,
+        "found": {way: len(ranked) for way, ranked in found.ranked.items()},
+    }
+
+
+def _chosen(
+    choices: Sequence[Choice], groups: Sequence[Group], mended: Sequence[tuple[Group, str]]
+) -> dict[str, Any]:
+    shown = set(groups)
+    listed = sorted(choices, key=lambda choice: choice.candidate.ids not in shown)
+    return {
+        "candidates": [_told(choice, shown) for choice in listed[:MOST_RECORDED]],
+        "more": max(0, len(listed) - MOST_RECORDED),
+        "mended": [{"ids": list(group), "why": why} for group, why in mended[:MOST_MENDED]],
+    }
+
+
+def _told(choice: Choice, shown: set[Group]) -> dict[str, Any]:
+    candidate = choice.candidate
+    return {
+        "ids": list(candidate.ids),
+        "from": list(candidate.sources),
+        "score": round(candidate.score, 4),
+        "tokens": candidate.tokens,
+        "shown": candidate.ids in shown,
+        "why": choice.why[:200],
+    }
+
+
+def _digest(messages: Sequence[Message]) -> str:
+    return sha256(dump(list(messages)).encode()).hexdigest()[:16]

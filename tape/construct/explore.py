@@ -1,0 +1,193 @@
+"""Explore: what on a tape may belong to a task, by several ways, each with a bounded read.
+
+None of them reads a tape whole: the newest entries of the lane and of the room, the newest anchors,
+searches by a few words, the entries beside the best hits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+from typing import Any, Final
+
+from tape.construct.candidate import Meaning, Readable
+from tape.construct.words import pairs_of, words_of_task
+from tape.deleted import words_of
+from tape.entry import ANCHOR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
+from tape.query import fold
+
+SHOWN: Final = frozenset({MESSAGE, ANCHOR, TOOL_CALL, TOOL_RESULT})
+ASIDE: Final = frozenset({"command", "hint"})
+"""Marks in the meta of what is no part of a conversation: commands, hints of the gateway."""
+
+LOOK_BACK: Final = 200
+"""So many of the newest entries of the lane, and of the room, are looked at."""
+
+ANCHORS: Final = 60
+"""So many of the newest anchors are looked at for what the task speaks of."""
+
+HITS: Final = 30
+"""So many of the newest hits of a word are looked at."""
+
+BESIDE: Final = 10
+"""The neighbours of so many of the best hits come along."""
+
+REACH: Final = 6
+"""A neighbour stands at most so many entries away."""
+
+
+@dataclass(slots=True)
+class Explored:
+    """What was found: `ranked` has the ids of each way, the best first.
+
+    asof    nothing later than this id was looked at
+    latest  the anchor at which a view would begin
+    rarity  the words that were searched, and what finding one is worth
+    """
+
+    asof: int
+    latest: int | None = None
+    ranked: dict[str, list[int]] = field(default_factory=dict)
+    entries: dict[int, Entry] = field(default_factory=dict)
+    rarity: dict[str, float] = field(default_factory=dict)
+    searches: int = 0
+
+    def add(self, way: str, entries: Iterable[Entry]) -> None:
+        """Take what a way has found, the best first; each entry once a way."""
+        ranked = self.ranked.setdefault(way, [])
+        for entry in entries:
+            if entry.id <= self.asof and _may_be_shown(entry):
+                number = subject_of(entry)
+                if entry.id == number:
+                    self.entries[number] = entry
+                if number not in ranked:
+                    ranked.append(number)
+
+
+async def explore(tape: Readable, task: str, lane: str | None, meaning: Meaning | None) -> Explored:
+    """Look for what may belong to a task."""
+    found = Explored(await tape.size())
+    before = found.asof + 1
+    latest = await tape.last_anchor(lane=lane, before=before)
+    if latest is not None:
+        found.latest = latest.id
+        found.add("anchor", [latest])
+    if lane is not None:
+        newest = await tape.find(lane=lane, before=before, limit=LOOK_BACK, newest=True)
+        found.add("lane", reversed(newest))
+    newest = await tape.find(before=before, limit=LOOK_BACK, newest=True)
+    found.add("room", reversed(newest))
+    await _by_words(tape, task, found)
+    found.add("anchor", await _spoken_of(tape, found))
+    if meaning is not None:
+        await _by_meaning(tape, task, meaning, found)
+    await _beside(tape, found)
+    await _complete(tape, found)
+    return found
+
+
+async def _by_words(tape: Readable, task: str, found: Explored) -> None:
+    """Search each word, then pairs of those that are said too often to tell by themselves."""
+    words = words_of_task(task)
+    hits: dict[int, Entry] = {}
+    frequent: list[str] = []
+    for word in words:
+        said = await _search(tape, word, found)
+        hits.update((entry.id, entry) for entry in said)
+        found.rarity[word] = _rarity(said, found.asof)
+        if len(said) >= HITS:
+            frequent.append(word)
+    frequent.sort(key=lambda word: -found.rarity[word])
+    for first, second in pairs_of(frequent):
+        hits.update((e.id, e) for e in await _search(tape, f"{first} {second}", found))
+    worth = {number: _worth(entry, found.rarity) for number, entry in hits.items()}
+    best = sorted(hits.values(), key=lambda entry: (-worth[entry.id], -entry.id))
+    found.add("words", best)
+
+
+async def _search(tape: Readable, text: str, found: Explored) -> list[Entry]:
+    found.searches += 1
+    return await tape.search(text, limit=HITS, before=found.asof + 1)
+
+
+def _rarity(said: Sequence[Entry], asof: int) -> float:
+    """Return what finding a word is worth; of a frequent one, by how densely it is said lately."""
+    count = float(len(said))
+    if len(said) >= HITS:
+        count *= asof / max(1, asof - said[-1].id + 1)
+    return log(1 + asof / max(1.0, count))
+
+
+def _worth(entry: Entry, rarity: Mapping[str, float]) -> float:
+    says = fold(entry.text)
+    return sum(value for word, value in rarity.items() if word in says)
+
+
+async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
+    """Return the newest anchors whose name or state speak of the task, the most telling first."""
+    anchors = await tape.find(kinds=(ANCHOR,), before=found.asof + 1, limit=ANCHORS, newest=True)
+    worth = {anchor.id: _worth(anchor, found.rarity) for anchor in anchors}
+    spoken = [anchor for anchor in anchors if worth[anchor.id]]
+    return sorted(spoken, key=lambda anchor: (-worth[anchor.id], -anchor.id))
+
+
+async def _by_meaning(tape: Readable, task: str, meaning: Meaning, found: Explored) -> None:
+    ids = list(dict.fromkeys(await meaning.nearest(tape.name, task, HITS)))[:HITS]
+    known = await tape.entries(ids)
+    found.add("meaning", [known[number] for number in ids if number in known])
+
+
+async def _beside(tape: Readable, found: Explored) -> None:
+    """Add the messages before and after the best hits, of the same lane where one is near."""
+    hits = [*found.ranked.get("meaning", [])[:BESIDE], *found.ranked["words"][:BESIDE]]
+    around = {hit + step for hit in hits for step in range(-REACH, REACH + 1)}
+    near = await tape.entries(sorted(number for number in around if number > 0))
+    for hit in hits:
+        lane = near[hit].meta.get("lane") if hit in near else None
+        for direction in (-1, 1):
+            window = [near.get(hit + direction * step) for step in range(1, REACH + 1)]
+            said = [e for e in window if e is not None and e.kind == MESSAGE]
+            own = [entry for entry in said if entry.meta.get("lane") == lane]
+            found.add("beside", (own or said)[:1])
+
+
+async def _complete(tape: Readable, found: Explored) -> None:
+    """Read what was named and not found itself: the message of which a prompt was made."""
+    missing = {n for ranked in found.ranked.values() for n in ranked} - found.entries.keys()
+    for number, entry in (await tape.entries(sorted(missing))).items():
+        if _may_be_shown(entry) and entry.id <= found.asof:
+            found.entries[number] = entry
+
+
+def subject_of(entry: Entry) -> int:
+    """Return the entry that stands for an entry: a prompt is its message, read otherwise."""
+    number = words_of(entry)
+    return entry.id if number is None else number
+
+
+def _may_be_shown(entry: Entry) -> bool:
+    return entry.kind in SHOWN and ASIDE.isdisjoint(entry.meta) and is_sound(entry)
+
+
+def is_sound(entry: Entry) -> bool:
+    """Tell whether an entry has what its kind needs to be a message: imports hold anything."""
+    payload: Mapping[str, Any] = entry.payload
+    if entry.kind == MESSAGE:
+        plain = payload.get("role") in ("system", "user", "assistant")
+        return plain and "content" in payload and "tool_calls" not in payload
+    if entry.kind == TOOL_CALL:
+        return bool(call_ids(entry))
+    if entry.kind == TOOL_RESULT:
+        return isinstance(payload.get("results"), list)
+    return True
+
+
+def call_ids(entry: Entry) -> list[str]:
+    """Return the ids of an entry's calls; none where one has no id, or another's."""
+    calls = entry.payload.get("calls")
+    if not isinstance(calls, list):
+        return []
+    found = {call.get("id"): None for call in calls if isinstance(call, Mapping)}
+    ids = [number for number in found if isinstance(number, str) and number]
+    return ids if len(ids) == len(calls) else []

@@ -1,0 +1,53 @@
+"""Verify: whatever a strategy chose, what is shown keeps the promises of a view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tape.construct.build import Group, messages_of
+from tape.construct.candidate import Candidate, Choice
+from tape.context import pair_up
+from tape.entry import Entry
+
+
+def verified(
+    choices: Sequence[Choice],
+    candidates: Sequence[Candidate],
+    entries: Mapping[int, Entry],
+    budget: int,
+) -> tuple[list[Group], list[tuple[Group, str]]]:
+    """Return the groups that are shown, and what was taken back and why.
+
+    Only what was found, each entry once, no pair broken, and within the budget: of what goes beyond
+    it the least wanted is left out.
+    """
+    known = {candidate.ids: candidate for candidate in candidates}
+    kept: list[Group] = []
+    mended: list[tuple[Group, str]] = []
+    shown: set[int] = set()
+    left = budget
+    for choice in choices:
+        group = choice.candidate.ids
+        if not choice.chosen:
+            continue
+        why = ""
+        if group not in known:
+            why = "it is not what was found"
+        elif not shown.isdisjoint(group):
+            why = "it is shown already"
+        elif known[group].tokens > left:
+            why = "the budget does not hold it"
+        elif not _is_whole(group, entries):
+            why = "a pair of calls and results is broken"
+        if why:
+            mended.append((group, why))
+            continue
+        left -= known[group].tokens
+        shown.update(group)
+        kept.append(group)
+    return sorted(kept), mended
+
+
+def _is_whole(group: Group, entries: Mapping[int, Entry]) -> bool:
+    messages = messages_of([group], entries)
+    return bool(messages) and pair_up(messages) == messages

@@ -1,0 +1,61 @@
+"""The words of a task by which a tape is searched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Final
+
+from tape.query import fold
+
+MOST_READ: Final = 2_000
+"""So many characters of a task are read for words."""
+
+LONGEST: Final = 60
+MOST_WORDS: Final = 10
+MOST_PAIRS: Final = 6
+
+_UNSPACED: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_PIECE: Final = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}][^\\W{_UNSPACED}]*")
+_FUNCTION_WORDS: Final = """
+a about after all also am an and any are as at be been before but by can could did do does for
+from had has have he her him his how i if in into is it its just me my no not of on or our please
+said say says she should so some tell than that the their them then there these they this to up us
+was we were what when where which who whom whose why will with would you your
+"""
+_SAYS_NOTHING: Final = frozenset(_FUNCTION_WORDS.split())
+
+
+def words_of_task(task: str) -> list[str]:
+    """Return the words to search by, folded, each once; those that are likely rare come first.
+
+    Scripts without spaces give overlapping pairs of characters. Words that say nothing are left
+    out, unless there are no others.
+    """
+    found: dict[str, None] = {}
+    for piece in _PIECE.findall(task[:MOST_READ]):
+        found.update(dict.fromkeys(_units(piece)))
+    words = [word for word in found if len(word) <= LONGEST]
+    telling = [word for word in words if word not in _SAYS_NOTHING]
+    return sorted(telling or words, key=_likely_rare, reverse=True)[:MOST_WORDS]
+
+
+def pairs_of(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of words that may be found together, the rarest first."""
+    return list(combinations(words, 2))[:MOST_PAIRS]
+
+
+def _units(piece: str) -> list[str]:
+    if not re.match(f"[{_UNSPACED}]", piece):
+        return [fold(piece)]
+    if len(piece) <= 2:
+        return [piece]
+    return [piece[start : start + 2] for start in range(len(piece) - 1)]
+
+
+def _likely_rare(word: str) -> int:
+    """Weigh a word before it was searched: a number names one thing, and so does a long word."""
+    digits = any(character.isdigit() for character in word)
+    unspaced = bool(re.match(f"[{_UNSPACED}]", word))
+    return len(word) + 6 * digits + 4 * unspaced

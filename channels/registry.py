@@ -9,21 +9,30 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from channels.base import Channel
+from channels.link import MessageLink
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """Where a channel is made from: `module:class`, called with its slice of the settings."""
+    """Where a channel is made from: `module:class`, called with its slice of the settings.
+
+    `link` is the function that reads the platform's links to messages, where it has such links.
+    """
 
     target: str
+    link: str = ""
 
 
 CHANNELS: Final[Mapping[str, Registered]] = MappingProxyType(
     {
         "cli": Registered("channels.cli.adapter:CliChannel"),
-        "discord": Registered("channels.discord.adapter:DiscordChannel"),
-        "slack": Registered("channels.slack.adapter:SlackChannel"),
-        "telegram": Registered("channels.telegram.adapter:TelegramChannel"),
+        "discord": Registered(
+            "channels.discord.adapter:DiscordChannel", "channels.discord.link:read_link"
+        ),
+        "slack": Registered("channels.slack.adapter:SlackChannel", "channels.slack.link:read_link"),
+        "telegram": Registered(
+            "channels.telegram.adapter:TelegramChannel", "channels.telegram.link:read_link"
+        ),
         "web": Registered("channels.web.adapter:WebChannel"),
     }
 )
@@ -31,6 +40,20 @@ CHANNELS: Final[Mapping[str, Registered]] = MappingProxyType(
 
 def make_channel(name: str, settings: Any) -> Channel:
     """Make a channel from its settings; raises KeyError for an unknown name."""
-    module, _, attribute = CHANNELS[name].target.partition(":")
-    channel: Channel = getattr(import_module(module), attribute)(settings)
+    channel: Channel = _load(CHANNELS[name].target)(settings)
     return channel
+
+
+def read_link(text: str) -> tuple[str, MessageLink] | None:
+    """Read a link to a message; returns the channel's name with it, None for any other text."""
+    for name, registered in CHANNELS.items():
+        if registered.link:
+            found: MessageLink | None = _load(registered.link)(text)
+            if found is not None:
+                return name, found
+    return None
+
+
+def _load(target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)

@@ -328,7 +328,7 @@ LINES: Final[Mapping[str, Line]] = MappingProxyType(
             Line("G1", "A mention after much talk finds what was talked of.", ("groups",)),
             Line("G2", "Text of others is data: quoted, with its author's id.", ("groups",)),
             Line("H1", "For any message: what became of it, and why."),
-            Line("H2", "No secret in logs, errors, tapes or metrics."),
+            Line("H2", "No secret in logs, errors, tapes, pages or what is explained."),
         )
     }
 )

@@ -30,11 +30,13 @@ from gateway.core import Core
 from gateway.desk import Desk
 from gateway.embedders import open_meaning
 from gateway.errors import GatewayError, HomeInUse, SettingsError
+from gateway.explain.explain import Explainer
 from gateway.framework import Framework
 from gateway.home import Running, announce, locked, withdraw
 from gateway.hook_runtime import HookRuntime
 from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.desk import desk_routes
+from gateway.http.explain import explain_routes
 from gateway.http.server import QuietServer, listen, make_server
 from gateway.http.tapes import tape_routes
 from gateway.http.token import token_of
@@ -290,6 +292,7 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     routes = [
         *desk_routes(Desk(gateway.core, gateway.conversation)),
         *tape_routes(TapeDesk(gateway.core), home),
+        *explain_routes(Explainer(gateway.core.store, gateway.core.settings)),
     ]
     app = make_app(channels, health, routes, f"{host}:{port}", token, bearer)
     return make_server(app, gateway.core.settings.http.trusted_proxies)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -372,7 +372,7 @@ class Conversation:
         A `key` makes what is told the same for all messages that share it.
         """
         unit = Unit()
-        self._core.ledger.end(unit, asked.rows, status)
+        self._core.ledger.end(unit, asked.rows, status, _reason(why))
         entries = [outbound_event(send) for send in sends]
         if why:
             told = {"status": status, "entries": list(asked.entry_ids), **why}
@@ -393,3 +393,9 @@ class Conversation:
 
 def _is_command(asked: Asked) -> bool:
     return is_command(asked.message)
+
+
+def _reason(why: Mapping[str, Any]) -> str | None:
+    """Return why a message ended without a turn, for whoever asks."""
+    by = f", by {why['by']}" if "by" in why else ""
+    return f"{why['why']}{by}" if "why" in why else None

@@ -261,7 +261,7 @@ class Intake:
             entry = told("message.dropped", row, "a plugin dropped it")
             status = "refused"
         else:
-            entry = message("user", frame(said), **meta_of(row, placed.lane, placed.link))
+            entry = message("user", frame(said), **meta_of(row, placed.lane, placed.link, decision))
             status = "waiting" if said.addressed else "taped"
         others = parts[1:]
         return _Planned(

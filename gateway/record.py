@@ -6,12 +6,16 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from channels.message import InboundMessage, Media
+from gateway.access import Decision
 from gateway.ledger.rows import InboxRow
 from tape.entry import NewEntry, event
 
 
 def meta_of(
-    row: InboxRow, lane: str | None, link: dict[str, Any] | None = None
+    row: InboxRow,
+    lane: str | None,
+    link: dict[str, Any] | None = None,
+    decision: Decision | None = None,
 ) -> dict[str, object]:
     """Return what an entry's meta holds of a message: ids, and what was decided about it."""
     said = row.message
@@ -28,6 +32,7 @@ def meta_of(
         "said_at": said.date,
         "addressed": said.addressed,
         "why": said.why,
+        "access": _access(decision) if decision else None,
         "lane": lane,
         "link": link,
         "thread": said.thread_id,
@@ -39,6 +44,10 @@ def meta_of(
     return {name: value for name, value in found.items() if value not in (None, [], {}, "")} | {
         "text": said.text
     }
+
+
+def _access(decision: Decision) -> dict[str, str]:
+    return {"role": decision.role.name.lower(), "rule": decision.rule}
 
 
 def is_command(said: InboundMessage) -> bool:

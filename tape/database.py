@@ -62,6 +62,30 @@ class Database:
             ) from cause
         return database
 
+    @classmethod
+    def look(cls, path: Path, schemas: Sequence[Schema]) -> Reader:
+        """Open a file for reading alone, where another program may hold it; nothing is changed.
+
+        Raises StoreTooNew, StoreUnfit, and StoreUnavailable also where its tables are older than
+        the statements: opening it for writing brings them up to date.
+        """
+        statements = {name: sql for s in schemas for name, sql in s.statements.items()}
+        try:
+            connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+            connection.set_busy_timeout(BUSY_MS)
+            _check_kind(connection, path, schemas)
+            if any(_applied(connection, s.name) < s.version for s in schemas):
+                connection.close()
+                raise StoreUnavailable(
+                    f"{path} was written by an older version: start the gateway once, which brings"
+                    " it up to date"
+                )
+        except (apsw.Error, OSError) as cause:
+            raise StoreUnavailable(
+                f"{path} cannot be read ({cause}): check its permissions, or whether it is there"
+            ) from cause
+        return Reader(connection, statements)
+
     def writer(self) -> apsw.Connection:
         """Make a read-write connection; for the writer thread alone."""
         connection = apsw.Connection(str(self.path))
@@ -122,21 +146,26 @@ def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
     # After a kill the first to look at the file recovers its log: that may be somebody else.
     connection.set_busy_timeout(BUSY_MS)
     try:
-        if connection.pragma("application_id") != APPLICATION_ID:
-            raise StoreUnfit(
-                f"{path} is a database of another program: name another file in TAPEWAY_TAPE__URL;"
-                " nothing was changed"
-            )
-        for schema in schemas:
-            found = _applied(connection, schema.name)
-            if found > schema.version:
-                raise StoreTooNew(path, schema.name, found, schema.version)
+        _check_kind(connection, path, schemas)
         if path.stat().st_size <= CHECKED_BYTES:
             verdict = connection.execute("PRAGMA quick_check(1)").get
             if verdict != "ok":
                 raise apsw.CorruptError(str(verdict).replace("\n", " "))
     finally:
         connection.close()
+
+
+def _check_kind(connection: apsw.Connection, path: Path, schemas: Sequence[Schema]) -> None:
+    """Refuse another program's database, and one of a newer version."""
+    if connection.pragma("application_id") != APPLICATION_ID:
+        raise StoreUnfit(
+            f"{path} is a database of another program: name another file in TAPEWAY_TAPE__URL;"
+            " nothing was changed"
+        )
+    for schema in schemas:
+        found = _applied(connection, schema.name)
+        if found > schema.version:
+            raise StoreTooNew(path, schema.name, found, schema.version)
 
 
 class Reader:

@@ -75,6 +75,22 @@ def health() -> None:
     raise typer.Exit(import_module("gateway.cli.health").health())
 
 
+@app.command()
+def explain(
+    message: Annotated[
+        str,
+        typer.Argument(
+            metavar="MESSAGE-ID",
+            help="A message's id or link, CHAT/MESSAGE, in-12, out-34, TAPE#7, or a turn.",
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole as JSON.")] = False,
+) -> None:
+    """Tell what became of a message, and why: seen, asked, let in, answered, sent."""
+    # People wait for it: without what other commands load, such as plugins and the log.
+    raise typer.Exit(import_module("gateway.cli.explain").explain(message, as_json))
+
+
 ledger = typer.Typer(
     help="What came in and what goes out: list it, try it again, drop it.", no_args_is_help=True
 )

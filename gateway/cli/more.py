@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Final
 
-OWN: Final = frozenset({"gateway", "chat", "run", "token", "health", "ledger", "tape", "hooks"})
+OWN: Final = frozenset(
+    {"gateway", "chat", "run", "token", "health", "explain", "ledger", "tape", "hooks"}
+)
 
 
 def add_plugin_commands(app: Any, arguments: Sequence[str]) -> None:

@@ -292,3 +292,69 @@ WHERE id = :id AND status IN ('dead', 'ambiguous', 'dropped') AND op <> 'draft'
 -- A message that will not be sent.
 UPDATE outbox SET status = 'dropped'
 WHERE id = :id AND status IN ('pending', 'sending', 'ambiguous', 'dead')
+
+-- name: told_inbox
+-- What came in under a message's id, oldest first; in one chat (or thread), or in whichever.
+SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
+       payload, status, attempts, received_at, why
+FROM inbox WHERE message_id = :message_id
+  AND (:chat_id = '' OR chat_id = :chat_id OR payload ->> '$.thread_id' = :chat_id)
+  AND (:channel = '' OR account_id = :channel
+       OR substr(account_id, 1, length(:channel) + 1) = :channel || ':')
+ORDER BY id LIMIT :limit
+
+-- name: told_outbox
+-- What was sent and got this id from the platform, oldest first; in one chat, or in whichever.
+SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
+       platform_id, attempts, why
+FROM outbox WHERE platform_id = :message_id
+  AND (:chat_id = '' OR chat_id = :chat_id OR payload ->> '$.thread_id' = :chat_id)
+  AND (:channel = '' OR account_id = :channel
+       OR substr(account_id, 1, length(:channel) + 1) = :channel || ':')
+ORDER BY id LIMIT :limit
+
+-- name: told_chat_message
+-- Everything that came in under one message's id: itself first, then its edits and deletion.
+SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
+       payload, status, attempts, received_at, why
+FROM inbox
+WHERE message_id = :message_id AND chat_id = :chat_id AND account_id = :account_id
+ORDER BY id LIMIT :limit
+
+-- name: told_key
+-- What came in under a key.
+SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
+       payload, status, attempts, received_at, why
+FROM inbox WHERE account_id = :account_id AND ext_id = :ext_id
+
+-- name: told_turn
+-- The messages that a turn took, in order.
+SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
+       payload, status, attempts, received_at, why
+FROM inbox WHERE turn_id = :turn_id
+ORDER BY id LIMIT :limit
+
+-- name: told_sends
+-- What a turn, or a notice of a key, had sent: the keys of its parts and pieces begin with its own.
+SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
+       platform_id, attempts, why
+FROM outbox
+WHERE idem = :key OR (idem > :key || ':' AND idem < :key || ';')
+   OR (idem > :key || '.' AND idem < :key || '/')
+ORDER BY id LIMIT :limit
+
+-- name: told_session
+-- The tape of a session.
+SELECT tape FROM session WHERE session_id = :session_id
+
+-- name: told_near
+-- Messages whose ids are near one, before and after it, in whichever chat.
+SELECT * FROM (
+    SELECT message_id, chat_id, account_id, id FROM inbox
+    WHERE message_id < :message_id
+    ORDER BY message_id DESC LIMIT :limit)
+UNION ALL
+SELECT * FROM (
+    SELECT message_id, chat_id, account_id, id FROM inbox
+    WHERE message_id > :message_id
+    ORDER BY message_id LIMIT :limit)

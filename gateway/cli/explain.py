@@ -1,0 +1,87 @@
+"""`tapeway explain`: ask the running gateway, or read the database where none runs.
+
+Somebody waits for it, so it loads little: no plugin, no channel, no model, no log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from gateway.errors import GatewayError
+from gateway.explain.explain import Explainer
+from gateway.explain.reading import read_only
+from gateway.explain.story import Story
+from gateway.explain.text import to_text
+from gateway.home import Running, find_running
+from gateway.settings import Settings, load_settings
+from tape.errors import TapeError
+
+SECONDS: Final = 30.0
+
+
+def explain(asked: str, as_json: bool) -> int:
+    """Print what became of a message; 1 where none was found, or several may be meant."""
+    try:
+        story = _story(load_settings(), asked)
+    except (GatewayError, TapeError, OSError) as cause:
+        print(f"tapeway: {cause}", file=sys.stderr)
+        return cause.exit_code if isinstance(cause, GatewayError) else 1
+    if as_json:
+        print(json.dumps(story.to_json(), indent=2))
+    else:
+        print(to_text(story), file=sys.stdout if story.head else sys.stderr)
+    return 0 if story.head else 1
+
+
+def _story(settings: Settings, asked: str) -> Story:
+    found = find_running(settings.home_path)
+    if found is not None:
+        return _ask(found, asked)
+    path = _database(settings)
+    if path is None:
+        story: Story = import_module("gateway.cli.explain_here").story_of(settings, asked)
+        return story
+    with read_only(path) as reads:
+        return asyncio.run(Explainer(reads, settings).explain(asked))
+
+
+def _database(settings: Settings) -> Path | None:
+    """Return the database that holds ledger and tapes; None where a plugin may have the tapes."""
+    url = settings.tape_url
+    if not url.startswith("sqlite:"):
+        raise GatewayError(
+            "no gateway runs on this home, and its tapes are kept in memory only: there is nothing"
+            " to explain"
+        )
+    if (settings.home_path / "ledger.db").exists():
+        return None
+    return Path(url.removeprefix("sqlite:").removeprefix("//").partition("?")[0])
+
+
+def _ask(found: Running, asked: str) -> Story:
+    """Ask the running gateway."""
+    address = urlsplit(found.url)
+    connection = http.client.HTTPConnection(
+        address.hostname or "127.0.0.1", address.port, timeout=SECONDS
+    )
+    try:
+        path = f"/api/explain?message={quote(asked, safe='')}"
+        connection.request("GET", path, headers={"Authorization": f"Bearer {found.token}"})
+        answer = connection.getresponse()
+        body = answer.read()
+    except (OSError, http.client.HTTPException) as cause:
+        raise GatewayError(
+            f"the gateway of this home does not answer ({type(cause).__name__}): look at its log"
+        ) from cause
+    finally:
+        connection.close()
+    if answer.status != 200:
+        raise GatewayError(f"the gateway answered with {answer.status}: is it another version?")
+    return Story.from_json(json.loads(body))

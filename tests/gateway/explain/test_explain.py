@@ -1,0 +1,127 @@
+"""Explaining: what has no platform of its own to be tested on (see the contract's line H1)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateway.app import Gateway
+from gateway.explain.explain import Explainer
+from gateway.explain.reading import read_only
+from gateway.explain.story import Story
+from tape.entry import event, message
+from tape.errors import TapeError
+from tests.fakes.openai_script import Text
+from tests.fakes.openai_server import FakeOpenAI
+from tests.gateway.test_access import Brings
+from tests.gateway.test_delivery import QUESTION, EditingChannel, Platform, ask
+from tests.gateways import gateway_of, tape_of
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def asked_once(home: Path) -> AsyncIterator[tuple[Gateway, EditingChannel]]:
+    """Run a gateway that has answered one question."""
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server, gateway_of(home, server, Brings(channel)) as gateway:
+        server.enqueue(Text(("he", "llo")))
+        await ask(gateway, channel)
+        yield gateway, channel
+
+
+async def explained(gateway: Gateway, asked: str) -> Story:
+    return await Explainer(gateway.core.store, gateway.core.settings).explain(asked)
+
+
+def told(story: Story, about: str) -> list[str]:
+    return [line.says for line in story.lines if line.about == about]
+
+
+async def test_an_entry_of_a_tape_leads_to_its_message_or_its_turn(tmp_path: Path) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        tape = tape_of(gateway, "editing:1")
+        for entry in await tape.read():
+            story = await explained(gateway, f"{tape.name}#{entry.id}")
+            assert story.head, entry
+            of_none = "of no message and of no turn" in story.head
+            assert of_none == ("inbox" not in entry.meta and "turn" not in entry.meta)
+
+
+async def test_an_entry_of_nobody_is_shown_itself(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        (entry,) = await tape_of(gateway, "x:1").append(message("user", "imported\x1b[2J"))
+        story = await explained(gateway, f"{tape_of(gateway, 'x:1').name}#{entry.id}")
+        assert told(story, "entry") == ['message: "imported\x1b[2J"']
+        assert "has no entry 99" in (await explained(gateway, "x:1#99")).missing
+
+
+async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
+    async with asked_once(tmp_path) as (gateway, channel):
+        gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
+        await channel.host.accept([gone])
+        await gateway.conversation.idle()
+        story = await explained(gateway, "in-2")
+        assert story.head.startswith("in-1 is a message 1")
+        assert told(story, "changed") == ["deleted by its platform"]
+
+
+async def test_a_linker_s_parent_and_its_reason_are_told(tmp_path: Path) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        meta = {"inbox": 1, "lane": "said:7", "link": {"parent": "7", "why": "a reply"}}
+        (entry,) = await tape_of(gateway, "editing:1").append(message("user", "x", **meta))
+        reads = gateway.core.store
+        row = (await reads.select("ledger.inbox_row", {"id": 1}))[0]
+        assert row["entry_id"] != entry.id
+        explainer = Explainer(_Other(gateway, entry.id), gateway.core.settings)
+        story = await explainer.explain("in-1")
+        assert told(story, "lane") == [
+            f"entry {entry.id} in the lane said:7; it goes on from message 7 (a reply)"
+        ]
+
+
+class _Other:
+    """A store whose first message stands at another entry."""
+
+    def __init__(self, gateway: Gateway, entry: int) -> None:
+        self._store = gateway.core.store
+        self._entry = entry
+        self.query = self._store.query
+
+    async def select(self, statement, values):  # type: ignore[no-untyped-def]
+        rows = await self._store.select(statement, values)
+        return [{**row, "entry_id": self._entry} if "entry_id" in row else row for row in rows]
+
+
+async def test_an_event_that_is_not_known_is_told_as_it_is(tmp_path: Path) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        tape = tape_of(gateway, "editing:1")
+        turn = next(entry.meta["turn"] for entry in await tape.read() if "turn" in entry.meta)
+        await tape.append(event("plugin.did", {"what": "x" * 5000}, turn=turn))
+        (line,) = told(await explained(gateway, turn), "event")
+        assert line.startswith('plugin.did {"what":"xxx')
+        assert len(line) < 400
+
+
+async def test_a_database_is_read_without_a_gateway_and_beside_one(tmp_path: Path) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        beside = await explained(gateway, "in-1")
+        settings = gateway.core.settings
+        with read_only(tmp_path / "tapeway.db") as reads:
+            assert await Explainer(reads, settings).explain("in-1") == beside
+    with read_only(tmp_path / "tapeway.db") as reads:
+        again = await Explainer(reads, settings).explain("in-1")
+    assert told(again, "outcome") == told(beside, "outcome")
+
+
+async def test_what_is_no_database_of_ours_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("not a database, and longer than a header" * 10)
+    for name in ("text.db", "missing.db"):
+        with pytest.raises(TapeError, match="cannot be read"):
+            with read_only(tmp_path / name):
+                pass
+    assert not (tmp_path / "missing.db").exists()

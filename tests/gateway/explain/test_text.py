@@ -1,0 +1,46 @@
+"""What a terminal is given: nothing in it can drive the terminal, or tell a secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gateway.explain.story import Line, Option, Story, bounded, secrets_of, without_secrets
+from gateway.explain.text import printable, to_text
+from tests.gateways import make_settings
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\x1b[2J", "\x1b]0;owned\x07", "\r", "\n", "\x9b31m", "\u202edetcelfer", "\u2028", "\ud800"],
+)
+def test_nothing_that_a_terminal_acts_upon_is_printed(text: str) -> None:
+    shown = to_text(Story("x", head="h", lines=[Line("", "seen", f"said: {text}")]))
+    assert text not in shown.split("\n", 2)[2]
+    assert shown.encode().isascii()
+
+
+def test_what_people_write_is_readable() -> None:
+    assert printable("你好, Straße 👍") == "你好, Straße 👍"
+
+
+def test_a_story_of_several_messages_says_what_to_write() -> None:
+    story = Story("42", options=[Option("in-1", "a"), Option("in-2", "b")])
+    assert to_text(story).splitlines()[1:] == ["  in-1  a", "  in-2  b"]
+
+
+def test_a_story_is_the_same_after_its_journey() -> None:
+    story = Story("42", "h", [Line("d", "seen", "s", {"a": 1})], "", [Option("w", "s")])
+    assert Story.from_json(story.to_json()) == story
+
+
+def test_what_is_long_is_cut() -> None:
+    assert len(str(bounded({"a": ["x" * 10_000], "b": 1}))) < 2100
+
+
+def test_secrets_of_the_settings_are_in_no_text(tmp_path: Path) -> None:
+    settings = make_settings(tmp_path, AGENT__API_KEY="sk-canary", SLACK__SIGNING_SECRET="s" * 32)
+    secrets = secrets_of(settings)
+    told = without_secrets({"a sk-canary": ["x", "s" * 33, 7, None]}, secrets)
+    assert told == {"a [secret]": ["x", "[secret]s", 7, None]}

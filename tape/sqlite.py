@@ -85,8 +85,9 @@ class SqliteStore:
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query: small ones at once, long ones in the reader thread."""
         bounded = query.limit is not None and query.limit <= SMALL_READ
-        # A turn has few entries, and few are deleted: to wait for the thread costs more.
-        few = bounded or query.turn is not None or query.name == MESSAGE_DELETE
+        # A turn has few entries, and few are edited or deleted: to wait for the thread costs more.
+        told = query.about is not None or query.name == MESSAGE_DELETE
+        few = bounded or query.turn is not None or told
         if query.ids is not None or (query.text is None and few):
             return self._here().query(query)
         return await self._in_thread(lambda reader: reader.query(query))

@@ -75,7 +75,8 @@ def health() -> None:
     raise typer.Exit(import_module("gateway.cli.health").health())
 
 
-@app.command()
+# A chat of Telegram's begins with a minus and is no option.
+@app.command(context_settings={"ignore_unknown_options": True})
 def explain(
     message: Annotated[
         str,

@@ -52,7 +52,7 @@ async def tell_message(reads: Reads, row: Row, tape: str) -> list[Line]:
 
 
 def _seen(row: Row, said: Mapping[str, Any], entry: Entry | None) -> Line:
-    number = f" (and {row['alt_id']})" if row["alt_id"] else ""
+    number = f" (delivery {row['alt_id']})" if row["alt_id"] else ""
     says = f"accepted by {row['account_id']} as {row['ext_id']}{number}"
     if said.get("backlog"):
         says += ", which had waited at the platform"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -19,13 +20,41 @@ SILENT: Final = frozenset({"handoff"})
 async def tell_turn(reads: Reads, tape: str, turn: str) -> list[Line]:
     """Tell what a turn left on its tape, in order."""
     entries = await reads.query(Query(tape, turn=turn, limit=MOST_ENTRIES))
+    names = _names_of_calls(entries)
     done = {e.payload["data"].get("call_id") for e in entries if e.name == "tool.done"}
     lines: list[Line] = []
+    called: tuple[int, str] | None = None
     for entry in entries:
-        lines += _tell(entry, done)
+        if called is None and _calls(entry):
+            called = len(lines), entry.date
+        told = _tell(entry, done, names)
+        if entry.name == "loop.step" and called is not None:
+            # A step is written down when its tools have run; its reply came before them.
+            place, moment = called
+            lines[place:place] = [replace(line, at=moment) for line in told]
+            called = None
+        else:
+            lines += told
     if len(entries) == MOST_ENTRIES:
         lines.append(Line("", "turn", f"more than {MOST_ENTRIES} entries: the rest is on the tape"))
     return lines
+
+
+def _calls(entry: Entry) -> bool:
+    """Tell whether an entry is what a step's reply brought: its calls, or the text beside them."""
+    said = entry.kind == MESSAGE and not entry.meta.keys() & {"final", "prompt_of"}
+    return entry.kind == TOOL_CALL or (said and entry.payload.get("role") == "assistant")
+
+
+def _names_of_calls(entries: Sequence[Entry]) -> dict[Any, str]:
+    """Return the tools by the ids of their calls."""
+    calls = [call for entry in entries if entry.kind == TOOL_CALL for call in _calls_of(entry)]
+    return {call.get("id"): str((call.get("function") or {}).get("name")) for call in calls}
+
+
+def _calls_of(entry: Entry) -> Sequence[Mapping[str, Any]]:
+    calls = entry.payload.get("calls")
+    return [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
 
 
 async def tell_sends(reads: Reads, key: str) -> list[Line]:
@@ -58,14 +87,16 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _tell(entry: Entry, done: set[Any]) -> Sequence[Line]:
+def _tell(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[Line]:
+    if entry.name == "tool.done":
+        return [_done(entry, names)]
     by_name = _EVENTS.get(entry.name or "")
     if by_name is not None:
         return by_name(entry, entry.payload.get("data") or {})
     if entry.name in SILENT:
         return ()
     if entry.kind == TOOL_CALL:
-        return [_call(entry, call) for call in entry.payload["calls"]]
+        return [_call(entry, call) for call in _calls_of(entry)]
     if entry.kind == TOOL_RESULT:
         return _results(entry, done)
     if entry.kind == MESSAGE:
@@ -150,17 +181,19 @@ def _call(entry: Entry, call: Mapping[str, Any]) -> Line:
     return _line(entry, "tool", says, call=call)
 
 
-def _done(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
-    says = f"it gave, in {data.get('elapsed_ms')} ms, {quoted(str(data.get('result', '')))}"
-    return [_line(entry, "tool", says, **data)]
+def _done(entry: Entry, names: Mapping[Any, str]) -> Line:
+    data = entry.payload.get("data") or {}
+    name = names.get(data.get("call_id"), "it")
+    says = f"{name} gave, in {data.get('elapsed_ms')} ms, {quoted(str(data.get('result', '')))}"
+    return _line(entry, "tool", says, **data)
 
 
 def _results(entry: Entry, done: set[Any]) -> Sequence[Line]:
     if done:
         return ()
     return [
-        _line(entry, "tool", f"it gave {quoted(one if isinstance(one, str) else dump(one))}")
-        for one in entry.payload["results"]
+        _line(entry, "tool", f"a tool gave {quoted(one if isinstance(one, str) else dump(one))}")
+        for one in entry.payload.get("results") or ()
     ]
 
 
@@ -206,7 +239,6 @@ _EVENTS: Final[Mapping[str, Callable[[Entry, Mapping[str, Any]], Sequence[Line]]
             "view.include": _include,
             "prompt.system": _system,
             "loop.step": _step,
-            "tool.done": _done,
             "outbound": _outbound,
             "send.receipt": _receipt,
         }

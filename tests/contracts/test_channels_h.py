@@ -61,7 +61,9 @@ async def test_h1_of_a_question_all_is_told_from_its_arrival_to_its_receipt(
         assert re.search(r"step 1: .* tools in \d+ ms", told(story, "model"))
         assert re.search(r"step 2: .* ok in \d+ ms, usage .*, finish stop", told(story, "model"))
         assert "tape.search was called" in told(story, "tool")
-        assert "it gave, in" in told(story, "tool")
+        assert "tape.search gave, in" in told(story, "tool")
+        abouts = [line.about for line in story.lines]
+        assert abouts.index("model") < abouts.index("tool") < abouts.index("said")
         assert 'the answer: "It is dead."' in told(story, "said")
         assert f"sent as message {answer.id}" in told(story, "send")
         assert answer.id in told(story, "receipt")

@@ -1,0 +1,49 @@
+"""The example of docs/explain.md is what the command prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gateway.explain.explain import Explainer
+from gateway.explain.text import to_text
+from tests.contracts.play import playing
+from tests.fakes.openai_script import Call, Text, ToolCalls
+
+pytestmark = pytest.mark.anyio
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "explain.md"
+VARIES = {
+    r"t-[0-9a-f]{20}": "t-...",
+    r"\d+ ms": "N ms",
+    r"\d{4}-\d\d-\d\d[ T][\d:.]+": "when",
+    r"  (view|lane) .*": r"  \1",  # what is shown where, and offered, is told elsewhere
+    r"in the lane .*": "in its lane",
+    r"gave, in N ms, .*": "gave",
+    r"usage .*,": "usage,",
+}
+
+
+async def test_the_example_is_what_the_command_prints(tmp_path: Path) -> None:
+    async with playing("telegram", tmp_path, AGENT__MODEL="gpt-5-mini") as play:
+        group, alice = play.stage.group(), play.person()
+        await play.ask(group, play.person("Bob"), "the spare key is with Anna", mention=False)
+        search = Call("call-1", "tape_search", '{"query": "spare key"}')
+        play.model.enqueue(ToolCalls((search,)), Text(("Anna ", "has it.")))
+        said = await play.ask(group, alice, "who has the spare key?")
+        core = play.gateway.core
+        story = await Explainer(core.store, core.settings).explain(said.id)
+    shown = to_text(story)
+    print(shown)  # for whoever brings the page up to date
+    block = re.search(r"```text\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert block is not None
+    assert steady(block[1]) == steady(shown + "\n")
+
+
+def steady(text: str) -> str:
+    """Return a text without what is another at each run."""
+    for pattern, word in VARIES.items():
+        text = re.sub(pattern, word, text)
+    return text

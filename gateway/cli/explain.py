@@ -6,24 +6,19 @@ Somebody waits for it, so it loads little: no plugin, no channel, no model, no l
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Final
-from urllib.parse import quote, urlsplit
 
 from gateway.errors import GatewayError
 from gateway.explain.explain import Explainer
 from gateway.explain.reading import read_only
 from gateway.explain.story import Story
 from gateway.explain.text import to_text
-from gateway.home import Running, find_running
+from gateway.home import find_running
 from gateway.settings import Settings, load_settings
 from tape.errors import TapeError
-
-SECONDS: Final = 30.0
 
 
 def explain(asked: str, as_json: bool) -> int:
@@ -43,7 +38,8 @@ def explain(asked: str, as_json: bool) -> int:
 def _story(settings: Settings, asked: str) -> Story:
     found = find_running(settings.home_path)
     if found is not None:
-        return _ask(found, asked)
+        told: Story = import_module("gateway.cli.explain_there").story_of(found, asked)
+        return told
     path = _database(settings)
     if path is None:
         story: Story = import_module("gateway.cli.explain_here").story_of(settings, asked)
@@ -63,25 +59,3 @@ def _database(settings: Settings) -> Path | None:
     if (settings.home_path / "ledger.db").exists():
         return None
     return Path(url.removeprefix("sqlite:").removeprefix("//").partition("?")[0])
-
-
-def _ask(found: Running, asked: str) -> Story:
-    """Ask the running gateway."""
-    address = urlsplit(found.url)
-    connection = http.client.HTTPConnection(
-        address.hostname or "127.0.0.1", address.port, timeout=SECONDS
-    )
-    try:
-        path = f"/api/explain?message={quote(asked, safe='')}"
-        connection.request("GET", path, headers={"Authorization": f"Bearer {found.token}"})
-        answer = connection.getresponse()
-        body = answer.read()
-    except (OSError, http.client.HTTPException) as cause:
-        raise GatewayError(
-            f"the gateway of this home does not answer ({type(cause).__name__}): look at its log"
-        ) from cause
-    finally:
-        connection.close()
-    if answer.status != 200:
-        raise GatewayError(f"the gateway answered with {answer.status}: is it another version?")
-    return Story.from_json(json.loads(body))

@@ -89,6 +89,7 @@ def explain(
 ) -> None:
     """Tell what became of a message, and why: seen, asked, let in, answered, sent."""
     # People wait for it: without what other commands load, such as plugins and the log.
+    gc.disable()
     raise typer.Exit(import_module("gateway.cli.explain").explain(message, as_json))
 
 

@@ -1,0 +1,21 @@
+"""The benchmark of explaining makes a home in which everything is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench.explain import figures_of, fill
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_every_message_of_a_small_home_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.explain.RUNS", 1)
+    messages = await fill(tmp_path, 2_000)
+    figures = figures_of(tmp_path, messages, 2_000)
+    assert len(figures) == 12
+    assert all(figure.value > 0 and figure.bar is None for figure in figures)

@@ -7,7 +7,7 @@ of one of the agent's own answers.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -106,9 +106,9 @@ async def _entry(reads: Reads, name: str, number: int) -> Found:
             " is (telegram:-100123#7)."
         )
     entry = entries[0]
-    inbox = entry.meta.get("inbox")
-    if inbox is None and entry.payload.get("data"):
-        inbox = entry.payload["data"].get("inbox")
+    data = entry.payload.get("data")
+    told = data.get("inbox") if isinstance(data, Mapping) else None
+    inbox = entry.meta.get("inbox", told)
     if isinstance(inbox, int):
         found = await _row(reads, "in", inbox)
         if found.inbox is not None:

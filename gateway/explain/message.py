@@ -35,7 +35,7 @@ async def tell_message(reads: Reads, row: Row, tape: str) -> list[Line]:
     entries = await reads.query(Query(tape, ids=(row["entry_id"],))) if row["entry_id"] else []
     entry = entries[0] if entries else None
     lines = [_seen(row, said, entry), _addressed(said), _access(row, entry)]
-    if entry is not None and row["status"] != "refused":
+    if entry is not None and not _is_closed(row, entry):
         lines += _lane(entry)
         lines += await _changes(reads, tape, entry)
     if row["turn_id"]:
@@ -45,10 +45,15 @@ async def tell_message(reads: Reads, row: Row, tape: str) -> list[Line]:
         lines += await _shown(reads, tape, entry)
     for notice in NOTICES:
         lines += await tell_sends(reads, f"n-{notice}:{row['id']}")
-    if row["status"] == "refused":
+    if _is_closed(row, entry):
         lines += await _told_closed(reads, row, said)
     lines.append(Line("", "outcome", outcome(row, said), {"status": row["status"]}))
     return lines
+
+
+def _is_closed(row: Row, entry: Entry | None) -> bool:
+    """Tell whether a message was not let in: its words are on no tape, and are not shown."""
+    return row["status"] == "refused" and (entry is None or entry.kind == EVENT)
 
 
 def _seen(row: Row, said: Mapping[str, Any], entry: Entry | None) -> Line:
@@ -65,7 +70,7 @@ def _seen(row: Row, said: Mapping[str, Any], entry: Entry | None) -> Line:
         says += f", thread {said['thread_id']}"
     # An edit changes the row; the entry keeps what was said first.
     text = entry.meta.get("text") if entry is not None else said.get("text")
-    if row["status"] != "refused" and text:
+    if text and not _is_closed(row, entry):
         says += f": {quoted(str(text))}"
     names = ("account_id", "ext_id", "alt_id", "chat_id", "message_id", "session_id", "entry_id")
     data = {name: row[name] for name in names} | {"row": f"in-{row['id']}"}
@@ -92,7 +97,7 @@ def _addressed(said: Mapping[str, Any]) -> Line:
 
 
 def _access(row: Row, entry: Entry | None) -> Line:
-    if row["status"] == "refused":
+    if _is_closed(row, entry):
         rule = row["why"]
         if entry is not None and entry.kind == EVENT:
             rule = entry.payload["data"].get("why")

@@ -21,7 +21,7 @@ async def tell_turn(reads: Reads, tape: str, turn: str) -> list[Line]:
     """Tell what a turn left on its tape, in order."""
     entries = await reads.query(Query(tape, turn=turn, limit=MOST_ENTRIES))
     names = _names_of_calls(entries)
-    done = {e.payload["data"].get("call_id") for e in entries if e.name == "tool.done"}
+    done = {_data(entry).get("call_id") for entry in entries if entry.name == "tool.done"}
     lines: list[Line] = []
     called: tuple[int, str] | None = None
     for entry in entries:
@@ -92,7 +92,7 @@ def _tell(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[Li
         return [_done(entry, names)]
     by_name = _EVENTS.get(entry.name or "")
     if by_name is not None:
-        return by_name(entry, entry.payload.get("data") or {})
+        return by_name(entry, _data(entry))
     if entry.name in SILENT:
         return ()
     if entry.kind == TOOL_CALL:
@@ -110,6 +110,11 @@ def _tell(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[Li
         return [_line(entry, "anchor", f"{entry.name} was set: {cut(state)}")]
     data = dump(bounded(entry.payload.get("data", entry.payload)))
     return [_line(entry, "event", f"{entry.name or entry.kind} {cut(data)}")]
+
+
+def _data(entry: Entry) -> Mapping[str, Any]:
+    data = entry.payload.get("data")
+    return data if isinstance(data, Mapping) else {}
 
 
 def _line(entry: Entry, about: str, says: str, **data: Any) -> Line:
@@ -140,7 +145,9 @@ def _entries(numbers: Sequence[object]) -> str:
 
 def _resume(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
     return [
-        _line(entry, "turn", f"taken up again after a crash or a stop, attempt {data['attempt']}")
+        _line(
+            entry, "turn", f"taken up again after a crash or a stop, attempt {data.get('attempt')}"
+        )
     ]
 
 
@@ -182,7 +189,7 @@ def _call(entry: Entry, call: Mapping[str, Any]) -> Line:
 
 
 def _done(entry: Entry, names: Mapping[Any, str]) -> Line:
-    data = entry.payload.get("data") or {}
+    data = _data(entry)
     name = names.get(data.get("call_id"), "it")
     says = f"{name} gave, in {data.get('elapsed_ms')} ms, {quoted(str(data.get('result', '')))}"
     return _line(entry, "tool", says, **data)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -165,6 +167,46 @@ async def test_h1_of_what_was_never_heard_it_is_told_what_that_means(
             assert story.missing.endswith(".")
         found = await explained(play, f"{channel}:{said.chat.id}/{said.id}")
         assert said.id in found.head
+
+
+LINKS: dict[str, Callable[[str, str], str]] = {
+    "discord": lambda chat, number: f"https://discord.com/channels/1/{chat}/{number}",
+    "slack": lambda chat, number: f"https://t.slack.com/archives/{chat}/p{number.replace('.', '')}",
+    "telegram": lambda chat, number: f"https://t.me/c/{chat.removeprefix('-100')}/{number}",
+}
+
+
+@promises("H1", "remote")
+async def test_h1_the_platform_s_own_link_leads_to_question_and_answer(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        said = await play.ask(play.stage.group(), play.person(), "is the plum tree dead?")
+        link = LINKS[channel]
+        for number in (said.id, play.answer(said).id):
+            assert said.id in (await explained(play, link(said.chat.id, number))).head
+        story = await explained(play, link(said.chat.id, "1700000000.000001"))
+        assert (story.head, bool(story.missing)) == ("", True)
+
+
+@promises("H1")
+async def test_h1_of_a_question_that_did_not_fit_the_queue_that_is_told(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path, TURN__WAITING="1") as play:
+        chat, alice, gate = play.chat(), play.person(), asyncio.Event()
+        play.model.enqueue(Text(("at ", "last"), gate=gate))
+        for number in range(3):
+            said = await play.stage.say(chat, alice, f"number {number}")
+            await play.taken()
+        await play.run(
+            play.stage.until(lambda: any("more questions" in t for t in play.texts(chat)))
+        )
+        gate.set()
+        await play.settle()
+        story = await explained(play, said.id)
+        assert told(story, "access").startswith("let in as ")
+        assert told(story, "outcome") == "not answered: too many questions wait"
 
 
 @promises("H1")

@@ -31,6 +31,7 @@ ROOM: Final = {
     "F2": "there is no platform between the gateway and its people",
     "F3": "there is no platform between the gateway and its people",
     "F4": "there is no platform between the gateway and its people",
+    "H1 remote": "there is no platform between the gateway and its people",
     "H1 edits": "nothing that was said can be changed",
     "H1 strangers groups": "whoever is there is the owner, or let in by the owner",
 }

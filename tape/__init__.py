@@ -4,6 +4,7 @@ entry query unit        the data
 store                   the contract; memory, sqlite and file keep it, testing checks it
 reads handle service    what callers hold, forks among it
 context tokens          views
+construct/              a context for a task
 importing mend          tapes of other tools and of files
 """
 

@@ -118,12 +118,26 @@ def _lane(entry: Entry) -> list[Line]:
         return [Line(entry.date, "lane", f"entry {entry.id}; the chat is one conversation", data)]
     says = f"entry {entry.id} in the lane {lane}"
     if isinstance(link, Mapping):
-        parent, why = link.get("parent"), link.get("why")
-        says += f"; it goes on from message {parent}" if parent else "; it begins a conversation"
-        says += f" ({why})" if why else ""
+        # A conversation is named after its first message.
+        own = str(lane).partition(":")[2] == entry.meta.get("message_id")
+        says += _linked(link, begins=own)
     elif entry.meta.get("reply_to"):
         says += f"; a reply to message {entry.meta['reply_to']}"
     return [Line(entry.date, "lane", says, data)]
+
+
+def _linked(link: Mapping[str, Any], *, begins: bool) -> str:
+    """Tell from what a message goes on, why that was found, and to whom it speaks."""
+    parent, why, to = str(link.get("parent") or ""), link.get("why"), link.get("to")
+    says = ""
+    if parent:
+        turn = parent.removeprefix("turn:")
+        what = f"message {parent}" if turn == parent else f"the answer of the turn {turn}"
+        says = f"; it goes on from {what}"
+    elif begins:
+        says = "; it begins a conversation"
+    says += f" ({why})" if why else ""
+    return says + (f", said to {', '.join(map(str, to))}" if isinstance(to, list) and to else "")
 
 
 async def _changes(reads: Reads, tape: str, entry: Entry) -> list[Line]:

@@ -8,12 +8,14 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from gateway.explain.story import Line, Reads, bounded, cut, quoted
+from tape.context import WHOLE
 from tape.entry import ANCHOR, ERROR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.query import Query
 from tape.unit import Row
 
 MOST_ENTRIES: Final = 1000
 MOST_SENDS: Final = 200
+STEP: Final = "loop.step"
 SILENT: Final = frozenset({"handoff"})
 
 
@@ -35,6 +37,9 @@ async def tell_turn(reads: Reads, tape: str, turn: str) -> list[Line]:
             called = None
         else:
             lines += told
+    if any(entry.name == STEP and "upto" in entry.payload["data"] for entry in entries):
+        says = f"its prompts can be built again: gateway.prompts.prompts_of(tape, {turn!r})"
+        lines.append(Line("", "view", says))
     if len(entries) == MOST_ENTRIES:
         lines.append(Line("", "turn", f"more than {MOST_ENTRIES} entries: the rest is on the tape"))
     return lines
@@ -134,6 +139,10 @@ def _takes(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
     says = f"it takes {_entries(takes)}"
     if include:
         says += f", and shows of elsewhere {_entries(include)}"
+    if data.get("view") == WHOLE:
+        says += ", of a room that one conversation fills: all lanes are shown"
+    if data.get("steered"):
+        says += ", said while it ran"
     return [_line(entry, "view", says, takes=takes, include=include)]
 
 
@@ -209,6 +218,8 @@ def _message(entry: Entry) -> Line:
     if "prompt_of" in entry.meta:
         says = f"entry {entry.meta['prompt_of']} is shown as {said}, as a plugin wrote it"
         return _line(entry, "view", says)
+    if "hint" in entry.meta:
+        return _line(entry, "view", f"from here on it also shows a hint of the gateway: {said}")
     whole = "the answer" if entry.meta.get("final") else "beside its calls it said"
     return _line(entry, "said", f"{whole}: {said}" if whole == "the answer" else f"{whole} {said}")
 
@@ -245,7 +256,7 @@ _EVENTS: Final[Mapping[str, Callable[[Entry, Mapping[str, Any]], Sequence[Line]]
             "turn.end": _end,
             "view.include": _include,
             "prompt.system": _system,
-            "loop.step": _step,
+            STEP: _step,
             "outbound": _outbound,
             "send.receipt": _receipt,
         }

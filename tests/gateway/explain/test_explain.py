@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from gateway.app import Gateway
 from gateway.explain.explain import Explainer
 from gateway.explain.reading import read_only
 from gateway.explain.story import Story
+from gateway.prompts import prompts_of
 from tape.entry import event, message
 from tape.errors import TapeError
 from tests.fakes.openai_script import Text
@@ -70,18 +72,31 @@ async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
         assert told(story, "changed") == ["deleted by its platform"]
 
 
-async def test_a_linker_s_parent_and_its_reason_are_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("link", "says"),
+    [
+        ({"parent": "7", "why": "reply"}, "; it goes on from message 7 (reply)"),
+        (
+            {"parent": "turn:t-1", "why": "model 0.91", "to": ["agent", "12"]},
+            "; it goes on from the answer of the turn t-1 (model 0.91), said to agent, 12",
+        ),
+        ({"why": "new 0.70"}, "; it begins a conversation (new 0.70)"),
+        ({"why": "said at once with others"}, " (said at once with others)"),
+    ],
+)
+async def test_a_linker_s_parent_and_its_reason_are_told(
+    link: dict[str, Any], says: str, tmp_path: Path
+) -> None:
     async with asked_once(tmp_path) as (gateway, _channel):
-        meta = {"inbox": 1, "lane": "said:7", "link": {"parent": "7", "why": "a reply"}}
+        number = "7" if "new" in link["why"] else "8"
+        meta = {"inbox": 1, "lane": "said:7", "message_id": number, "link": link}
         (entry,) = await tape_of(gateway, "editing:1").append(message("user", "x", **meta))
         reads = gateway.core.store
         row = (await reads.select("ledger.inbox_row", {"id": 1}))[0]
         assert row["entry_id"] != entry.id
         explainer = Explainer(_Other(gateway, entry.id), gateway.core.settings)
         story = await explainer.explain("in-1")
-        assert told(story, "lane") == [
-            f"entry {entry.id} in the lane said:7; it goes on from message 7 (a reply)"
-        ]
+        assert told(story, "lane") == [f"entry {entry.id} in the lane said:7{says}"]
 
 
 class _Other:
@@ -105,6 +120,25 @@ async def test_an_event_that_is_not_known_is_told_as_it_is(tmp_path: Path) -> No
         (line,) = told(await explained(gateway, turn), "event")
         assert line.startswith('plugin.did {"what":"xxx')
         assert len(line) < 400
+
+
+async def test_a_hint_is_told_as_what_is_shown_and_prompts_can_be_built_again(
+    tmp_path: Path,
+) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        tape = tape_of(gateway, "editing:1")
+        turn = next(entry.meta["turn"] for entry in await tape.read() if "turn" in entry.meta)
+        again = event("turn.retake", {"turn": turn, "takes": [3], "steered": True}, turn=turn)
+        await tape.append(
+            message("user", "set an anchor", hint="handoff.suggest", turn=turn), again
+        )
+        story = await explained(gateway, turn)
+        *_rest, hint, steered, last = told(story, "view")
+        assert hint == 'from here on it also shows a hint of the gateway: "set an anchor"'
+        assert steered == "it takes entry 3, said while it ran"
+        assert last == f"its prompts can be built again: gateway.prompts.prompts_of(tape, {turn!r})"
+        assert "set an anchor" not in "".join(told(story, "said"))
+        assert [shown.exact for shown in await prompts_of(tape, turn)] == [True]
 
 
 async def test_a_database_is_read_without_a_gateway_and_beside_one(tmp_path: Path) -> None:

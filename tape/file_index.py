@@ -14,10 +14,12 @@ from typing import Any
 
 import apsw
 
+from tape.compose import FOREVER
 from tape.database import Database
 from tape.entry import Entry
 from tape.errors import StoreTooNew, StoreUnfit
 from tape.file_check import Check, Mark, Moved, Placed
+from tape.query import told_of
 from tape.schema import Schema, read_schema
 from tape.sqlite import tape_schema
 from tape.writer import late_ones
@@ -97,6 +99,7 @@ class FileIndex:
             (
                 *(number, entry.id, entry.kind, entry.name),
                 *(_text(entry.meta.get(mark)) for mark in ("author", "lane", "turn")),
+                _about(entry),
                 *(1 if entry.id in late else None, entry.date, at, size),
             )
             for entry, at, size in placed
@@ -127,6 +130,12 @@ class FileIndex:
         asked = [one.line for one in block if one.line.key is not None]
         if asked and asked[0].key is not None:
             self.add_key(number, asked[0].key, [line.entry for line in asked])
+
+
+def _about(entry: Entry) -> int | None:
+    """Return the id of the entry whose fate an event tells; what can be no id is none."""
+    found = told_of(entry)
+    return int(found) if found is not None and 0 < found < FOREVER and found % 1 == 0 else None
 
 
 def _text(value: object) -> str | None:

@@ -108,7 +108,7 @@ class Query:
             and not (self.unauthored and isinstance(author, str))
             and (self.lane is None or lane == self.lane or unlaned)
             and (self.turn is None or entry.meta.get("turn") == self.turn)
-            and (self.about is None or _subject(entry) in self.about)
+            and (self.about is None or told_of(entry) in self.about)
             and (self.text is None or fold(self.text) in fold(entry.text))
         )
 
@@ -181,7 +181,7 @@ def _anchor(query: Query, name: str, behind: int) -> Generator[Query, Sequence[E
     raise NotFound(name, sorted({entry.name for entry in known if entry.name}))
 
 
-def _subject(entry: Entry) -> float | None:
+def told_of(entry: Entry) -> float | None:
     """Return the entry whose fate an event tells."""
     if entry.kind != EVENT or entry.name not in TOLD:
         return None

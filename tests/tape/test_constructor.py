@@ -21,7 +21,7 @@ from tape.handle import Tape
 from tape.memory import MemoryStore
 from tape.past import PastTape
 from tape.query import Query
-from tape.registry import STORES, open_store
+from tape.registry import open_store, open_tapes
 from tape.search.find import SearchStore
 from tape.search.scan import scan_there, scanning
 from tape.search.wanted import Wanted
@@ -51,11 +51,15 @@ def texts(messages: Sequence[dict[str, Any]]) -> list[str]:
     return [str(one["content"]) for one in messages]
 
 
-@pytest.fixture(params=sorted(STORES))
+@pytest.fixture(params=["file", "memory", "sqlite"])
 async def tape(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Tape]:
-    urls = {"memory": "memory:", "sqlite": f"sqlite://{tmp_path / 'tapeway.db'}"}
-    url = urls.get(request.param, f"{request.param}://{tmp_path / request.param}")
-    store = open_store(url, [tape_schema()] if request.param == "memory" else [])
+    store: TapeStore
+    if request.param == "memory":
+        store = open_store("memory:", [tape_schema()])
+    elif request.param == "sqlite":
+        store = open_store(f"sqlite://{tmp_path / 'tapeway.db'}")
+    else:
+        store = open_tapes(f"file://{tmp_path / 'tapes'}")
     yield Tape(store, "t")
     await store.close()
 

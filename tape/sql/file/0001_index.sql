@@ -17,6 +17,7 @@ CREATE TABLE entry (
     author TEXT,
     lane   TEXT,
     turn   TEXT,
+    about  INTEGER,
     late   INTEGER,
     date   TEXT NOT NULL,
     place  INTEGER NOT NULL,
@@ -32,6 +33,7 @@ CREATE INDEX entry_author ON entry (tape, author, id) WHERE author IS NOT NULL;
 CREATE INDEX entry_event ON entry (tape, name, id) WHERE kind = 'event' AND name NOT IN
     ('turn.start', 'turn.end', 'loop.step', 'tool.done', 'outbound', 'send.receipt');
 CREATE INDEX entry_kind ON entry (tape, kind, id) WHERE kind NOT IN ('message', 'event', 'anchor');
+CREATE INDEX entry_about ON entry (tape, about, id) WHERE about IS NOT NULL;
 CREATE INDEX entry_late ON entry (tape, date, id) WHERE late = 1;
 
 CREATE TABLE append_key (

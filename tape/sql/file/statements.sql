@@ -17,8 +17,15 @@ UPDATE tape SET bytes = :bytes, sum = :sum WHERE tape = :tape
 SELECT name, bytes FROM tape
 
 -- name: add_entry
-INSERT INTO entry (pos, tape, id, kind, name, author, lane, turn, late, date, place, size)
-VALUES (?1 * 4294967296 + ?2, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+INSERT INTO entry (pos, tape, id, kind, name, author, lane, turn, about, late, date, place, size)
+VALUES (?1 * 4294967296 + ?2, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+
+-- name: by_about
+WHERE about IN (SELECT value FROM json_each(:about))
+  AND tape = :tape AND id > :after AND id < :before
+
+-- name: where_about
+AND about IN (SELECT value FROM json_each(:about))
 
 -- name: block
 SELECT id, place, size FROM entry

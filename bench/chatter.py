@@ -54,7 +54,7 @@ def asked(number: int, word: str = "", lane: str = "lane-0") -> NewEntry:
         "why": "mention" if number % 4 == 3 else "ambient",
         "lane": lane,
     }
-    framed = f"[Platform team | {name} (id {author}) | {moment[:16]} UTC]\n> {text}"
+    framed = f"[Platform team | {name} (id {author}) | {moment[:16]}Z]\n> {text}"
     return message("user", framed, **meta)
 
 

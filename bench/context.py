@@ -6,7 +6,8 @@
 Each line goes on a tape by the intake, the linker and the lanes that a group of people gets; each
 query is answered by what the room tells of it, and every fifth by the view of a turn. No model is
 asked. `--replies` gives a share of the annotated links as real replies; `--dump` writes what was
-seen, one JSON object a query, so that the figures can be computed anew by somebody else.
+seen, one JSON object a query, so that the figures can be computed anew by somebody else. The
+figures called warm leave out the calls before which none was made in the room for an hour.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from tape.context import LATEST, TURN_RETAKE, Message, to_messages, view_entries
 from tape.entry import Entry, dump, event
 from tape.tokens import estimate, estimate_message
 
+TITLE: Final = "#room"
 DAY: Final = datetime(2020, 1, 1, tzinfo=UTC)
 SYSTEM_TOKENS: Final = 2_000
 LANE_TOKENS: Final = 4_000
@@ -174,7 +176,7 @@ class Replay:
             channel="irc",
             chat_id=self._log.name,
             chat_kind="group",
-            chat_title=self._log.name,
+            chat_title=TITLE,
             ext_id=f"{self._log.name}/{line.number}",
             message_id=str(line.number),
             sender=Sender(line.author, line.author),
@@ -262,6 +264,10 @@ def table(rows: Sequence[dict[str, float]]) -> dict[str, float]:
         cached = sum(row.get(f"cached_{minutes}", 0.0) for row in rows)
         told[f"cached_{minutes}min"] = 100 * cached / tokens if tokens else 0.0
     told["cost"] = mean("cost")
+    warm = [row for row in rows if row.get("cached_60", 0.0) > 0]
+    told["cost_warm"] = statistics.fmean(row["cost"] for row in warm) if warm else 0.0
+    spent = sum(row["tokens"] for row in warm)
+    told["cached_warm"] = 100 * sum(row["cached_60"] for row in warm) / spent if warm else 0.0
     told["queries"] = len(rows)
     told["calls"] = sum("tokens" in row for row in rows)
     return {name: round(value, 1) for name, value in told.items()}

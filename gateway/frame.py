@@ -20,7 +20,7 @@ def frame(message: InboundMessage) -> str:
     group = message.chat_kind == "group"
     where = _fit(message.chat_title or message.chat_id) if group else "private chat"
     thread = f" | thread {_fit(message.thread_id)}" if message.thread_id else ""
-    moment = parse_date(message.date).strftime("%Y-%m-%d %H:%M UTC")
+    moment = parse_date(message.date).strftime("%Y-%m-%d %H:%MZ")
     who = _who(message.sender.name, message.sender.id)
     lines = [f"[{where}{thread} | {who} | {moment}]"]
     if message.quote is not None:
@@ -59,6 +59,8 @@ def _replied(quote: Quote) -> str:
 
 
 def _who(name: str, number: str) -> str:
+    if number == name:
+        return f"id {_fit(number)}" if number else ""
     return f"{_fit(name)} (id {_fit(number)})" if number else _fit(name)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from channels.message import InboundMessage
 from gateway.logs import get_log
+from gateway.takes import HANDFUL
 from tape.entry import MESSAGE, Entry, parse_date
 from tape.errors import NumbersUnfit
 from tape.linking import Link, Linker, Room, Said
@@ -20,12 +21,12 @@ from tape.linking.said import THREAD
 from tape.service import TapeService
 
 AGENT: Final = "agent"
-MOST_REMEMBERED: Final = 10_000
+MOST_REMEMBERED: Final = 2_500
 """Messages of all rooms together: a kilobyte each."""
 
 RECENT: Final = 50
-FILLS: Final = 0.85
-FILLS_NO_MORE: Final = 0.7
+FILLS: Final = 0.92
+FILLS_NO_MORE: Final = 0.8
 FEWEST: Final = 6
 """Of fewer messages nobody can tell whether one conversation fills the room."""
 
@@ -82,16 +83,17 @@ class ChatRoom:
         return tuple(one for one in found if one and one != message.sender.id)
 
     def likely(self, key: str) -> list[int]:
-        """Return the entries of the messages that seem to belong to a message's conversation.
+        """Return the entries that help a message out whose conversation is young.
 
         What a thread was opened on stands outside of it, in the chat.
         """
         heard = self.room.by_key.get(key)
         if heard is None:
             return []
-        opened_on = heard.lane.removeprefix(THREAD)
-        found = dict.fromkeys([opened_on, *self.linker.chosen(self.room, key)])
-        return [self.entries[one] for one in found if one in self.entries]
+        found = [heard.lane.removeprefix(THREAD)]
+        if len(self.room.lanes[heard.lane].heard) < HANDFUL:
+            found += self.linker.chosen(self.room, key)
+        return [self.entries[one] for one in dict.fromkeys(found) if one in self.entries]
 
     def _person(self, mention: str) -> str:
         name = mention.removeprefix("@")

@@ -32,12 +32,13 @@ from tape.tokens import estimate
 LOOK_BACK: Final = 400
 """So many of a lane's newest entries are looked at for what no turn has taken."""
 
-HANDFUL: Final = 5
+HANDFUL: Final = 4
 REFILLED: Final = 0.5
 """So much of the budget holds what was shown before, once a view had to be cut."""
 
 FEW: Final = 6
-"""A lane of less than a handful of messages is helped out with the last few of the room."""
+"""A lane of less than a handful of messages is helped out with what seems to belong to it, or,
+where nothing is known of the room, with the last few of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ async def choose_takes(
     kept = _newest_within(fresh, budget)
     include: list[Entry] = []
     if lane is not None and not near.whole:
-        few = sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
+        few = not near.likely and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
         room = await _elsewhere(tape, lane, near.likely, anchor.id if anchor else 0, few=few)
         include = _newest_within([e for e in room if e.id not in settled], budget - _cost(kept))
     pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
@@ -164,9 +165,7 @@ def _is_pictured(entry: Entry) -> bool:
 async def _elsewhere(
     tape: Tape, lane: str, likely: Sequence[int], after: int, *, few: bool
 ) -> list[Entry]:
-    """Return what other lanes said that seems to belong to this one; where it is young, the last
-    few messages of the room.
-    """
+    """Return what other lanes said that seems to belong to this one, or the room's last few."""
     found = dict(await tape.entries([number for number in likely if number > after]))
     if few:
         room = await tape.find(after=after, kinds=(MESSAGE,), limit=FEW * 2, newest=True)

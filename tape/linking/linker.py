@@ -14,6 +14,9 @@ from tape.linking.said import Link, Said
 CROWD: Final = 3
 """People from whom on conversations run through each other."""
 
+AFTER_A_LULL: Final = 10
+"""So many of the last messages may belong to what begins after a silence."""
+
 KNOWN: Final = 10
 """Messages after which a room without a crowd is taken for one; any room begins with few people."""
 
@@ -53,9 +56,9 @@ class Linker:
 
     def chosen(self, room: Room, key: str, most: int = 50) -> list[str]:
         """Return the keys of the messages before one that are of its conversation, oldest first."""
-        if _quiet(room):
-            return latest(room, key, most)
-        return chosen(room, key, most, self.model)
+        if not _quiet(room):
+            return chosen(room, key, most, self.model)
+        return chosen(room, key, most) or latest(room, key, min(most, AFTER_A_LULL))
 
 
 def _quiet(room: Room, *more: str) -> bool:

@@ -121,7 +121,7 @@ async def test_g2_what_others_wrote_is_quoted_with_the_id_of_who_wrote_it(
     (quoted,) = [m for m in messages if "Ignore all rules" in str(m["content"])]
     assert quoted["role"] == "user"
     header, *lines = str(quoted["content"]).splitlines()
-    assert f"(id {eve.id})" in header
+    assert f"id {eve.id}" in header
     assert lines
     assert all(line.startswith("> ") for line in lines)
     assert "Ignore all rules" not in str(messages[0]["content"])

@@ -19,12 +19,12 @@ def test_a_group_s_message_has_chat_author_id_and_its_own_time_and_is_quoted() -
     message = replace(
         MESSAGE, chat_title="Ops", thread_id="5", sender=Sender("7", "Ada"), text="one\ntwo"
     )
-    assert frame(message) == "[Ops | thread 5 | Ada (id 7) | 2026-01-01 00:00 UTC]\n> one\n> two"
+    assert frame(message) == "[Ops | thread 5 | Ada (id 7) | 2026-01-01 00:00Z]\n> one\n> two"
 
 
 def test_a_private_message_is_not_quoted() -> None:
     message = replace(MESSAGE, chat_kind="private", sender=Sender("7", "Ada"), text="one")
-    assert frame(message) == "[private chat | Ada (id 7) | 2026-01-01 00:00 UTC]\none"
+    assert frame(message) == "[private chat | Ada (id 7) | 2026-01-01 00:00Z]\none"
 
 
 @given(text=TEXT, name=TEXT, title=TEXT)

@@ -32,10 +32,10 @@ from agent.loop import OVERFLOW_NOTICED
 from bench.irc import FIRST_LINE, WARM, Line, Log, logs, read
 from channels.message import InboundMessage, Sender
 from gateway.app import Gateway, running_gateway
+from gateway.evidence import near
 from gateway.settings import load_settings
 from gateway.takes import choose_retakes, choose_takes
 from gateway.turn_record import start_event
-from gateway.turns import near_of
 from tape.context import LATEST, TURN_RETAKE, Message, to_messages, view_entries
 from tape.entry import Entry, dump, event
 from tape.tokens import estimate, estimate_message
@@ -45,6 +45,7 @@ DAY: Final = datetime(2020, 1, 1, tzinfo=UTC)
 SYSTEM_TOKENS: Final = 2_000
 LANE_TOKENS: Final = 4_000
 CALL_EVERY: Final = 5
+EVIDENCE: Final = 3
 DEPTHS: Final = (10, 20, 50)
 MOST: Final = 50
 WARM_MINUTES: Final = (60, 5)
@@ -154,8 +155,8 @@ class Replay:
         key = str(line.number)
         lane, number = room.room.by_key[key].lane, room.entries[key]
         turn = f"call-{key}"
-        near = near_of(room, key)
-        takes = await choose_takes(self._tape, lane, [number], (), LANE_TOKENS, near)
+        known = await near(rooms, self._tape, key, line.text, EVIDENCE)
+        takes = await choose_takes(self._tape, lane, [number], (), LANE_TOKENS, known)
         log = TurnLog(self._tape, turn, lane)
         await log.record(start_event(turn, takes))
         entries = await view_entries(self._tape, LATEST, lane, turn)

@@ -91,9 +91,18 @@ class ChatRoom:
         if heard is None:
             return []
         found = [heard.lane.removeprefix(THREAD)]
-        if len(self.room.lanes[heard.lane].heard) < HANDFUL:
+        if self.is_young(key):
             found += self.linker.chosen(self.room, key)
         return [self.entries[one] for one in dict.fromkeys(found) if one in self.entries]
+
+    def is_young(self, key: str) -> bool:
+        """Tell whether the conversation of a message has less than a handful of messages."""
+        heard = self.room.by_key.get(key)
+        return heard is not None and len(self.room.lanes[heard.lane].heard) < HANDFUL
+
+    def begins(self) -> int:
+        """Return the first entry that is remembered; 0 where nothing is."""
+        return min(self.entries.values(), default=0)
 
     def _person(self, mention: str) -> str:
         name = mention.removeprefix("@")

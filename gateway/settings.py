@@ -209,6 +209,14 @@ class ContextSettings(Section):
         description="How many tokens of what was said since the last turn a new turn takes along.",
         examples=["4000"],
     )
+    evidence: int = Field(
+        3,
+        ge=0,
+        le=20,
+        description="In groups: how many old messages that say a question's rarest words are shown"
+        " with it; 0: none.",
+        examples=["3"],
+    )
     handoff: Literal["suggest", "auto", "off"] = Field(
         "suggest",
         description="When a task looks finished or the budget is near: suggest an anchor to the"

@@ -57,12 +57,16 @@ class Takes:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """What a room tells of a question: whether its conversation fills the room, and the entries
-    that seem to belong to it, whatever their lanes.
+    """What is known of a question beside its lane.
+
+    whole     its conversation fills the room
+    likely    the entries that seem to belong to it, whatever their lanes
+    evidence  old entries that say what it asks about
     """
 
     whole: bool = False
     likely: tuple[int, ...] = ()
+    evidence: tuple[int, ...] = ()
 
 
 NOTHING_NEAR: Final = Near()
@@ -102,7 +106,8 @@ async def choose_takes(
     include: list[Entry] = []
     if lane is not None and not near.whole:
         few = not near.likely and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
-        room = await _elsewhere(tape, lane, near.likely, anchor.id if anchor else 0, few=few)
+        after = anchor.id if anchor else 0
+        room = await _elsewhere(tape, lane, near, after, few=few)
         include = _newest_within([e for e in room if e.id not in settled], budget - _cost(kept))
     pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
     takes = (*(entry.id for entry in kept), *asked)
@@ -162,11 +167,10 @@ def _is_pictured(entry: Entry) -> bool:
     return any(media.get("kind") == "image" for media in entry.meta.get("media", ()))
 
 
-async def _elsewhere(
-    tape: Tape, lane: str, likely: Sequence[int], after: int, *, few: bool
-) -> list[Entry]:
+async def _elsewhere(tape: Tape, lane: str, near: Near, after: int, *, few: bool) -> list[Entry]:
     """Return what other lanes said that seems to belong to this one, or the room's last few."""
-    found = dict(await tape.entries([number for number in likely if number > after]))
+    recent = [number for number in near.likely if number > after]
+    found = dict(await tape.entries([*near.evidence, *recent]))
     if few:
         room = await tape.find(after=after, kinds=(MESSAGE,), limit=FEW * 2, newest=True)
         others = [entry for entry in room if entry.meta.get("lane") != lane]

@@ -15,12 +15,13 @@ from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
 from gateway.accessors import address_of
 from gateway.core import Core
+from gateway.evidence import near
 from gateway.images import load_images
 from gateway.in_order import Spawn
 from gateway.ledger.ledger import LEASE_SECONDS, MOST_ATTEMPTS
 from gateway.ledger.rows import OutboxRow, idem_key
 from gateway.logs import get_log
-from gateway.rooms import ChatRoom, Rooms
+from gateway.rooms import Rooms
 from gateway.takes import Near, Takes, choose_takes
 from gateway.turn import Asked, Turn
 from gateway.turn_record import (
@@ -157,15 +158,20 @@ class TurnRunner:
             return await begin(self._core, asked, Takes())
         waiting = await self._core.ledger.waiting_entries(asked.session_id)
         budget = self._core.settings.context.takes
-        near = await self._near(asked)
-        takes = await choose_takes(tape, asked.lane, asked.entry_ids, waiting, budget, near)
+        known = await self._near(asked)
+        takes = await choose_takes(tape, asked.lane, asked.entry_ids, waiting, budget, known)
         return await begin(self._core, asked, takes)
 
     async def _near(self, asked: Asked) -> Near:
-        """Return what the room tells of a question."""
+        """Return what is known of a question beside its lane."""
         if asked.lane is None:
             return Near()
-        return near_of(await self._rooms.of(asked.tape), asked.message.message_id)
+        name = self._core.settings.agent.name.casefold()
+        words = " ".join(row.message.text for row in asked.rows).split()
+        text = " ".join(word for word in words if not _calls(word, name))
+        tape = self._core.tapes.tape(asked.tape)
+        most = self._core.settings.context.evidence
+        return await near(self._rooms, tape, asked.message.message_id, text, most)
 
     async def _done(self, turn: Turn, output: str) -> None:
         try:
@@ -228,9 +234,9 @@ class TurnRunner:
         await self._core.router.dispatch_event(ended, message)
 
 
-def near_of(room: ChatRoom, key: str) -> Near:
-    """Return what a room tells of a message."""
-    return Near(room.whole(key), tuple(room.likely(key)))
+def _calls(word: str, name: str) -> bool:
+    """Tell whether a word only says who is asked."""
+    return word.startswith("@") or word.strip(",:;.!?").casefold() == name
 
 
 def _store_was_lost(cause: Exception) -> bool:

@@ -24,6 +24,9 @@ AGENT: Final = "agent"
 MOST_REMEMBERED: Final = 2_500
 """Messages of all rooms together: a kilobyte each."""
 
+MOST_LIKELY: Final = 24
+"""So many messages may help a young conversation out."""
+
 RECENT: Final = 50
 FILLS: Final = 0.92
 FILLS_NO_MORE: Final = 0.8
@@ -92,7 +95,7 @@ class ChatRoom:
             return []
         found = [heard.lane.removeprefix(THREAD)]
         if self.is_young(key):
-            found += self.linker.chosen(self.room, key)
+            found += self.linker.chosen(self.room, key, MOST_LIKELY)
         return [self.entries[one] for one in dict.fromkeys(found) if one in self.entries]
 
     def is_young(self, key: str) -> bool:
@@ -102,7 +105,8 @@ class ChatRoom:
 
     def begins(self) -> int:
         """Return the first entry that is remembered; 0 where nothing is."""
-        return min(self.entries.values(), default=0)
+        known = (self.entries.get(heard.key, 0) for heard in self.room.heard)
+        return next((number for number in known if number), 0)
 
     def _person(self, mention: str) -> str:
         name = mention.removeprefix("@")

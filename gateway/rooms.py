@@ -24,7 +24,7 @@ AGENT: Final = "agent"
 MOST_REMEMBERED: Final = 2_500
 """Messages of all rooms together: a kilobyte each."""
 
-MOST_LIKELY: Final = 24
+MOST_LIKELY: Final = 30
 """So many messages may help a young conversation out."""
 
 RECENT: Final = 50

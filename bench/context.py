@@ -33,6 +33,7 @@ from bench.irc import FIRST_LINE, WARM, Line, Log, logs, read
 from channels.message import InboundMessage, Sender
 from gateway.app import Gateway, running_gateway
 from gateway.evidence import near
+from gateway.rooms import key_of
 from gateway.settings import load_settings
 from gateway.takes import choose_retakes, choose_takes
 from gateway.turn_record import start_event
@@ -124,7 +125,7 @@ class Replay:
     async def ask(self, line: Line, *, call: bool) -> Seen:
         """Ask what belongs to a line; `call`: also what a turn would show."""
         room = await self._gateway.conversation.rooms.of(self._tape.name)
-        key = str(line.number)
+        key = self._key(line)
         likely = room.linker.ranked(room.room, key, MOST)
         kept = room.linker.chosen(room.room, key, MOST)
         prompt, cached, tokens = await self._call(line) if call else (None, (), 0)
@@ -152,10 +153,10 @@ class Replay:
         """Begin a turn and build its view, as a turn does; over the budget, after an anchor."""
         rooms = self._gateway.conversation.rooms
         room = await rooms.of(self._tape.name)
-        key = str(line.number)
+        key = self._key(line)
         lane, number = room.room.by_key[key].lane, room.entries[key]
-        turn = f"call-{key}"
-        known = await near(rooms, self._tape, key, line.text, EVIDENCE)
+        turn = f"call-{line.number}"
+        known = await near(rooms, self._tape, self._message(line), 0, line.text, EVIDENCE)
         takes = await choose_takes(self._tape, lane, [number], (), LANE_TOKENS, known)
         log = TurnLog(self._tape, turn, lane)
         await log.record(start_event(turn, takes))
@@ -167,8 +168,12 @@ class Replay:
         await log.record(event(TURN_RETAKE, {"turn": turn, "takes": again}))
         return await view_entries(self._tape, LATEST, lane, turn)
 
+    def _key(self, line: Line) -> str:
+        return key_of(self._message(line), 0)
+
     def _lines(self, keys: Sequence[str]) -> list[int]:
-        numbers = (int(key) for key in keys if key.isdigit())
+        ids = (key.rpartition("/")[2] for key in keys)
+        numbers = (int(number) for number in ids if number.isdigit())
         return [number for number in numbers if number >= self._first]
 
     def _message(self, line: Line) -> InboundMessage:

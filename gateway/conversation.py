@@ -94,10 +94,13 @@ class Conversation:
             lambda row: self.forget(row.id),
             self._tell_poison,
             self.rooms,
-            Pending(self._buffer.lane_of, self._is_busy),
+            Pending(self._buffer.lane_of, self._is_busy, self._collects),
             spawn,
         )
         self._spawn = spawn
+
+    def _collects(self, message: InboundMessage) -> bool:
+        return not is_command(message) and self._debounce(message) > 0
 
     def _is_busy(self, session_id: str, lane: str) -> bool:
         return self._buffer.holds(session_id, lane) or self.sessions.busy(session_id, lane)

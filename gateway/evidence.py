@@ -6,10 +6,12 @@ older is found by words: entries that say the question's rarest words together. 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
+from channels.message import InboundMessage
 from gateway.logs import get_log
-from gateway.rooms import Rooms
+from gateway.rooms import Rooms, key_of
 from gateway.takes import Near
 from tape.construct.words import words_of_task
 from tape.context import RESET
@@ -24,20 +26,28 @@ SHORTEST: Final = 4
 """Shorter words of letters say little; a character that stands alone is a word."""
 
 
-async def near(rooms: Rooms, tape: Tape, key: str, text: str, most: int) -> Near:
+async def near(
+    rooms: Rooms, tape: Tape, message: InboundMessage, inbox_id: int, text: str, most: int
+) -> Near:
     """Return what is known of a message beside its lane: from the room, and from long ago.
 
-    `most` is how many old entries; they are looked for while its conversation is young.
+    `text` is what it asks, `most` how many old entries; these are looked for while its conversation
+    is young.
     """
     room = await rooms.of(tape.name)
+    key = key_of(message, inbox_id)
+    heard = room.room.by_key.get(key)
+    if heard is None:
+        return Near(thread=message.thread_id)
+    opened_on = room.entries.get(f"{message.chat_id}/{message.thread_id}", 0)
+    known = Near(thread=message.thread_id, opened_on=opened_on)
     if room.whole(key):
-        return Near(whole=True)
-    likely = tuple(room.likely(key))
+        return replace(known, whole=True)
     if not room.is_young(key):
-        return Near(likely=likely)
-    lane = room.room.by_key[key].lane
-    old = await find_evidence(tape, lane, text, room.begins(), most)
-    return Near(likely=likely, evidence=tuple(old))
+        return known
+    likely = tuple(room.likely(key))
+    old = await find_evidence(tape, heard.lane, text, room.begins(), most)
+    return replace(known, likely=likely, evidence=tuple(old))
 
 
 async def find_evidence(tape: Tape, lane: str, question: str, before: int, most: int) -> list[int]:

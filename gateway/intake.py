@@ -206,12 +206,12 @@ class Intake:
             raise
 
     async def _commit_planned(self, batch: list[Parts], planned: list[_Planned]) -> list[TakenIn]:
-        known: Known = {}
+        known = Known()
         for parts in batch:
             plan = await self._plan(parts, known)
             for row in parts:
-                key = (row.account_id, row.message.chat_id, row.message.message_id)
-                known[key] = (plan.lane, plan.row.message.addressed)
+                known.add(row, plan.lane, asks=plan.row.message.addressed)
+            self._lanes.collect(known, plan.session_id, plan.row.message, plan.lane)
             planned.append(plan)
             if plan.entry.kind == MESSAGE and "command" not in plan.entry.meta:
                 plan.placed.hear()
@@ -240,7 +240,11 @@ class Intake:
         session_id = await self._core.framework.resolve_session(said)
         row = replace(parts[0], message=said)
         tape = self._core.tapes.session_tape(session_id).name
-        placed = await self._lanes.place(row, session_id, tape, known)
+        # What is not let in belongs to no conversation, and its chat is not remembered.
+        decision = self._access.decide(said)
+        placed = Placed(None, replied=False)
+        if decision.allowed:
+            placed = await self._lanes.place(row, session_id, tape, known)
         said = self._guard.judge(await self._followed(said, session_id, placed.lane))
         if placed.replied and said.quote is not None and not said.quote.chosen:
             said = replace(said, quote=None)
@@ -248,7 +252,6 @@ class Intake:
         if stale:
             said = replace(said, addressed=False, why="asked while I was away, too long ago")
         row = replace(row, message=said)
-        decision = self._access.decide(said)
         admitted = None
         if decision.allowed:
             admitted = await self._core.hooks.call_first(

@@ -6,18 +6,34 @@ Membership is written down with the message and never changes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from channels.message import InboundMessage
 from gateway.buffer import Key
 from gateway.core import Core
 from gateway.ledger.rows import InboxRow
+from gateway.logs import get_log
 from gateway.rooms import ChatRoom, Rooms, said_of, told_link
 from tape.linking import Link, Said
 from tape.linking.said import THREAD, starts
 
-Known = dict[tuple[str, str, str], tuple[str | None, bool]]
-"""The lanes of messages of this batch and whether they ask, by account, chat and message."""
+
+@dataclass(slots=True)
+class Known:
+    """What is known of a batch that is being taken in.
+
+    messages  the lanes of its messages and whether they ask, by account, chat and message
+    bursts    the lanes of questions that will be collected, by the buffer's key
+    """
+
+    messages: dict[tuple[str, str, str], tuple[str | None, bool]] = field(default_factory=dict)
+    bursts: dict[Key, str] = field(default_factory=dict)
+
+    def add(self, row: InboxRow, lane: str | None, *, asks: bool) -> None:
+        """Remember a message of the batch, or a part of one."""
+        said = row.message
+        self.messages[row.account_id, said.chat_id, said.message_id] = (lane, asks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +42,12 @@ class Pending:
 
     lane_of  the lane of the messages that are being collected with one
     busy     whether a question of a session's lane is collected, waits or is being answered
+    waits    whether a question is collected with what its author says next
     """
 
     lane_of: Callable[[Key], str | None]
     busy: Callable[[str, str], bool]
+    waits: Callable[[InboundMessage], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +99,21 @@ class Lanes:
             return Placed(None, replied)
         room = await self._rooms.of(tape)
         people = room.people(said)
-        heard = said_of(said, people)
+        heard = said_of(said, row.id, people)
         link = await self._given(row, session_id, known, replied_lane)
         if link is None:
-            link = room.link(heard, replied_lane)
+            link = _linked(room, heard, replied_lane)
             if said.addressed and self._is_anothers(room, heard, link, row, session_id, known):
                 link = starts(heard, "asked while another's question is answered")
-        return Placed(
-            link.lane, replied, told_link(link, people), said.sender.handle, (room, heard, link)
-        )
+        told = told_link(link, people, said.chat_id)
+        return Placed(link.lane, replied, told, said.sender.handle, (room, heard, link))
+
+    def collect(
+        self, known: Known, session_id: str, said: InboundMessage, lane: str | None
+    ) -> None:
+        """Let what an author says next in a batch go with a question that will be collected."""
+        if said.addressed and lane is not None and self._pending.waits(said):
+            known.bursts[session_id, said.thread_id, said.sender.id] = lane
 
     def _is_anothers(
         self,
@@ -110,7 +134,7 @@ class Lanes:
             return False
         chat = (row.account_id, row.message.chat_id)
         asked_now = any(
-            key[:2] == chat and asked == (link.lane, True) for key, asked in known.items()
+            key[:2] == chat and asked == (link.lane, True) for key, asked in known.messages.items()
         )
         return asked_now or self._pending.busy(session_id, link.lane)
 
@@ -119,8 +143,8 @@ class Lanes:
         if not said.reply_to:
             return False, None
         key = (row.account_id, said.chat_id, said.reply_to)
-        if key in known:
-            return True, known[key][0]
+        if key in known.messages:
+            return True, known.messages[key][0]
         return await self._core.ledger.lane_of(*key)
 
     async def _given(
@@ -130,10 +154,12 @@ class Lanes:
         said = row.message
         if said.thread_id:
             lane = await self._lane_of_thread(row, said.thread_id, known)
-            return Link(lane, said.reply_to, "thread")
+            return Link(lane, _key(said, said.reply_to), "thread")
         if said.reply_to:
-            return Link(replied_lane or f"reply:{said.reply_to}", said.reply_to, "reply")
-        pending = self._pending.lane_of((session_id, said.thread_id, said.sender.id))
+            lane = replied_lane or f"reply:{said.reply_to}"
+            return Link(lane, _key(said, said.reply_to), "reply")
+        burst = (session_id, said.thread_id, said.sender.id)
+        pending = known.bursts.get(burst) or self._pending.lane_of(burst)
         return Link(pending, None, "said at once with others") if pending else None
 
     async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: Known) -> str:
@@ -143,7 +169,20 @@ class Lanes:
         if channel is None or not channel.traits.answers_open_threads:
             return own
         key = (row.account_id, row.message.chat_id, thread_id)
-        if key in known:
-            lane, asked = known[key]
+        if key in known.messages:
+            lane, asked = known.messages[key]
             return lane if lane and asked else own
         return await self._core.ledger.lane_of_question(*key) or own
+
+
+def _linked(room: ChatRoom, said: Said, replied_lane: str | None) -> Link:
+    """Ask the linker; a fault in it costs a message no more than a conversation of its own."""
+    try:
+        return room.link(said, replied_lane)
+    except Exception as cause:
+        get_log().error("linker.failed", message=said.key, exc_info=cause)
+        return starts(said, "the linker failed")
+
+
+def _key(said: InboundMessage, message_id: str | None) -> str | None:
+    return f"{said.chat_id}/{message_id}" if message_id else None

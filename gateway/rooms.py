@@ -7,7 +7,8 @@ one that was forgotten is read again and links as if it had never been.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from channels.message import InboundMessage
@@ -17,12 +18,23 @@ from tape.entry import MESSAGE, Entry, parse_date
 from tape.errors import NumbersUnfit
 from tape.linking import Link, Linker, Room, Said
 from tape.linking.room import WINDOW, Heard
-from tape.linking.said import THREAD
 from tape.service import TapeService
 
 AGENT: Final = "agent"
-MOST_REMEMBERED: Final = 2_500
+OURS: Final = "turn:"
+MOST_REMEMBERED: Final = 5_000
 """Messages of all rooms together: a kilobyte each."""
+
+LEAST: Final = 8
+"""A room is counted as so many messages at least."""
+
+LOOK_EVERY: Final = 32
+"""After so many questions for a room it is looked how much is remembered."""
+
+PAGE: Final = WINDOW + 50
+MORE: Final = 4 * WINDOW
+MOST_PEOPLE: Final = 30
+"""So many of those whom a message addresses tell whose conversation it is."""
 
 MOST_LIKELY: Final = 30
 """So many messages may help a young conversation out."""
@@ -51,7 +63,8 @@ class ChatRoom:
         for entry in entries:
             found = _read(entry, self.room)
             if found is not None:
-                self.hear(*found, entry.id, str(entry.meta.get("handle", "")))
+                self._remember(*found, entry.id, str(entry.meta.get("handle", "")))
+        self._judge()
 
     def link(self, said: Said, replied_lane: str | None) -> Link:
         """Find the conversation of a message; the room stays as it is."""
@@ -59,6 +72,10 @@ class ChatRoom:
 
     def hear(self, said: Said, link: Link, entry_id: int = 0, handle: str = "") -> None:
         """Remember a message and its link; its entry may be told later."""
+        self._remember(said, link, entry_id, handle)
+        self._judge()
+
+    def _remember(self, said: Said, link: Link, entry_id: int, handle: str) -> None:
         self.room.add(said, link)
         if entry_id:
             self.entries[said.key] = entry_id
@@ -68,7 +85,10 @@ class ChatRoom:
         if len(self.entries) > 2 * WINDOW:
             self.entries = {k: n for k, n in self.entries.items() if k in self.room.by_key}
             self._called = {k: who for k, who in self._called.items() if who in self.room.authors}
-        recent = list(self.room.heard)[-RECENT:]
+
+    def _judge(self) -> None:
+        """Look anew whether one person, or one conversation, fills the room."""
+        recent = list(islice(reversed(self.room.heard), RECENT))
         self.alone = len({heard.author for heard in recent if not heard.agent}) < 2
         self.filling = self._fills(recent)
 
@@ -79,24 +99,19 @@ class ChatRoom:
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
         """Return whom a message addresses, by their ids: mentions, a name it begins with, us."""
-        found = dict.fromkeys(self._person(name) for name in message.mentions)
+        found = dict.fromkeys(self._person(name) for name in message.mentions[:MOST_PEOPLE])
         found.update(dict.fromkeys([self._begins_with(message.text)]))
         if message.addressed:
-            found[AGENT] = None
-        return tuple(one for one in found if one and one != message.sender.id)
+            found = {AGENT: None, **found}
+        people = (one for one in found if one and one != message.sender.id)
+        return tuple(islice(people, MOST_PEOPLE))
 
     def likely(self, key: str) -> list[int]:
-        """Return the entries that help a message out whose conversation is young.
-
-        What a thread was opened on stands outside of it, in the chat.
-        """
-        heard = self.room.by_key.get(key)
-        if heard is None:
+        """Return the entries that help a message out whose conversation is young."""
+        if not self.is_young(key):
             return []
-        found = [heard.lane.removeprefix(THREAD)]
-        if self.is_young(key):
-            found += self.linker.chosen(self.room, key, MOST_LIKELY)
-        return [self.entries[one] for one in dict.fromkeys(found) if one in self.entries]
+        found = self.linker.chosen(self.room, key, MOST_LIKELY)
+        return [self.entries[one] for one in found if one in self.entries]
 
     def is_young(self, key: str) -> bool:
         """Tell whether the conversation of a message has less than a handful of messages."""
@@ -137,15 +152,18 @@ class Rooms:
         self._tapes = tapes
         self._linker = linker
         self._rooms: OrderedDict[str, ChatRoom] = OrderedDict()
+        self._asked = 0
 
     async def of(self, tape: str) -> ChatRoom:
         """Return the room of a tape, read from it where it is not remembered."""
         room = self._rooms.get(tape)
         if room is None:
-            entries = await self._tapes.tape(tape).find(kinds=(MESSAGE,), limit=WINDOW, newest=True)
-            room = self._rooms.setdefault(tape, ChatRoom(self._linker, entries))
-            self._make_place()
+            made = ChatRoom(self._linker, await self._newest(tape))
+            room = self._rooms.setdefault(tape, made)
         self._rooms.move_to_end(tape)
+        self._asked += 1
+        if self._asked % LOOK_EVERY == 0:
+            self._make_place()
         return room
 
     def forget(self, tapes: Iterable[str]) -> None:
@@ -159,11 +177,23 @@ class Rooms:
         if room is not None and lane is not None:
             room.hear(*_ours(room.room, lane, turn, text, at))
 
+    async def _newest(self, tape: str) -> list[Entry]:
+        """Read the newest messages of a tape, as many as a room remembers."""
+        own = self._tapes.tape(tape)
+        page = await own.find(kinds=(MESSAGE,), limit=PAGE, newest=True)
+        kept = [entry for entry in page if _is_said(entry)]
+        if len(page) == PAGE and len(kept) < WINDOW:  # many commands, or words beside calls
+            before = page[0].id
+            more = await own.find(kinds=(MESSAGE,), before=before, limit=MORE, newest=True)
+            kept = [*(entry for entry in more if _is_said(entry)), *kept]
+        return kept[-WINDOW:]
+
     def _make_place(self) -> None:
-        remembered = sum(len(room.room) for room in self._rooms.values())
+        """Forget the rooms that nobody talked in for longest, until the others are few enough."""
+        remembered = sum(max(len(room.room), LEAST) for room in self._rooms.values())
         while remembered > MOST_REMEMBERED and len(self._rooms) > 1:
             _tape, oldest = self._rooms.popitem(last=False)
-            remembered -= len(oldest.room)
+            remembered -= max(len(oldest.room), LEAST)
 
 
 def open_linker() -> Linker:
@@ -175,49 +205,72 @@ def open_linker() -> Linker:
         return Linker()
 
 
-def said_of(message: InboundMessage, people: Sequence[str]) -> Said:
+def key_of(message: InboundMessage, inbox_id: int) -> str:
+    """Return the key by which a room knows a message.
+
+    A chat that migrated counts its messages anew; a command of a platform may have no message.
+    """
+    return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
+
+
+def said_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Said:
     """Return a message as a linker is told of it."""
     return Said(
-        key=message.message_id,
+        key=key_of(message, inbox_id),
         at=parse_date(message.date).timestamp(),
         author=message.sender.id,
         name=message.sender.name,
         text=message.text,
         mentions=tuple(people),
-        reply_to=message.reply_to,
+        reply_to=f"{message.chat_id}/{message.reply_to}" if message.reply_to else None,
         thread=message.thread_id,
     )
 
 
-def told_link(link: Link, people: Sequence[str]) -> dict[str, Any]:
-    """Return a link as the meta of its message's entry tells it."""
-    told = {"parent": link.parent, "why": link.why, "to": list(people)}
+def told_link(link: Link, people: Sequence[str], chat: str) -> dict[str, Any]:
+    """Return a link as the meta of its message's entry tells it: messages by the platform's ids."""
+    parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
+    told = {"parent": parent, "why": link.why, "to": list(people)}
     return {name: value for name, value in told.items() if value}
 
 
-def _read(entry: Entry, room: Room) -> tuple[Said, Link] | None:
-    """Read a message and its link from an entry; None for what is none."""
+def _is_said(entry: Entry) -> bool:
     meta = entry.meta
-    lane = meta.get("lane")
-    if not isinstance(lane, str) or "command" in meta:
+    said = "inbox" in meta or meta.get("final")
+    return bool(said) and isinstance(meta.get("lane"), str) and "command" not in meta
+
+
+def _read(entry: Entry, room: Room) -> tuple[Said, Link] | None:
+    """Read a message and its link from an entry; None for what is none, or not as we write it."""
+    if not _is_said(entry):
         return None
-    if meta.get("final"):
-        at = parse_date(entry.date).timestamp()
-        return _ours(room, lane, str(meta.get("turn")), entry.text, at)
-    if "inbox" not in meta:
-        return None
+    meta = entry.meta
+    try:
+        if meta.get("final"):
+            at = parse_date(entry.date).timestamp()
+            return _ours(room, meta["lane"], str(meta.get("turn")), entry.text, at)
+        return _theirs(meta)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        return None  # imported, or of another version: one entry stops no chat
+
+
+def _theirs(meta: Mapping[str, Any]) -> tuple[Said, Link]:
+    chat = str(meta.get("chat", ""))
     told = meta.get("link") or {}
+    reply_to, parent = meta.get("reply_to"), told.get("parent")
     said = Said(
-        key=str(meta["message_id"]),
+        key=f"{chat}/{meta.get('message_id') or 'in-' + str(meta['inbox'])}",
         at=parse_date(meta["said_at"]).timestamp(),
-        author=str(meta["author"]),
+        author=str(meta.get("author", "")),
         name=str(meta.get("name", "")),
-        text=str(meta["text"]),
-        mentions=tuple(told.get("to", ())),
-        reply_to=meta.get("reply_to"),
-        thread=meta.get("thread"),
+        text=str(meta.get("text", "")),
+        mentions=tuple(str(one) for one in told.get("to", ())),
+        reply_to=f"{chat}/{reply_to}" if reply_to else None,
+        thread=str(meta["thread"]) if meta.get("thread") else None,
     )
-    return said, Link(lane, told.get("parent"), str(told.get("why", "")))
+    if parent and "/" not in parent and not parent.startswith(OURS):
+        parent = f"{chat}/{parent}"
+    return said, Link(meta["lane"], parent, str(told.get("why", "")))
 
 
 def _ours(room: Room, lane: str, turn: str, text: str, at: float) -> tuple[Said, Link]:
@@ -226,7 +279,7 @@ def _ours(room: Room, lane: str, turn: str, text: str, at: float) -> tuple[Said,
     people = [heard for heard in known.heard if not heard.agent] if known else []
     asked = people[-1] if people else None
     to = (asked.author,) if asked else ()
-    said = Said(f"turn:{turn}", at, AGENT, "", text, to, agent=True)
+    said = Said(f"{OURS}{turn}", at, AGENT, "", text, to, agent=True)
     return said, Link(lane, asked.key if asked else None, "an answer")
 
 

@@ -26,6 +26,7 @@ from tape.context import (
 from tape.deleted import deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.handle import Tape
+from tape.linking.said import THREAD
 from tape.past import PastTape
 from tape.tokens import estimate
 
@@ -59,14 +60,18 @@ class Takes:
 class Near:
     """What is known of a question beside its lane.
 
-    whole     its conversation fills the room
-    likely    the entries that seem to belong to it, whatever their lanes
-    evidence  old entries that say what it asks about
+    whole      its conversation fills the room: all that was said there comes along
+    likely     the entries that seem to belong to it, whatever their lanes
+    evidence   old entries that say what it asks about
+    opened_on  the entry on which its thread was opened
+    thread     its thread: what was said in others is not shown to it
     """
 
     whole: bool = False
     likely: tuple[int, ...] = ()
     evidence: tuple[int, ...] = ()
+    opened_on: int = 0
+    thread: str | None = None
 
 
 NOTHING_NEAR: Final = Near()
@@ -86,15 +91,16 @@ async def choose_takes(
     questions themselves are always taken.
     """
     anchor = await tape.last_anchor(lane=lane)
+    after = await _begin(tape, anchor) if anchor else 0
     recent = await tape.find(
-        after=anchor.id if anchor else 0,
-        lane=None if near.whole else lane,
+        after=after,
+        lane=lane,
         kinds=(MESSAGE, EVENT),
         limit=LOOK_BACK,
         newest=True,
     )
     taken = set(taken_ids(recent))
-    gone = await deleted(tape, anchor.id if anchor else 0)
+    gone = await deleted(tape, after)
     settled = taken | gone | set(waiting) | set(asked)
     unseen = set(waiting) | set(asked)
     fresh = [
@@ -104,10 +110,9 @@ async def choose_takes(
     ]
     kept = _newest_within(fresh, budget)
     include: list[Entry] = []
-    if lane is not None and not near.whole:
+    if lane is not None:
         few = not near.likely and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
-        after = anchor.id if anchor else 0
-        room = await _elsewhere(tape, lane, near, after, few=few)
+        room = await _elsewhere(tape, lane, near, after, few=few, first=not taken)
         include = _newest_within([e for e in room if e.id not in settled], budget - _cost(kept))
     pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
     takes = (*(entry.id for entry in kept), *asked)
@@ -124,7 +129,7 @@ async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: in
     own = await tape.find(turn=turn)
     earlier = [number for number in taken_ids(own) if number not in asked]
     found = await tape.entries([*dict.fromkeys(earlier), *asked])
-    messages = {number: entry for number, entry in found.items() if entry.kind == MESSAGE}
+    messages = {n: entry for n, entry in found.items() if entry.kind == MESSAGE or is_edit(entry)}
     steps = [entry for entry in own if entry.kind in (MESSAGE, TOOL_CALL, TOOL_RESULT)]
     left = budget - _cost(messages[number] for number in asked if number in messages)
     pairs = _newest_within(_pairs(steps), left, together=True)
@@ -167,23 +172,53 @@ def _is_pictured(entry: Entry) -> bool:
     return any(media.get("kind") == "image" for media in entry.meta.get("media", ()))
 
 
-async def _elsewhere(tape: Tape, lane: str, near: Near, after: int, *, few: bool) -> list[Entry]:
-    """Return what other lanes said that seems to belong to this one, or the room's last few."""
-    recent = [number for number in near.likely if number > after]
-    found = dict(await tape.entries([*near.evidence, *recent]))
-    if few:
-        room = await tape.find(after=after, kinds=(MESSAGE,), limit=FEW * 2, newest=True)
-        others = [entry for entry in room if entry.meta.get("lane") != lane]
-        found.update((entry.id, entry) for entry in others[-FEW:])
+async def _begin(tape: Tape, anchor: Entry) -> int:
+    """Return the entry after which a lane is looked at for what no turn has taken.
+
+    What people said while the turn ran that set an anchor, that turn has not shown.
+    """
+    turn = anchor.meta.get("turn")
+    own = await tape.find(turn=turn, limit=1) if isinstance(turn, str) else []
+    return min([anchor.id, *(entry.id for entry in own)])
+
+
+async def _elsewhere(
+    tape: Tape, lane: str, near: Near, after: int, *, few: bool, first: bool
+) -> list[Entry]:
+    """Return what comes along from other lanes: what seems to belong to this one, else the last few
+    messages of the room, or all of them where one conversation fills it.
+    """
+    wanted = [*near.evidence, *(number for number in near.likely if number > after)]
+    if first and near.opened_on:
+        wanted.append(near.opened_on)
+    found = dict(await tape.entries(list(dict.fromkeys(wanted))))
+    if few or near.whole:
+        most = LOOK_BACK if near.whole else FEW * 2
+        room = await tape.find(after=after, kinds=(MESSAGE,), limit=most, newest=True)
+        others = [entry for entry in room if entry.meta.get("lane") != lane and _is_said(entry)]
+        kept = others if near.whole else others[-FEW:]
+        found.update((entry.id, entry) for entry in kept)
     return [
         entry
         for _number, entry in sorted(found.items())
-        if entry.meta.get("lane") != lane and _is_said(entry)
+        if entry.meta.get("lane") != lane and _is_said(entry) and _may_leave(entry, near)
     ]
 
 
+def _may_leave(entry: Entry, near: Near) -> bool:
+    """Tell whether a message may be shown outside of its thread: some threads are private."""
+    lane = str(entry.meta.get("lane"))
+    threads = (
+        entry.meta.get("thread"),
+        lane.removeprefix(THREAD) if lane.startswith(THREAD) else None,
+    )
+    return all(thread in (None, near.thread) for thread in threads)
+
+
 def _is_said(entry: Entry) -> bool:
-    return "command" not in entry.meta and HINT not in entry.meta
+    """Tell whether an entry is what a person said, or an answer to it."""
+    said = "inbox" in entry.meta or entry.payload.get("role") == "user" or entry.meta.get("final")
+    return bool(said) and not any(mark in entry.meta for mark in ("command", HINT, "prompt_of"))
 
 
 def _is_chatter(entry: Entry) -> bool:

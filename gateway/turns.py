@@ -171,13 +171,21 @@ class TurnRunner:
         text = " ".join(word for word in words if not _calls(word, name))
         tape = self._core.tapes.tape(asked.tape)
         most = self._core.settings.context.evidence
-        return await near(self._rooms, tape, asked.message.message_id, text, most)
+        try:
+            return await near(self._rooms, tape, asked.message, asked.rows[-1].id, text, most)
+        except StoreUnavailable:
+            raise
+        except Exception as cause:  # a question is answered also without
+            get_log().error("turn.nothing_near", exc_info=cause)
+            return Near(thread=asked.message.thread_id)
 
     async def _done(self, turn: Turn, output: str) -> None:
         try:
             rows = await self._end(turn, lambda: commit_done(self._core, turn, output))
         except AppendRefused as cause:  # what was said cannot be written down
             await self._failed(turn, cause)
+            return
+        if rows is None:
             return
         get_log().info("turn.done", characters=len(output))
         said = turn.final_text if turn.final_text is not None else output
@@ -190,8 +198,11 @@ class TurnRunner:
 
     async def _end(
         self, turn: Turn, commit: Callable[[], Awaitable[list[OutboxRow]]]
-    ) -> list[OutboxRow]:
-        """Write a turn's end and send what it says; a turn that is no longer ours ends silently."""
+    ) -> list[OutboxRow] | None:
+        """Write a turn's end and send what it says.
+
+        A turn that is no longer ours ends silently: None.
+        """
         try:
             rows = await self._core.persist.until_stored("turn's end", commit)
         except AppendRefused:
@@ -199,7 +210,7 @@ class TurnRunner:
         except TapeError as lost:
             get_log().error("turn.end_refused", turn=turn.id, exc_info=lost)
             await self._tell_end(turn.message, silent=True)
-            return []
+            return None
         self._deliver(rows)
         for row in turn.took:
             if row.message.ext_id != turn.message.ext_id:  # answered in the newest one's answer

@@ -25,7 +25,7 @@ MESSAGE_EDIT: Final = "message.edit"
 MESSAGE_MEDIA: Final = "message.media"
 RESET: Final = "session/reset"
 WHOLE: Final = "room"
-"""The view of a turn's start where one conversation fills the room: that of all lanes."""
+"""The view of a turn that takes what the whole room said: one conversation fills it."""
 
 FIRST_PAGE: Final = 300
 SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)
@@ -70,8 +70,7 @@ async def view_entries(
 ) -> list[Entry]:
     """Return the entries of a view in the order in which they are shown.
 
-    With a lane: from the later of its own anchor and the latest tape-wide one, the lane's entries,
-    or, where the turn began so, those of all lanes.
+    With a lane: from the later of its own anchor and the latest tape-wide one, the lane's entries.
     For a turn that runs: an anchor that is set while it runs counts from the next turn on, so that
     its own question and calls stay in sight; the anchor of its overflow, after which it has taken
     its messages again, counts at once.
@@ -84,9 +83,8 @@ async def view_entries(
     elif anchor is not None:
         start = await tape.anchor(anchor)
     after = start.id if start else 0
-    shown = None if any(_is_whole(entry) for entry in own) else lane
     # What people said is read where it was taken: thousands of messages may wait for their turns.
-    entries = await _entries_after(tape, after, shown, unauthored=bool(own))
+    entries = await _entries_after(tape, after, lane, unauthored=bool(own))
     if bound is not None:
         entries = [entry for entry in entries if entry.kind != ANCHOR]
         if start is not None and start.name == RESET:
@@ -101,8 +99,8 @@ async def view_entries(
         known.update(found)
         foreign = [n for n, e in found.items() if n <= after or e.meta.get("lane") != lane]
         if foreign:
-            edits = await tape.find(after=min(foreign), kinds=(EVENT,), name=MESSAGE_EDIT)
-            known.update((entry.id, entry) for entry in edits)
+            told = await tape.find(about=tuple(foreign), kinds=(EVENT,), name=MESSAGE_EDIT)
+            known.update((entry.id, entry) for entry in told)
     turned = own or await _has_turns(tape, listed)
     return await without_deleted(tape, arrange(listed, known, own) if turned else listed)
 
@@ -116,10 +114,6 @@ async def _entries_after(
     if len(first) < FIRST_PAGE:
         return first
     return first + await tape.find(after=first[-1].id, **wanted)
-
-
-def _is_whole(entry: Entry) -> bool:
-    return entry.name == TURN_START and entry.payload["data"].get("view") == WHOLE
 
 
 def _opens(entry: Entry) -> bool:
@@ -227,18 +221,20 @@ def _numbers(take: Entry) -> list[int]:
 def to_messages(entries: Iterable[Entry]) -> list[Message]:
     """Map entries to chat messages; kinds that are not context are left out."""
     messages: list[Message] = []
-    pending: Sequence[Mapping[str, Any]] = ()
+    pending: dict[str, Sequence[Mapping[str, Any]]] = {}
     for entry in entries:
+        # Turns of a tape run side by side: a result answers the calls of its own.
+        loop = f"{entry.meta.get('turn')} {entry.meta.get('fork')}"
         if entry.kind == ANCHOR:
             messages.append(_anchor_message(entry))
         elif entry.kind == MESSAGE:
             messages.append(dict(entry.payload))
         elif entry.kind == TOOL_CALL:
-            pending = entry.payload["calls"]
-            messages.append({"role": "assistant", "content": "", "tool_calls": list(pending)})
+            calls = pending[loop] = entry.payload["calls"]
+            messages.append({"role": "assistant", "content": "", "tool_calls": list(calls)})
         elif entry.kind == TOOL_RESULT:
-            messages.extend(_result_messages(entry.payload["results"], pending))
-            pending = ()
+            answered = pending.pop(loop, ())
+            messages.extend(_result_messages(entry.payload["results"], answered))
     return messages
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from channels.message import InboundMessage, Sender
 from gateway.app import Gateway
-from gateway.rooms import AGENT, MOST_REMEMBERED, ChatRoom, Rooms, said_of
+from gateway.rooms import AGENT, LEAST, LOOK_EVERY, MOST_REMEMBERED, ChatRoom, Rooms, said_of
 from tape.linking import Link, Linker, Said
 from tape.linking.room import WINDOW
 from tests.gateway.test_access import MESSAGE, Brings, PlainChannel
@@ -68,7 +68,7 @@ async def test_a_room_that_was_forgotten_is_read_again_as_it_was(tmp_path: Path)
         assert (again.alone, again.filling) == (kept.alone, kept.filling)
         next_one = says(6, "3", "who put it there?")
         links = [
-            room.link(said_of(next_one, room.people(next_one)), None) for room in (kept, again)
+            room.link(said_of(next_one, 0, room.people(next_one)), None) for room in (kept, again)
         ]
     assert links[0] == links[1]
     assert [heard.author for heard in kept.room.heard] == ["1", "2", "3", "1", AGENT]
@@ -128,18 +128,28 @@ def test_a_conversation_beside_the_one_that_fills_the_room_is_shown_by_itself() 
     assert not room.whole("1")
 
 
-async def test_rooms_are_remembered_up_to_a_bound_and_the_oldest_is_forgotten(
+async def test_rooms_are_remembered_up_to_a_bound_also_when_they_grow(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        rooms = Rooms(gateway.core.tapes, Linker())
+        first = await rooms.of("first")
+        names = [f"tape {number}" for number in range(2 * MOST_REMEMBERED // WINDOW)]
+        made = [await rooms.of(name) for name in names]
+        for message in range(WINDOW):
+            for room in made:
+                room.hear(*heard(message, "1", "a"), message)
+        for _ in range(LOOK_EVERY):
+            await rooms.of(names[-1])
+        assert await rooms.of(names[-1]) is made[-1]
+        assert await rooms.of("first") is not first
+        assert await rooms.of(names[0]) is not made[0]
+
+
+async def test_the_rooms_of_chats_where_nothing_is_said_are_not_kept_for_ever(
     tmp_path: Path,
 ) -> None:
     async with gateway_of(tmp_path) as gateway:
         rooms = Rooms(gateway.core.tapes, Linker())
         first = await rooms.of("first")
-        most = MOST_REMEMBERED // WINDOW + 2
-        for number in range(most):
-            room = await rooms.of(f"tape {number}")
-            for message in range(WINDOW):
-                room.hear(*heard(message, "1", "a"), message)
-        await rooms.of("last")
+        for number in range(MOST_REMEMBERED // LEAST + LOOK_EVERY):
+            await rooms.of(f"tape {number}")
         assert await rooms.of("first") is not first
-        assert await rooms.of(f"tape {most - 1}") is room
-        assert len(room.entries) <= 2 * WINDOW

@@ -14,6 +14,10 @@ from tape.handle import Tape
 from tape.past import PastTape
 
 STEP: Final = "loop.step"
+UNMARKED: Final = "not known to be what was sent: no mark of that was recorded"
+DIFFERENT: Final = (
+    "not the bytes that were sent: a plugin built the view, or the tape lost some of its words"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +25,14 @@ class Shown:
     """The prompt of one model call.
 
     exact    whether it is what was sent, byte for byte, by the mark that was recorded then
+    why      a sentence why not; empty where it is
     entries  the entries that it shows, in order
     """
 
     step: int
     status: str
     exact: bool
+    why: str
     entries: tuple[int, ...]
     messages: tuple[Message, ...]
 
@@ -56,6 +62,7 @@ async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Sh
         step=int(data.get("step", 0)),
         status=str(data.get("status", "")),
         exact=bool(exact),
+        why="" if exact else DIFFERENT if "prompt" in data else UNMARKED,
         entries=tuple(entry.id for entry in entries),
         messages=tuple((exact or prompts)[0]),
     )

@@ -6,12 +6,14 @@ A tape is named by its session (`telegram:-100123`), by its name, or by the begi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 from gateway.core import Core
 from gateway.errors import DeskRefused
+from gateway.prompts import prompts_of
 from tape.entry import Entry
 from tape.errors import TapeError
 from tape.fork import INFIX
@@ -79,6 +81,13 @@ class TapeDesk:
                 as_line(entry)
                 for entry in await self._core.tapes.tape(tape).search(text, limit=limit)
             ]
+        except TapeError as refused:
+            raise DeskRefused(str(refused)) from refused
+
+    async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]:
+        """Return what each model call of a turn was shown; see `gateway.prompts.Shown`."""
+        try:
+            return [asdict(shown) for shown in await prompts_of(self._core.tapes.tape(tape), turn)]
         except TapeError as refused:
             raise DeskRefused(str(refused)) from refused
 

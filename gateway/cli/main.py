@@ -158,6 +158,9 @@ def tape_show(
     lane: Annotated[str, typer.Option(help="Of this lane.")] = "",
     text: Annotated[str, typer.Option(help="That hold this piece of text.")] = "",
     limit: Annotated[int, typer.Option(help="So many of the newest.")] = 50,
+    view: Annotated[
+        str, typer.Option(help="Instead: what this turn's model calls were shown, all of it.")
+    ] = "",
     as_json: _AsJson = False,
 ) -> None:
     """Print the newest entries of a tape, under all the conditions that are given."""
@@ -172,7 +175,12 @@ def tape_show(
         "text": text,
     }
     given = {condition: value for condition, value in where.items() if value}
-    _run("gateway.cli.tape:show_entries", name, {**given, "limit": limit}, as_json)
+    if view and given:
+        raise typer.BadParameter("--view shows all of its turn: give it no other conditions")
+    if view:
+        _run("gateway.cli.tape:show_prompts", name, view, as_json)
+    else:
+        _run("gateway.cli.tape:show_entries", name, {**given, "limit": limit}, as_json)
 
 
 @tape.command("search")

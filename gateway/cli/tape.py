@@ -13,7 +13,7 @@ from typing import IO, Any, Final, ParamSpec
 import anyio
 
 from gateway.cli.tape_link import Line, Tapes, open_tapes
-from gateway.cli.tape_text import as_text
+from gateway.cli.tape_text import as_text, prompt_text
 from gateway.errors import GatewayError
 from gateway.home import find_running
 from gateway.settings import Settings
@@ -34,6 +34,11 @@ def show_list(settings: Settings) -> int:
 def show_entries(settings: Settings, name: str, where: dict[str, Any], as_json: bool) -> int:
     """Print the entries that the conditions leave."""
     return _run(_show, settings, name, where, as_json)
+
+
+def show_prompts(settings: Settings, name: str, turn: str, as_json: bool) -> int:
+    """Print what each model call of a turn was shown."""
+    return _run(_show_prompts, settings, name, turn, as_json)
 
 
 def search(settings: Settings, name: str, text: str, limit: int, as_json: bool) -> int:
@@ -120,6 +125,16 @@ async def _show(settings: Settings, name: str, where: dict[str, Any], as_json: b
     async with open_tapes(settings) as tapes:
         for entry in await tapes.entries(await tapes.find(name), {**where, "newest": True}):
             _print(entry, as_json)
+    return 0
+
+
+async def _show_prompts(settings: Settings, name: str, turn: str, as_json: bool) -> int:
+    async with open_tapes(settings) as tapes:
+        found = await tapes.prompts(await tapes.find(name), turn)
+    for shown in found:
+        _say(json.dumps(shown, ensure_ascii=False) if as_json else prompt_text(shown))
+    if not found:
+        print("(this turn called no model)", file=sys.stderr)
     return 0
 
 

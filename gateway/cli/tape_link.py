@@ -34,6 +34,8 @@ class Tapes(Protocol):
 
     async def search(self, tape: str, text: str, limit: int) -> list[Line]: ...
 
+    async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]: ...
+
     def take_in(
         self, path: Path, session: str, tape: str, *, dry_run: bool
     ) -> AsyncIterator[Told]: ...
@@ -67,6 +69,11 @@ class _RemoteTapes:
     async def search(self, tape: str, text: str, limit: int) -> list[Line]:
         body = {"tape": tape, "text": text, "limit": limit}
         found: list[Line] = await self._remote.ask("POST", f"{_PATH}/search", json=body)
+        return found
+
+    async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]:
+        body = {"tape": tape, "turn": turn}
+        found: list[dict[str, Any]] = await self._remote.ask("POST", f"{_PATH}/prompts", json=body)
         return found
 
     async def take_in(

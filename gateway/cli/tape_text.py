@@ -29,6 +29,38 @@ def as_text(entry: Mapping[str, Any]) -> str:
     return "\n        ".join([_shown(head), *text.split("\n")])
 
 
+def prompt_text(shown: Mapping[str, Any]) -> str:
+    """Return the prompt of a model call: what it is, then all that each message says."""
+    exact = "exact: the bytes that were sent" if shown["exact"] else shown["why"]
+    if shown["exact"] and any(map(_has_images, shown["messages"])):
+        exact += ", images by their names"
+    status = f" ({shown['status']})" if shown["status"] else ""
+    head = f"step {shown['step']}{status}, {len(shown['messages'])} messages; {exact}"
+    return "\n".join([_escaped(head), *map(_message_text, shown["messages"])])
+
+
+def _message_text(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [content or ""]
+    lines = [_part(part) for part in parts if part]
+    lines += [f"calls {_call(call)}" for call in message.get("tool_calls") or ()]
+    of_call = f" of the call {message['tool_call_id']}" if "tool_call_id" in message else ""
+    told = _escaped("\n".join([f"{message.get('role')}{of_call}:", *lines]))
+    return "  " + told.replace("\n", "\n        ")
+
+
+def _has_images(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    return isinstance(content, list) and any(part.get("type") == "image_url" for part in content)
+
+
+def _part(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    text = part.get("text") if isinstance(part, Mapping) else None
+    return text if isinstance(text, str) else _cut(dump(part))
+
+
 def _who(entry: Mapping[str, Any]) -> str:
     meta, payload = entry["meta"], entry["payload"]
     if entry["kind"] == MESSAGE:
@@ -69,7 +101,12 @@ def _json(value: object) -> str:
 
 def _shown(text: str) -> str:
     """Return a text that does nothing to a terminal."""
-    shown = text.replace("\r\n", "\n").replace("\r", "\n")
-    if len(shown) > LONGEST:
-        shown = f"{shown[:LONGEST]} ... ({len(text)} characters)"
-    return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", shown)
+    return _escaped(_cut(text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ... ({len(text)} characters)"
+
+
+def _escaped(text: str) -> str:
+    return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -38,7 +38,7 @@ async def tell_turn(reads: Reads, tape: str, turn: str) -> list[Line]:
         else:
             lines += told
     if any(entry.name == STEP and "upto" in entry.payload["data"] for entry in entries):
-        says = f"its prompts can be built again: gateway.prompts.prompts_of(tape, {turn!r})"
+        says = f"its prompts again, byte for byte: tapeway tape show {tape} --view {turn}"
         lines.append(Line("", "view", says))
     if len(entries) == MOST_ENTRIES:
         lines.append(Line("", "turn", f"more than {MOST_ENTRIES} entries: the rest is on the tape"))

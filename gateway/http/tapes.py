@@ -43,6 +43,10 @@ def tape_routes(desk: TapeDesk, folder: Path) -> list[BaseRoute]:
             raise DeskRefused("limit is a number")
         return await desk.search(str(body.get("tape", "")), str(body.get("text", "")), limit)
 
+    async def prompts(request: Request) -> Any:
+        body = await _body(request)
+        return await desk.prompts(str(body.get("tape", "")), str(body.get("turn", "")))
+
     async def take_in(request: Request) -> Response:
         wanted = request.query_params
         number, name = tempfile.mkstemp(".jsonl", "import-", folder)
@@ -63,6 +67,7 @@ def tape_routes(desk: TapeDesk, folder: Path) -> list[BaseRoute]:
         Route("/api/tapes/find", _told(find), methods=["POST"]),
         Route("/api/tapes/entries", _told(entries), methods=["POST"]),
         Route("/api/tapes/search", _told(search), methods=["POST"]),
+        Route("/api/tapes/prompts", _told(prompts), methods=["POST"]),
         Route("/api/tapes/import", take_in, methods=["POST"]),
     ]
 

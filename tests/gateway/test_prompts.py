@@ -8,7 +8,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.errors import DeskRefused
-from gateway.prompts import prompts_of
+from gateway.prompts import DIFFERENT, UNMARKED, prompts_of
 from tape.context import MESSAGE_EDIT
 from tape.deleted import deletion
 from tape.entry import Entry, event
@@ -76,6 +76,18 @@ async def test_a_view_after_an_overflow_is_built_again_too(tmp_path: Path) -> No
                 await alice.answer(await alice.say(f"question {number}"))
         assert any(entry.name == "context:overflow" for entry in await settled(gateway))
         await assert_the_same(gateway, server)
+
+
+async def test_what_is_not_what_was_sent_says_why(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        for turn, marked in (("other", {"prompt": "0"}), ("old", {})):
+            await tape_of(gateway).append(event("loop.step", {"step": 1, **marked}, turn=turn))
+        (other,) = await prompts_of(tape_of(gateway), "other")
+        (old,) = await prompts_of(tape_of(gateway), "old")
+    assert [(shown.exact, shown.why) for shown in (other, old)] == [
+        (False, DIFFERENT),
+        (False, UNMARKED),
+    ]
 
 
 async def test_a_turn_that_there_is_not_is_refused(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ import anyio
 import pytest
 from anyio.streams.text import TextReceiveStream
 
+from tests.fakes.openai_script import Call, Text, ToolCalls
+from tests.fakes.openai_server import FakeOpenAI
 from tests.gateways import APART, clean_environ, gateway_process, make_environ, run_tapeway
 from tests.visitor import visit
 
@@ -68,6 +70,34 @@ async def test_beside_a_gateway_a_tape_goes_out_and_comes_in_as_it_was(
     assert list((folder / "home").glob("import-*")) == []
 
 
+async def test_the_prompts_of_a_turn_are_printed_again_beside_a_gateway_and_without_one(
+    tmp_path: Path,
+) -> None:
+    async with FakeOpenAI() as server:
+        environ = make_environ(tmp_path / "home", server)
+        look = Call("call-1", "tape_info", "{}")
+        server.enqueue(ToolCalls((look,), pieces=("I look.",)), Text(("Ripe.",)))
+        async with gateway_process(environ, tmp_path / "home") as gateway:
+            async with visit(await gateway.url(), "Alice") as (alice,):
+                await alice.answer(await alice.say("are the plums\x1b[31m ripe? 你好"))
+            shown = ("tape", "show", ROOM)
+            _code, told, _err = await run_tapeway(environ, *shown, "--kind", "event", "--json")
+            turn = next(json.loads(line)["meta"]["turn"] for line in told.splitlines()[-3:])
+            _code, beside, _err = await run_tapeway(environ, *shown, "--view", turn, "--json")
+        _code, alone, _err = await run_tapeway(environ, *shown, "--view", turn, "--json")
+        _code, read, _err = await run_tapeway(environ, *shown, "--view", turn)
+    steps = [json.loads(line) for line in beside.splitlines()]
+    assert [step["messages"] for step in steps] == [r.body["messages"] for r in server.requests]
+    assert [(step["step"], step["exact"], step["why"]) for step in steps] == [
+        (1, True, ""),
+        (2, True, ""),
+    ]
+    assert alone == beside
+    assert read.splitlines()[0].endswith("messages; exact: the bytes that were sent")
+    assert "        > are the plums\\u001b[31m ripe? 你好\n" in read
+    assert "        calls tape_info({})\n  tool of the call call-1:\n" in read
+
+
 async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: Path) -> None:
     environ = make_environ(tmp_path / "home")
     file = a_tape(tmp_path / "in.jsonl", "hello\x1b[31m", "你好")
@@ -97,6 +127,7 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         (("show", "telegram:-5", "--limit", "-1"), "a limit is how many"),
         (("show", "telegram:-5", "--limit", "999999"), "export"),
         (("show", ""), "there is no tape"),
+        (("show", "telegram:-5", "--view", "t-1"), "this tape has no turn t-1"),
         (("search", "telegram:-5", "a" * 100_000), "at most 4000"),
         (("search", "telegram:-5", ""), "(nothing)"),
         (("import", "{file}", "--session", "telegram:-5"), "there already: 0 are imported"),

@@ -74,13 +74,13 @@ async def test_conditions_that_are_none_are_refused_in_a_sentence(
 async def test_over_http_bodies_are_checked_and_strangers_kept_out(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, HTTP__TOKEN="a-long-token-of-the-page") as gateway:
         async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as stranger:
-            for path in ("", "/find", "/entries", "/search", "/import"):
+            for path in ("", "/find", "/entries", "/prompts", "/search", "/import"):
                 method = "POST" if path else "GET"
                 assert (await stranger.request(method, f"/api/tapes{path}")).status_code == 401
     async with gateway_of(tmp_path) as gateway:
         async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client:
             for body in (b"", b"[]", b"{", b'{"where": 5}', b'{"tape": "x", "limit": "a"}'):
-                for path in ("find", "entries", "search"):
+                for path in ("find", "entries", "prompts", "search"):
                     response = await client.post(f"/api/tapes/{path}", content=body)
                     assert response.status_code in (200, 422)
             told = await client.post("/api/tapes/import", params={"tape": "x"}, content=b"no\n")

@@ -136,7 +136,8 @@ async def test_a_hint_is_told_as_what_is_shown_and_prompts_can_be_built_again(
         *_rest, hint, steered, last = told(story, "view")
         assert hint == 'from here on it also shows a hint of the gateway: "set an anchor"'
         assert steered == "it takes entry 3, said while it ran"
-        assert last == f"its prompts can be built again: gateway.prompts.prompts_of(tape, {turn!r})"
+        command = f"tapeway tape show {tape.name} --view {turn}"
+        assert last == f"its prompts again, byte for byte: {command}"
         assert "set an anchor" not in "".join(told(story, "said"))
         assert [shown.exact for shown in await prompts_of(tape, turn)] == [True]
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 from gateway.core import Core
 from gateway.errors import DeskRefused
@@ -19,15 +19,32 @@ from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.importing import Import
 from tape.query import Query
+from tape.search.indexer import SearchState
 from tape.unit import Unit
 
 MOST_SHOWN: Final = 10_000
-_PLAIN: Final[Mapping[str, type]] = {
+_TEXTS: Final = object()
+_SHOWS: Final[Mapping[str, object]] = {
     **dict.fromkeys(("after", "before", "limit"), int),
     **dict.fromkeys(("after_anchor", "before_anchor", "since", "until", "lane", "text"), str),
+    **dict.fromkeys(("kinds", "names", "authors"), _TEXTS),
     "newest": bool,
 }
-_SEVERAL: Final = ("kinds", "names", "authors")
+_SEARCHES: Final[Mapping[str, object]] = {
+    "limit": int,
+    **dict.fromkeys(("since", "until", "author", "lane"), str),
+    "kinds": _TEXTS,
+    "rank": bool,
+}
+
+
+@runtime_checkable
+class _IndexedStore(Protocol):
+    """A store whose index of words can be made anew (`tape.sqlite`)."""
+
+    def reindex(self) -> None: ...
+
+    def search_state(self) -> SearchState: ...
 
 
 class TapeDesk:
@@ -67,22 +84,28 @@ class TapeDesk:
     async def entries(self, tape: str, where: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the entries of a tape, by its exact name, that a query's conditions leave."""
         try:
-            query = Query(tape, **_conditions(where))
+            query = Query(tape, **{"limit": 50, **_conditions(where, _SHOWS)})
             return [as_line(entry) for entry in await self._store.query(query)]
         except TapeError as refused:
             raise DeskRefused(str(refused)) from refused
 
-    async def search(self, tape: str, text: str, limit: int) -> list[dict[str, Any]]:
-        """Return what a search of a tape finds, the newest first."""
-        if not 0 <= limit <= MOST_SHOWN:
-            raise DeskRefused(f"a limit is a number up to {MOST_SHOWN}")
+    async def search(self, tape: str, text: str, how: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return what a search of a tape finds; `how` are conditions of `Tape.search`."""
+        given = _conditions(how, _SEARCHES)
         try:
-            return [
-                as_line(entry)
-                for entry in await self._core.tapes.tape(tape).search(text, limit=limit)
-            ]
+            found = await self._core.tapes.tape(tape).search(text, **given)
         except TapeError as refused:
             raise DeskRefused(str(refused)) from refused
+        return [as_line(entry) for entry in found]
+
+    async def reindex(self) -> dict[str, Any]:
+        """Begin to make the index of words anew, in the background; returns how far it is."""
+        self._indexed_store().reindex()
+        return await self.index_state()
+
+    async def index_state(self) -> dict[str, Any]:
+        """Return how far the index of words is; see `SearchState`."""
+        return asdict(self._indexed_store().search_state())
 
     async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]:
         """Return what each model call of a turn was shown; see `gateway.prompts.Shown`."""
@@ -110,6 +133,12 @@ class TapeDesk:
             tape = self._core.tapes.session_tape(session).name
             unit.run("ledger.know_session", session_id=session, tape=tape)
             await self._core.store.commit(unit)
+
+    def _indexed_store(self) -> _IndexedStore:
+        store: object = self._store
+        if not isinstance(store, _IndexedStore):
+            raise DeskRefused("these tapes have no index: a search looks through them")
+        return store
 
     async def _sessions(self) -> dict[str, str]:
         rows = await self._core.ledger.store.select("ledger.sessions", {})
@@ -147,17 +176,17 @@ def as_line(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _conditions(where: Mapping[str, Any]) -> dict[str, Any]:
+def _conditions(where: Mapping[str, Any], known: Mapping[str, object]) -> dict[str, Any]:
     """Read conditions as they came over the wire."""
-    found: dict[str, Any] = {"limit": 50}
+    found: dict[str, Any] = {}
     for name, value in where.items():
-        if name in _SEVERAL and _are_texts(value):
+        if known.get(name) is _TEXTS and _are_texts(value):
             found[name] = tuple(value)
-        elif type(value) is _PLAIN.get(name):
+        elif type(value) is known.get(name):
             found[name] = value
         else:
             raise DeskRefused(f"{name[:40]} is no condition of a query, or not with such a value")
-    if found["limit"] > MOST_SHOWN:
+    if found.get("limit", 0) > MOST_SHOWN:
         raise DeskRefused(
             f"at most {MOST_SHOWN} entries are shown; `tapeway tape export` gives all of them"
         )

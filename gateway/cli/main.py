@@ -136,6 +136,10 @@ _Tape = Annotated[
     typer.Argument(help="A session (telegram:-100123), a tape's name, or the beginning of that."),
 ]
 _AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON an entry.")]
+_Since = Annotated[str, typer.Option(help="From this date on, such as 2026-01-02T15:04.")]
+_Until = Annotated[str, typer.Option(help="Before this date.")]
+_Kinds = Annotated[list[str] | None, typer.Option(help="Of this kind; may be repeated.")]
+_Lane = Annotated[str, typer.Option(help="Of this lane.")]
 
 
 @tape.command("list")
@@ -151,11 +155,11 @@ def tape_show(
     until_anchor: Annotated[
         str, typer.Option(help="Only up to this anchor: the first behind --anchor.")
     ] = "",
-    since: Annotated[str, typer.Option(help="From this date on, such as 2026-01-02T15:04.")] = "",
-    until: Annotated[str, typer.Option(help="Before this date.")] = "",
-    kind: Annotated[list[str] | None, typer.Option(help="Of this kind; may be repeated.")] = None,
+    since: _Since = "",
+    until: _Until = "",
+    kind: _Kinds = None,
     author: Annotated[list[str] | None, typer.Option(help="Of this author's id.")] = None,
-    lane: Annotated[str, typer.Option(help="Of this lane.")] = "",
+    lane: _Lane = "",
     text: Annotated[str, typer.Option(help="That hold this piece of text.")] = "",
     limit: Annotated[int, typer.Option(help="So many of the newest.")] = 50,
     view: Annotated[
@@ -187,11 +191,35 @@ def tape_show(
 def tape_search(
     name: _Tape,
     text: Annotated[str, typer.Argument(help="What was said.")],
+    rank: Annotated[bool, typer.Option("--rank", help="The best of the newest first.")] = False,
+    since: _Since = "",
+    until: _Until = "",
+    kind: _Kinds = None,
+    author: Annotated[str, typer.Option(help="Of this author's id.")] = "",
+    lane: _Lane = "",
     limit: Annotated[int, typer.Option(help="So many at most.")] = 20,
     as_json: _AsJson = False,
 ) -> None:
-    """Search what was said on a tape, the newest first."""
-    _run("gateway.cli.tape:search", name, text, limit, as_json)
+    """Search what was said on a tape, the newest first: messages and anchors, or the kinds given.
+
+    All words must be there; a piece in double quotes is a phrase.
+    """
+    how = {
+        "rank": rank,
+        "since": since,
+        "until": until,
+        "kinds": kind,
+        "author": author,
+        "lane": lane,
+    }
+    given = {condition: value for condition, value in how.items() if value}
+    _run("gateway.cli.tape:search", name, text, {**given, "limit": limit}, as_json)
+
+
+@tape.command("reindex")
+def tape_reindex() -> None:
+    """Make the index of words anew; searches go on meanwhile."""
+    _run("gateway.cli.tape:reindex")
 
 
 @tape.command("export")

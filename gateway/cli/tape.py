@@ -24,6 +24,7 @@ COLUMNS: Final = ("session", "tape", "entries", "newest")
 PAGE: Final = 1_000
 FOLLOW_FROM: Final = 10
 FOLLOW_SECONDS: Final = 0.5
+INDEX_SECONDS: Final = 0.1
 
 
 def show_list(settings: Settings) -> int:
@@ -41,9 +42,14 @@ def show_prompts(settings: Settings, name: str, turn: str, as_json: bool) -> int
     return _run(_show_prompts, settings, name, turn, as_json)
 
 
-def search(settings: Settings, name: str, text: str, limit: int, as_json: bool) -> int:
-    """Print what a search finds, the newest first."""
-    return _run(_search, settings, name, text, limit, as_json)
+def search(settings: Settings, name: str, text: str, how: dict[str, Any], as_json: bool) -> int:
+    """Print what a search finds, the newest first or the best first."""
+    return _run(_search, settings, name, text, how, as_json)
+
+
+def reindex(settings: Settings) -> int:
+    """Make the index of words anew, and tell how far it is until it is made."""
+    return _run(_reindex, settings)
 
 
 def export(settings: Settings, name: str, target: str) -> int:
@@ -138,13 +144,29 @@ async def _show_prompts(settings: Settings, name: str, turn: str, as_json: bool)
     return 0
 
 
-async def _search(settings: Settings, name: str, text: str, limit: int, as_json: bool) -> int:
+async def _search(
+    settings: Settings, name: str, text: str, how: dict[str, Any], as_json: bool
+) -> int:
     async with open_tapes(settings) as tapes:
-        found = await tapes.search(await tapes.find(name), text, limit)
+        found = await tapes.search(await tapes.find(name), text, how)
     for entry in found:
         _print(entry, as_json)
     if not found:
         print("(nothing)", file=sys.stderr)
+    return 0
+
+
+async def _reindex(settings: Settings) -> int:
+    async with open_tapes(settings) as tapes:
+        state = await tapes.reindex()
+        while not state["ready"] and not state["problem"]:
+            _progress(f"{state['left']} older entries are left")
+            await anyio.sleep(INDEX_SECONDS)
+            state = await tapes.index_state()
+    _progress("")
+    if state["problem"]:
+        raise GatewayError(state["problem"])
+    _say("the index of words is made anew")
     return 0
 
 

@@ -32,7 +32,11 @@ class Tapes(Protocol):
 
     async def entries(self, tape: str, where: dict[str, Any]) -> list[Line]: ...
 
-    async def search(self, tape: str, text: str, limit: int) -> list[Line]: ...
+    async def search(self, tape: str, text: str, how: dict[str, Any]) -> list[Line]: ...
+
+    async def reindex(self) -> dict[str, Any]: ...
+
+    async def index_state(self) -> dict[str, Any]: ...
 
     async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]: ...
 
@@ -66,10 +70,16 @@ class _RemoteTapes:
         found: list[Line] = await self._remote.ask("POST", f"{_PATH}/entries", json=body)
         return found
 
-    async def search(self, tape: str, text: str, limit: int) -> list[Line]:
-        body = {"tape": tape, "text": text, "limit": limit}
+    async def search(self, tape: str, text: str, how: dict[str, Any]) -> list[Line]:
+        body = {"tape": tape, "text": text, "how": how}
         found: list[Line] = await self._remote.ask("POST", f"{_PATH}/search", json=body)
         return found
+
+    async def reindex(self) -> dict[str, Any]:
+        return dict(await self._remote.ask("POST", f"{_PATH}/index"))
+
+    async def index_state(self) -> dict[str, Any]:
+        return dict(await self._remote.ask("GET", f"{_PATH}/index"))
 
     async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]:
         body = {"tape": tape, "turn": turn}

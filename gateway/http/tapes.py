@@ -31,17 +31,18 @@ def tape_routes(desk: TapeDesk, folder: Path) -> list[BaseRoute]:
 
     async def entries(request: Request) -> Any:
         body = await _body(request)
-        where = body.get("where", {})
-        if not isinstance(where, dict):
-            raise DeskRefused("where is an object of conditions")
-        return await desk.entries(str(body.get("tape", "")), where)
+        return await desk.entries(str(body.get("tape", "")), _conditions(body, "where"))
 
     async def search(request: Request) -> Any:
         body = await _body(request)
-        limit = body.get("limit", 20)
-        if type(limit) is not int:
-            raise DeskRefused("limit is a number")
-        return await desk.search(str(body.get("tape", "")), str(body.get("text", "")), limit)
+        tape, text = str(body.get("tape", "")), str(body.get("text", ""))
+        return await desk.search(tape, text, _conditions(body, "how"))
+
+    async def index_state(_request: Request) -> Any:
+        return await desk.index_state()
+
+    async def reindex(_request: Request) -> Any:
+        return await desk.reindex()
 
     async def prompts(request: Request) -> Any:
         body = await _body(request)
@@ -67,6 +68,8 @@ def tape_routes(desk: TapeDesk, folder: Path) -> list[BaseRoute]:
         Route("/api/tapes/find", _told(find), methods=["POST"]),
         Route("/api/tapes/entries", _told(entries), methods=["POST"]),
         Route("/api/tapes/search", _told(search), methods=["POST"]),
+        Route("/api/tapes/index", _told(index_state)),
+        Route("/api/tapes/index", _told(reindex), methods=["POST"]),
         Route("/api/tapes/prompts", _told(prompts), methods=["POST"]),
         Route("/api/tapes/import", take_in, methods=["POST"]),
     ]
@@ -94,6 +97,13 @@ async def _body(request: Request) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise DeskRefused("the request is no JSON object")
     return body
+
+
+def _conditions(body: dict[str, Any], name: str) -> dict[str, Any]:
+    found = body.get(name, {})
+    if not isinstance(found, dict):
+        raise DeskRefused(f"{name} is an object of conditions")
+    return found
 
 
 def _told(

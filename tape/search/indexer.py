@@ -125,7 +125,7 @@ class Indexer:
     def ready(self) -> bool:
         """Tell whether the index has all that this thread was told of."""
         with self._noted:
-            idle = not self._told
+            idle = not self._told and not self._rebuild
         return self._planned and idle and not self._fresh and not self._older
 
     @property

@@ -130,6 +130,16 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         (("show", "telegram:-5", "--view", "t-1"), "this tape has no turn t-1"),
         (("search", "telegram:-5", "a" * 100_000), "at most 4000"),
         (("search", "telegram:-5", ""), "(nothing)"),
+        (("search", "telegram:-5", "text", "--since", "soon"), "since is no date"),
+        (("search", "telegram:-5", "text", "--until", "2026-13-01"), "until is no date"),
+        (("search", "telegram:-5", "text", "--limit", "-1"), "a limit is how many"),
+        (("search", "telegram:-5", "text", "--limit", "999999"), "at most 10000"),
+        (("search", "telegram:-5", "text", "--author", "8"), "(nothing)"),
+        (("search", "telegram:-5", "text", "--lane", "y"), "(nothing)"),
+        (("search", "telegram:-5", "text", "--kind", "anchor"), "(nothing)"),
+        (("search", "telegram:-5", "text", "--until", "2026-01-02"), "(nothing)"),
+        (("search", "telegram:-5", "text", "--since", "2026-01-03"), "(nothing)"),
+        (("reindex",), "the index of words is made anew"),
         (("import", "{file}", "--session", "telegram:-5"), "there already: 0 are imported"),
         (("search", "telegram:-5", "好"), "(nothing)"),
         (("import", "{file}"), "where to?"),
@@ -149,6 +159,51 @@ async def test_what_cannot_be_done_is_told_in_a_sentence(
     assert told in f"{error}{out}"
     assert "Traceback" not in error
     assert len(error.splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ((), [4, 3, 2]),
+        (("--limit", "2"), [4, 3]),
+        (("--limit", "0"), []),
+        (("--rank",), [4, 3, 2]),
+        (("--since", "2026-01-02T00:00:02", "--until", "2026-01-02T00:00:03"), [3]),
+        (("--author", "7", "--lane", "x", "--kind", "message", "--kind", "anchor"), [4, 3, 2]),
+    ],
+    ids=lambda value: " ".join(map(str, value)),
+)
+async def test_a_search_goes_by_every_condition(
+    imported: tuple[dict[str, str], Path], options: tuple[str, ...], found: list[int]
+) -> None:
+    environ, _folder = imported
+    command = ("tape", "search", "telegram:-5", "text", *options, "--json")
+    _code, out, _err = await run_tapeway(environ, *command)
+    assert [json.loads(line)["id"] for line in out.splitlines()] == found
+
+
+async def test_without_a_gateway_a_search_goes_by_its_conditions_and_its_index_is_made_anew(
+    tmp_path: Path,
+) -> None:
+    environ = make_environ(tmp_path / "home")
+    file = a_tape(tmp_path / "in.jsonl", "the plums", "plums plums plums", "pears")
+    await run_tapeway(environ, "tape", "import", file, "--tape", "t")
+    assert await run_tapeway(environ, "tape", "reindex") == (
+        0,
+        "the index of words is made anew\n",
+        "",
+    )
+    ranked = ("tape", "search", "t", "plums", "--rank", "--limit", "1", "--json")
+    _code, out, _err = await run_tapeway(environ, *ranked)
+    assert json.loads(out)["payload"]["content"] == "plums plums plums"
+    code, _out, error = await run_tapeway(environ, "tape", "search", "t", "x", "--since", "soon")
+    assert (code, "since is no date" in error) == (1, True)
+
+
+async def test_tapes_without_an_index_say_so(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path / "home", TAPE__URL=f"file://{tmp_path / 'tapes'}")
+    code, _out, error = await run_tapeway(environ, "tape", "reindex")
+    assert (code, "have no index" in error) == (1, True)
 
 
 @pytest.fixture(scope="module")

@@ -69,17 +69,19 @@ async def test_conditions_that_are_none_are_refused_in_a_sentence(
     await gateway.core.store.append("t", [message("user", "a")])
     with pytest.raises(DeskRefused, match=r"[a-z]+ .*"):
         await TapeDesk(gateway.core).entries("t", where)
+    with pytest.raises(DeskRefused, match=r"[a-z]+ .*"):
+        await TapeDesk(gateway.core).search("t", "a", where)
 
 
 async def test_over_http_bodies_are_checked_and_strangers_kept_out(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, HTTP__TOKEN="a-long-token-of-the-page") as gateway:
         async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as stranger:
-            for path in ("", "/find", "/entries", "/prompts", "/search", "/import"):
+            for path in ("", "/find", "/entries", "/index", "/prompts", "/search", "/import"):
                 method = "POST" if path else "GET"
                 assert (await stranger.request(method, f"/api/tapes{path}")).status_code == 401
     async with gateway_of(tmp_path) as gateway:
         async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as client:
-            for body in (b"", b"[]", b"{", b'{"where": 5}', b'{"tape": "x", "limit": "a"}'):
+            for body in (b"", b"[]", b"{", b'{"where": 5}', b'{"tape": "x", "how": []}'):
                 for path in ("find", "entries", "prompts", "search"):
                     response = await client.post(f"/api/tapes/{path}", content=body)
                     assert response.status_code in (200, 422)

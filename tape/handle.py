@@ -118,7 +118,9 @@ class Tape(Reads):
         self, task: str, *, budget: int = BUDGET, lane: str | None = None
     ) -> Constructed:
         """Construct a context for a task: what on the whole tape belongs to it, within a budget."""
-        return await ContextConstructor(self).construct(task, budget=budget, lane=lane)
+        meaning = None if self.meaning is None else self
+        constructor = ContextConstructor(self, meaning=meaning)
+        return await constructor.construct(task, budget=budget, lane=lane)
 
     async def fork(self, at: str | Entry | None = None, merge_back: bool = True) -> ForkTape:
         """Open a fork that reads as this tape up to now, or up to an anchor, itself included.

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any
 
-from agent.errors import ToolRefused
 from agent.tool import NoArguments, Tool, ToolContext
 from tape.entry import Entry
 from tape.tokens import estimate_text
 
 LOOK_BACK = 1000
 """So many of the newest entries are counted."""
-
-
-@runtime_checkable
-class SummarisingTape(Protocol):
-    """A tape that can tell of itself in figures."""
-
-    async def context_summary(self) -> dict[str, Any]:
-        """Return entries, tokens and anchors as what JSON can hold."""
-        ...
 
 
 async def run_info(_arguments: NoArguments, context: ToolContext) -> object:
@@ -60,10 +50,7 @@ def _usage(entry: Entry) -> dict[str, Any]:
 
 async def run_context_summary(_arguments: NoArguments, context: ToolContext) -> object:
     """Tell in figures what the tape holds, anchor by anchor."""
-    tape = cast("object", context.tape)
-    if not isinstance(tape, SummarisingTape):
-        raise ToolRefused("this tape cannot tell of itself in figures: use tape.info")
-    return await tape.context_summary()
+    return await context.tape.context_summary()
 
 
 INFO = Tool(

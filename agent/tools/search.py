@@ -6,9 +6,7 @@ commands, hints, and results of tools, which say again what others said.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Sequence
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
@@ -18,8 +16,7 @@ from agent.tool import Arguments, Tool, ToolContext
 from agent.tools.other_chats import tape_of
 from tape.context import TURN_RETAKE
 from tape.entry import ANCHOR, EVENT, MESSAGE, Entry, parse_date, utc_iso
-from tape.handle import Tape
-from tape.query import Query
+from tape.errors import QueryRefused
 
 EXCERPT: Final = 300
 SPARE: Final = 30
@@ -46,15 +43,17 @@ async def run_search(arguments: SearchArguments, context: ToolContext) -> object
         raise ToolRefused("tape.search was not run: the query has no words")
     tape = await tape_of(context, arguments.chat)
     since, until = _date("since", arguments.since), _date("until", arguments.until)
-    found = await _search(
-        tape,
-        arguments.query,
-        limit=arguments.limit + SPARE,
-        kinds=tuple(arguments.kinds) or (MESSAGE, ANCHOR),
-        since=since,
-        until=until,
-        author=arguments.author or None,
-    )
+    try:
+        found = await tape.search(
+            arguments.query,
+            limit=arguments.limit + SPARE,
+            kinds=tuple(arguments.kinds) or (MESSAGE, ANCHOR),
+            since=since,
+            until=until,
+            author=arguments.author or None,
+        )
+    except QueryRefused as refused:
+        raise ToolRefused(f"tape.search was not run: {refused}") from refused
     own = await _asked(context) if tape.name == context.tape.name else set()
     hits = [entry for entry in found if entry.id not in own and not _is_echo(entry, context.turn)]
     told = [_hit(entry, arguments.query) for entry in hits[: arguments.limit]]
@@ -108,17 +107,6 @@ def _excerpt(text: str, query: str) -> str:
     start = min(start, len(text) - EXCERPT)
     end = start + EXCERPT
     return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"
-
-
-_UNDERSTOOD: Final = frozenset(inspect.signature(Tape.search).parameters)
-
-
-async def _search(tape: Tape, text: str, *, limit: int, **conditions: Any) -> Sequence[Entry]:
-    """Search with the conditions that the tape's own search takes; look at the others here."""
-    taken = {name: value for name, value in conditions.items() if name in _UNDERSTOOD}
-    hits = await cast("Any", tape).search(text, limit=limit, **taken)
-    wanted = Query(tape.name, **conditions)
-    return [entry for entry in hits if wanted.matches(entry)]
 
 
 SEARCH = Tool(

@@ -12,7 +12,7 @@ from gateway.explain.message import (
     payload_of,
     tell_message,
 )
-from gateway.explain.story import Line, Reads, Story, quoted, secrets_of, without_secrets
+from gateway.explain.story import Line, StoreReads, Story, quoted, secrets_of, without_secrets
 from gateway.explain.turn import tell_send, tell_turn
 from gateway.settings import Settings
 from tape.entry import Entry, dump
@@ -22,7 +22,7 @@ from tape.unit import Row
 class Explainer:
     """Reads a store with the ledger; changes nothing, and says no secret of the settings."""
 
-    def __init__(self, reads: Reads, settings: Settings) -> None:
+    def __init__(self, reads: StoreReads, settings: Settings) -> None:
         self._reads = reads
         self._secrets = secrets_of(settings)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from channels.registry import read_link
-from gateway.explain.story import Option, Reads, quoted
+from gateway.explain.story import Option, StoreReads, quoted
 from tape.entry import Entry, load
 from tape.query import Query
 from tape.unit import Row
@@ -41,7 +41,7 @@ class Found:
     options: Sequence[Option] = field(default=())
 
 
-async def find(reads: Reads, asked: str) -> Found:
+async def find(reads: StoreReads, asked: str) -> Found:
     """Find what is meant; see the module for what may be written."""
     text = asked.strip().strip("<>")
     if not text or len(text) > 1000:
@@ -73,7 +73,7 @@ _HOW: Final = (
 )
 
 
-async def _row(reads: Reads, box: str, number: int) -> Found:
+async def _row(reads: StoreReads, box: str, number: int) -> Found:
     rows = await reads.select(f"ledger.{'inbox' if box == 'in' else 'outbox'}_row", {"id": number})
     if not rows:
         return Found(
@@ -82,7 +82,7 @@ async def _row(reads: Reads, box: str, number: int) -> Found:
     return Found(inbox=rows[0]) if box == "in" else Found(outbox=rows[0])
 
 
-async def _of_turn(reads: Reads, turn: str) -> Found:
+async def _of_turn(reads: StoreReads, turn: str) -> Found:
     rows = await reads.select("ledger.told_turn", {"turn_id": turn, "limit": MOST})
     if rows:
         return Found(inbox=rows[-1])
@@ -95,7 +95,7 @@ async def _of_turn(reads: Reads, turn: str) -> Found:
     )
 
 
-async def _entry(reads: Reads, name: str, number: int) -> Found:
+async def _entry(reads: StoreReads, name: str, number: int) -> Found:
     """Find an entry by its tape's name, or by its session's."""
     rows = await reads.select("ledger.told_session", {"session_id": name})
     tape = str(rows[0]["tape"]) if rows else name
@@ -121,7 +121,7 @@ async def _entry(reads: Reads, name: str, number: int) -> Found:
     return Found(tape=tape, entry=entry)
 
 
-async def _message(reads: Reads, number: str, chat: str = "", channel: str = "") -> Found:
+async def _message(reads: StoreReads, number: str, chat: str = "", channel: str = "") -> Found:
     """Find a message of a person or of the agent by the platform's id."""
     values = {"message_id": number, "chat_id": chat, "channel": channel, "limit": MOST}
     inbox = await reads.select("ledger.told_inbox", values)
@@ -160,7 +160,7 @@ def _outbox_option(row: Row) -> Option:
     return Option(f"out-{row['id']}", f"{row['account_id']} {row['chat_id']}, said there: {said}")
 
 
-async def _never_heard(reads: Reads, number: str, chat: str, channel: str) -> str:
+async def _never_heard(reads: StoreReads, number: str, chat: str, channel: str) -> str:
     where = f" in the chat {chat}" if chat else ""
     says = (
         f"No message {number}{where} was ever heard: it was said before the tape began or while"
@@ -173,7 +173,7 @@ async def _never_heard(reads: Reads, number: str, chat: str, channel: str) -> st
     return f"{says} {_HOW}"
 
 
-async def _near(reads: Reads, number: str, chat: str, channel: str) -> str:
+async def _near(reads: StoreReads, number: str, chat: str, channel: str) -> str:
     """Return the row of the message with the nearest id, where ids are numbers."""
     if not _is_number(number) or not (chat or channel):
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gateway.explain.story import Line, Reads, bounded, quoted
+from gateway.explain.story import Line, StoreReads, bounded, quoted
 from gateway.explain.turn import tell_sends, tell_turn
 from tape.context import MESSAGE_EDIT, is_take
 from tape.deleted import MESSAGE_DELETE
@@ -29,7 +29,7 @@ def payload_of(row: Row) -> dict[str, Any]:
     return payload if isinstance(payload, dict) else {}
 
 
-async def tell_message(reads: Reads, row: Row, tape: str) -> list[Line]:
+async def tell_message(reads: StoreReads, row: Row, tape: str) -> list[Line]:
     """Tell what became of a message that came in."""
     said = payload_of(row)
     entries = await reads.query(Query(tape, ids=(row["entry_id"],))) if row["entry_id"] else []
@@ -140,7 +140,7 @@ def _linked(link: Mapping[str, Any], *, begins: bool) -> str:
     return says + (f", said to {', '.join(map(str, to))}" if isinstance(to, list) and to else "")
 
 
-async def _changes(reads: Reads, tape: str, entry: Entry) -> list[Line]:
+async def _changes(reads: StoreReads, tape: str, entry: Entry) -> list[Line]:
     """Tell of edits and of a deletion."""
     told = await reads.query(Query(tape, kinds=(EVENT,), about=(entry.id,), limit=100))
     lines = []
@@ -154,7 +154,7 @@ async def _changes(reads: Reads, tape: str, entry: Entry) -> list[Line]:
     return lines
 
 
-async def _shown(reads: Reads, tape: str, entry: Entry) -> list[Line]:
+async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[Line]:
     """Tell which turns were shown a message that asked nothing, as far as they came soon."""
     lane = entry.meta.get("lane")
     near = Query(tape, after=entry.id, before=entry.id + LOOK_AHEAD, kinds=(EVENT,))
@@ -172,7 +172,7 @@ async def _shown(reads: Reads, tape: str, entry: Entry) -> list[Line]:
     return list(turns.values())
 
 
-async def _told_closed(reads: Reads, row: Row, said: Mapping[str, Any]) -> list[Line]:
+async def _told_closed(reads: StoreReads, row: Row, said: Mapping[str, Any]) -> list[Line]:
     """Tell what a chat that is not open was told that day."""
     where = f"{said.get('channel')}:{said.get('account', '')}:{row['chat_id']}"
     return await tell_sends(reads, f"n-refusal:{where}:{row['received_at'][:10]}")

@@ -18,7 +18,7 @@ LONGEST: Final = 300
 """So many characters of a text are shown."""
 
 
-class Reads(Protocol):
+class StoreReads(Protocol):
     """A store with the ledger, as far as it is read."""
 
     async def query(self, query: Query) -> list[Entry]:

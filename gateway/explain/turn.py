@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from gateway.explain.story import Line, Reads, bounded, cut, quoted
+from gateway.explain.story import Line, StoreReads, bounded, cut, quoted
 from tape.context import WHOLE
 from tape.entry import ANCHOR, ERROR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.query import Query
@@ -19,7 +19,7 @@ STEP: Final = "loop.step"
 SILENT: Final = frozenset({"handoff"})
 
 
-async def tell_turn(reads: Reads, tape: str, turn: str) -> list[Line]:
+async def tell_turn(reads: StoreReads, tape: str, turn: str) -> list[Line]:
     """Tell what a turn left on its tape, in order."""
     entries = await reads.query(Query(tape, turn=turn, limit=MOST_ENTRIES))
     names = _names_of_calls(entries)
@@ -62,7 +62,7 @@ def _calls_of(entry: Entry) -> Sequence[Mapping[str, Any]]:
     return [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
 
 
-async def tell_sends(reads: Reads, key: str) -> list[Line]:
+async def tell_sends(reads: StoreReads, key: str) -> list[Line]:
     """Tell what was put into the outbox under a key (a turn's, or a notice's)."""
     rows = await reads.select("ledger.told_sends", {"key": key, "limit": MOST_SENDS})
     return [line for row in rows for line in tell_send(row)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tape.entry import Entry
+from tape.query import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,10 @@ class Strategy(Protocol):
 
 
 class Meaning(Protocol):
-    """Finds what means something similar, where an index of meaning exists."""
+    """Finds what means something similar, where an index of meaning exists: a tape does."""
 
-    async def nearest(self, tape: str, text: str, limit: int) -> Sequence[int]:
-        """Return the ids of the entries nearest to a text, the best first."""
+    async def near(self, query: Query, text: str) -> Sequence[tuple[Entry, float]]:
+        """Return the entries of the query that mean nearly the same, the best first."""
         ...
 
 

@@ -15,9 +15,12 @@ from tape.construct.candidate import Meaning, Readable
 from tape.construct.words import pairs_of, words_of_task
 from tape.deleted import words_of
 from tape.entry import ANCHOR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
-from tape.query import fold
+from tape.query import Query
+from tape.search.wanted import Wanted
+from tape.search.words import words
 
 SHOWN: Final = frozenset({MESSAGE, ANCHOR, TOOL_CALL, TOOL_RESULT})
+SPOKEN: Final = (MESSAGE, ANCHOR)
 ASIDE: Final = frozenset({"command", "hint"})
 """Marks in the meta of what is no part of a conversation: commands, hints of the gateway."""
 
@@ -89,10 +92,9 @@ async def explore(tape: Readable, task: str, lane: str | None, meaning: Meaning 
 
 async def _by_words(tape: Readable, task: str, found: Explored) -> None:
     """Search each word, then pairs of those that are said too often to tell by themselves."""
-    words = words_of_task(task)
     hits: dict[int, Entry] = {}
     frequent: list[str] = []
-    for word in words:
+    for word in words_of_task(task):
         said = await _search(tape, word, found)
         hits.update((entry.id, entry) for entry in said)
         found.rarity[word] = _rarity(said, found.asof)
@@ -120,8 +122,9 @@ def _rarity(said: Sequence[Entry], asof: int) -> float:
 
 
 def _worth(entry: Entry, rarity: Mapping[str, float]) -> float:
-    says = fold(entry.text)
-    return sum(value for word, value in rarity.items() if word in says)
+    """Return what an entry is worth by the words that it says, told apart as a search does."""
+    says = words(entry)
+    return sum(value for word, value in rarity.items() if Wanted.read(word).among(says))
 
 
 async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
@@ -133,9 +136,8 @@ async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
 
 
 async def _by_meaning(tape: Readable, task: str, meaning: Meaning, found: Explored) -> None:
-    ids = list(dict.fromkeys(await meaning.nearest(tape.name, task, HITS)))[:HITS]
-    known = await tape.entries(ids)
-    found.add("meaning", [known[number] for number in ids if number in known])
+    asked = Query(tape.name, before=found.asof + 1, kinds=SPOKEN, limit=HITS)
+    found.add("meaning", [entry for entry, _score in await meaning.near(asked, task)])
 
 
 async def _beside(tape: Readable, found: Explored) -> None:

@@ -223,15 +223,41 @@ async def test_a_careless_strategy_is_mended_and_that_is_on_record(tape: Tape) -
 class Nearest:
     """An index of meaning that knows one thing."""
 
-    async def nearest(self, tape: str, text: str, limit: int) -> Sequence[int]:
-        return [3, 3, 10_000]
+    def __init__(self, store: TapeStore) -> None:
+        self._store = store
+
+    async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
+        assert text == "where did I park my car?"
+        found = await self._store.query(replace(query, ids=(3,), limit=limit))
+        return [(entry, 0.9) for entry in [*found, *found]]
 
 
 async def test_what_means_the_same_is_found_where_there_is_an_index(tape: Tape) -> None:
-    await tape.append(said("the vehicle is in the garage"), *noise(400))
-    constructor = ContextConstructor(tape, meaning=Nearest())
-    found = await constructor.construct("where did I park my car?", budget=150)
-    assert "the vehicle is in the garage" in texts(found.messages)
+    task = "where did I park my car?"
+    await tape.append(said("the vehicle is in the hall"), *noise(400))
+    without = await tape.context_for(task, budget=150)
+    assert "meaning" not in without.record["found"]
+    knowing = Tape(tape.store, tape.name, Nearest(tape.store))
+    for read in (knowing, await knowing.fork()):
+        found = await read.context_for(task, budget=150)
+        assert found.record["found"]["meaning"] == 1
+        assert "the vehicle is in the hall" in texts(found.messages)
+    assert (await PastTape(knowing, 2).context_for(task)).record["found"]["meaning"] == 0
+    await tape.append(deletion(3, "m"))
+    assert (await knowing.context_for(task)).record["found"]["meaning"] == 0
+
+
+async def test_a_part_of_a_word_says_nothing_as_in_a_search(tape: Tape) -> None:
+    await tape.handoff("phase:steam", {"summary": "the engine is mended"})
+    await tape.handoff("phase:tea", {"summary": "the kettle is mended"})
+    await tape.append(*noise(250))
+    await tape.handoff("phase:now")
+    found = await tape.context_for("tea")
+    anchors = [text for text in texts(found.messages) if text.startswith("[Anchor created")]
+    assert [text.split("]")[0] for text in anchors] == [
+        "[Anchor created: phase:tea",
+        "[Anchor created: phase:now",
+    ]
 
 
 async def test_neither_a_command_nor_a_hint_is_shown(tape: Tape) -> None:

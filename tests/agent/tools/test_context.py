@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,7 +9,8 @@ import pytest
 from agent.errors import ToolRefused
 from agent.tool import Role, ToolContext
 from agent.tools.context import CONSTRUCTED, NOTE
-from tape.entry import Entry, message
+from tape.construct import Constructed
+from tape.entry import message
 from tape.handle import Tape
 from tests.agent.scripted import call, new_tape
 from tests.agent.tools.using import use_in
@@ -19,27 +18,17 @@ from tests.agent.tools.using import use_in
 pytestmark = pytest.mark.anyio
 
 
-@dataclass(frozen=True)
-class Made:
-    """What a constructor returns, as far as the tool reads it."""
-
-    messages: Sequence[Mapping[str, Any]]
-    entries: Sequence[Entry]
-    tokens: int
-    record: Mapping[str, Any]
-
-
 class ConstructedTape(Tape):
     """A tape whose context for any task is its newest message."""
 
-    async def context_for(  # type: ignore[override,unused-ignore]
+    async def context_for(
         self, task: str, *, budget: int = 4000, lane: str | None = None
-    ) -> Made:
+    ) -> Constructed:
         """Note what was asked for, and return the newest message and a call."""
         self.wanted = (task, budget, lane)
         newest = await self.recent(1)
         called = {"role": "assistant", "content": "", "tool_calls": [call().as_openai()]}
-        return Made([dict(newest[0].payload), called], newest, 12, {"digest": "d"})
+        return Constructed([dict(newest[0].payload), called], (newest[0].id,), 12, {"digest": "d"})
 
 
 @pytest.fixture

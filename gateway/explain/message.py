@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gateway.explain.story import Line, StoreReads, bounded, quoted
 from gateway.explain.turn import tell_sends, tell_turn
+from gateway.rooms import AGENT
 from tape.context import MESSAGE_EDIT, is_take
 from tape.deleted import MESSAGE_DELETE
 from tape.entry import EVENT, Entry, load
@@ -36,7 +37,7 @@ async def tell_message(reads: StoreReads, row: Row, tape: str) -> list[Line]:
     entry = entries[0] if entries else None
     lines = [_seen(row, said, entry), _addressed(said), _access(row, entry)]
     if entry is not None and not _is_closed(row, entry):
-        lines += _lane(entry)
+        lines += _lane(entry, _own_mention(said))
         lines += await _changes(reads, tape, entry)
     if row["turn_id"]:
         lines += await tell_turn(reads, tape, row["turn_id"])
@@ -111,7 +112,14 @@ def _access(row: Row, entry: Entry | None) -> Line:
     return Line("", "access", "let in; the rule was not written down at that time")
 
 
-def _lane(entry: Entry) -> list[Line]:
+def _own_mention(said: Mapping[str, Any]) -> str:
+    """Return how a message mentions the agent, where that is certain: it mentions nobody else."""
+    mentions = set(said.get("mentions") or ())
+    mine = said.get("addressed") and said.get("why") == "mention" and len(mentions) == 1
+    return str(mentions.pop()).removeprefix("@") if mine else ""
+
+
+def _lane(entry: Entry, own: str) -> list[Line]:
     lane, link = entry.meta.get("lane"), entry.meta.get("link")
     data = {"lane": lane, "link": link, "entry": entry.id}
     if lane is None:
@@ -119,16 +127,16 @@ def _lane(entry: Entry) -> list[Line]:
     says = f"entry {entry.id} in the lane {lane}"
     if isinstance(link, Mapping):
         # A conversation is named after its first message.
-        own = str(lane).partition(":")[2] == entry.meta.get("message_id")
-        says += _linked(link, begins=own)
+        begins = str(lane).partition(":")[2] == entry.meta.get("message_id")
+        says += _linked(link, begins=begins) + _said_to(link.get("to"), own)
     elif entry.meta.get("reply_to"):
         says += f"; a reply to message {entry.meta['reply_to']}"
     return [Line(entry.date, "lane", says, data)]
 
 
 def _linked(link: Mapping[str, Any], *, begins: bool) -> str:
-    """Tell from what a message goes on, why that was found, and to whom it speaks."""
-    parent, why, to = str(link.get("parent") or ""), link.get("why"), link.get("to")
+    """Tell from what a message goes on, and why that was found."""
+    parent, why = str(link.get("parent") or ""), link.get("why")
     says = ""
     if parent:
         turn = parent.removeprefix("turn:")
@@ -136,8 +144,15 @@ def _linked(link: Mapping[str, Any], *, begins: bool) -> str:
         says = f"; it goes on from {what}"
     elif begins:
         says = "; it begins a conversation"
-    says += f" ({why})" if why else ""
-    return says + (f", said to {', '.join(map(str, to))}" if isinstance(to, list) and to else "")
+    return says + (f" ({why})" if why else "")
+
+
+def _said_to(to: object, own: str) -> str:
+    """Tell to whom a message speaks; `own` is the agent by another name."""
+    people = [str(one) for one in to] if isinstance(to, list) else []
+    others = [one for one in people if one not in (AGENT, own)]
+    told = [*(["the agent"] if AGENT in people else []), *others]
+    return f", said to {', '.join(told)}" if told else ""
 
 
 async def _changes(reads: StoreReads, tape: str, entry: Entry) -> list[Line]:

@@ -19,9 +19,9 @@ from tape.entry import event, message
 from tape.errors import TapeError
 from tests.fakes.openai_script import Text
 from tests.fakes.openai_server import FakeOpenAI
-from tests.gateway.test_access import Brings
+from tests.gateway.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateway.test_delivery import QUESTION, EditingChannel, Platform, ask
-from tests.gateways import gateway_of, tape_of
+from tests.gateways import gateway_of, settled, tape_of
 
 pytestmark = pytest.mark.anyio
 
@@ -78,7 +78,7 @@ async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
         ({"parent": "7", "why": "reply"}, "; it goes on from message 7 (reply)"),
         (
             {"parent": "turn:t-1", "why": "model 0.91", "to": ["agent", "12"]},
-            "; it goes on from the answer of the turn t-1 (model 0.91), said to agent, 12",
+            "; it goes on from the answer of the turn t-1 (model 0.91), said to the agent, 12",
         ),
         ({"why": "new 0.70"}, "; it begins a conversation (new 0.70)"),
         ({"why": "said at once with others"}, " (said at once with others)"),
@@ -97,6 +97,26 @@ async def test_a_linker_s_parent_and_its_reason_are_told(
         explainer = Explainer(_Other(gateway, entry.id), gateway.core.settings)
         story = await explainer.explain("in-1")
         assert told(story, "lane") == [f"entry {entry.id} in the lane said:7{says}"]
+
+
+@pytest.mark.parametrize(
+    ("why", "mentions", "says"),
+    [
+        ("mention", ("@our_bot",), "the agent"),
+        ("mention", ("@our_bot", "@99"), "the agent, our_bot, 99"),
+        ("reply", ("@99",), "the agent, 99"),
+        ("reply", (), "the agent"),
+    ],
+)
+async def test_the_agent_is_called_the_agent_where_only_it_is_mentioned(
+    why: str, mentions: tuple[str, ...], says: str, tmp_path: Path
+) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
+        await channel.host.accept([replace(MESSAGE, why=why, mentions=mentions)])
+        await settled(gateway, "plain:-100")
+        (lane,) = told(await explained(gateway, "in-1"), "lane")
+    assert lane.endswith(f", said to {says}")
 
 
 class _Other:

@@ -14,6 +14,7 @@ from tape.handle import Tape
 from tape.past import PastTape
 
 STEP: Final = "loop.step"
+PROMPT: Final = "prompt.system"
 UNMARKED: Final = "not known to be what was sent: no mark of that was recorded"
 DIFFERENT: Final = (
     "not the bytes that were sent: a plugin built the view, or the tape lost some of its words"
@@ -50,16 +51,17 @@ async def prompts_of(tape: Tape, turn: str) -> list[Shown]:
 
 
 async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Shown:
-    data = step.payload["data"]
+    data = step.payload["data"]  # an import may have put anything there
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
-    upto = data.get("upto", step.id - 1)
-    entries = await view_entries(PastTape(tape, upto), LATEST, lane, turn)
+    upto = data.get("upto")
+    then = PastTape(tape, upto if type(upto) is int else step.id - 1)
+    entries = await view_entries(then, LATEST, lane, turn)
     system = await _system(tape, data.get("system_entry"))
     shown = to_messages(entries)
     prompts = [as_prompt(shown, system, strict_roles=strict) for strict in (False, True)]
     exact = [prompt for prompt in prompts if digest(dump(prompt)) == data.get("prompt")]
     return Shown(
-        step=int(data.get("step", 0)),
+        step=data["step"] if type(data.get("step")) is int else 0,
         status=str(data.get("status", "")),
         exact=bool(exact),
         why="" if exact else DIFFERENT if "prompt" in data else UNMARKED,
@@ -69,5 +71,6 @@ async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Sh
 
 
 async def _system(tape: Tape, entry_id: object) -> str:
-    found = await tape.entries([entry_id]) if isinstance(entry_id, int) else {}
-    return next((str(entry.payload["data"]["text"]) for entry in found.values()), "")
+    found = await tape.entries([entry_id]) if type(entry_id) is int else {}
+    told = [entry for entry in found.values() if entry.name == PROMPT]
+    return next((str(entry.payload["data"].get("text", "")) for entry in told), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,6 +89,24 @@ async def test_what_is_not_what_was_sent_says_why(tmp_path: Path) -> None:
         (False, DIFFERENT),
         (False, UNMARKED),
     ]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"step": "one", "upto": "all", "system_entry": "first", "prompt": 7},
+        {"step": None, "upto": -(2**62), "system_entry": 2**62},
+        {"upto": True, "system_entry": 1, "status": ["ok"]},
+    ],
+    ids=str,
+)
+async def test_a_step_that_is_not_ours_is_told_as_not_exact(
+    tmp_path: Path, data: dict[str, Any]
+) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        await tape_of(gateway).append(event("loop.step", data, turn="odd"))
+        (shown,) = await prompts_of(tape_of(gateway), "odd")
+    assert (shown.step, shown.exact) == (0, False)
 
 
 async def test_a_turn_that_there_is_not_is_refused(tmp_path: Path) -> None:

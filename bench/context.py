@@ -1,7 +1,7 @@
 """How well a view holds the conversation that was asked about, measured on annotated chat logs.
 
     python -m bench.context --data DIR [--first-line N] [--warm N] [--every N]
-                            [--replies SHARE] [--json FILE] [--dump FILE]
+                            [--replies SHARE] [--rules] [--json FILE] [--dump FILE]
 
 Each line goes on a tape by the intake, the linker and the lanes that a group of people gets; each
 query is answered by what the room tells of it, and every fifth by the view of a turn. No model is
@@ -39,6 +39,7 @@ from gateway.takes import choose_retakes, choose_takes
 from gateway.turn_record import start_event
 from tape.context import LATEST, TURN_RETAKE, Message, to_messages, view_entries
 from tape.entry import Entry, dump, event
+from tape.linking import Linker
 from tape.tokens import estimate, estimate_message
 
 TITLE: Final = "#room"
@@ -299,6 +300,8 @@ async def _measure(options: argparse.Namespace, out: TextIO | None) -> dict[str,
         log = read(path)
         with tempfile.TemporaryDirectory() as home:
             async with _gateway(Path(home), options.store) as gateway:
+                if options.rules:
+                    gateway.conversation.rooms.linker = Linker()
                 seen = await replay(gateway, log, options)
         by_file[log.name] = figures(log, seen, options.first_line)
         for one in seen if out is not None else ():
@@ -321,6 +324,7 @@ def main() -> None:
     parser.add_argument("--warm", type=int, default=WARM)
     parser.add_argument("--every", type=int, default=1, help="ask at every N-th query")
     parser.add_argument("--replies", type=float, default=0.0, help="share of links as replies")
+    parser.add_argument("--rules", action="store_true", help="link by rules alone")
     parser.add_argument("--store", choices=("sqlite", "memory"), default="sqlite")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--dump", type=Path)

@@ -150,7 +150,7 @@ class Rooms:
 
     def __init__(self, tapes: TapeService, linker: Linker) -> None:
         self._tapes = tapes
-        self._linker = linker
+        self.linker = linker
         self._rooms: OrderedDict[str, ChatRoom] = OrderedDict()
         self._asked = 0
 
@@ -158,7 +158,7 @@ class Rooms:
         """Return the room of a tape, read from it where it is not remembered."""
         room = self._rooms.get(tape)
         if room is None:
-            made = ChatRoom(self._linker, await self._newest(tape))
+            made = ChatRoom(self.linker, await self._newest(tape))
             room = self._rooms.setdefault(tape, made)
         self._rooms.move_to_end(tape)
         self._asked += 1

@@ -10,6 +10,7 @@ from tape.construct.explore import call_ids
 from tape.context import Message, is_edit, to_messages
 from tape.deleted import MESSAGE_DELETE
 from tape.entry import EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
+from tape.quoting import Writer, quotes_the_tape, writer_of
 
 Group = tuple[int, ...]
 """The entries of what is shown together or not at all."""
@@ -32,23 +33,33 @@ async def as_read(tape: Readable, found: Mapping[int, Entry], asof: int) -> dict
 
 
 def grouped(entries: Mapping[int, Entry]) -> list[Group]:
-    """Put calls together with their results; either without the other belongs to no group.
+    """Put calls together with their results; what quotes the tape belongs to no group.
 
-    Turns write side by side: a result is that of the last call of its own turn and lane.
+    Nor do calls or results alone. Turns write side by side: see `writer_of`.
     """
     groups: list[Group] = []
-    open_calls: dict[tuple[object, ...], Entry] = {}
+    open_calls: dict[Writer, Entry] = {}
     for number, entry in sorted(entries.items()):
-        writer = tuple(str(entry.meta.get(name)) for name in ("turn", "lane", "fork"))
+        writer = writer_of(entry)
         if entry.kind == TOOL_CALL:
             open_calls[writer] = entry
         elif entry.kind == TOOL_RESULT:
             call = open_calls.pop(writer, None)
-            if call is not None and len(call_ids(call)) == len(entry.payload["results"]):
+            if call is not None and _is_shown(call, entry):
                 groups.append((call.id, number))
         else:
             groups.append((number,))
     return groups
+
+
+def _is_shown(call: Entry, result: Entry) -> bool:
+    """Tell whether calls may be shown with their results: not where these quote the tape.
+
+    What they quote is found by itself, as it reads now.
+    """
+    if any(quotes_the_tape(one) for one in call.payload["calls"]):
+        return False
+    return len(call_ids(call)) == len(result.payload["results"])
 
 
 def messages_of(groups: Iterable[Group], entries: Mapping[int, Entry]) -> list[Message]:

@@ -121,6 +121,26 @@ async def test_calls_come_with_their_results_or_not_at_all(tape: Tape) -> None:
     assert pair_up(found.messages) == found.messages
 
 
+@pytest.mark.parametrize("name", ["tape_search", "tape.context", "tape_anchors", "subagent"])
+async def test_results_that_say_again_what_the_tape_holds_are_not_found(
+    tape: Tape, name: str
+) -> None:
+    echo = {**CALL, "function": {"name": name, "arguments": "{}"}}
+    _plum, _call, _result, call, result = await tape.append(
+        said("the plum is ripe"),
+        tool_call([echo], turn="one"),
+        tool_result(["somebody said: the plum is ripe"], turn="one"),
+        tool_call([CALL], turn="one"),
+        tool_result(["a page on the plum"], turn="one"),
+    )
+    found = await ContextConstructor(tape).construct("is the plum ripe")
+    assert [one["content"] for one in found.messages if one["role"] == "tool"] == [
+        "a page on the plum"
+    ]
+    assert set(found.entries) >= {call.id, result.id}
+    assert await rebuild(tape, found.record) == found
+
+
 async def test_an_edited_message_reads_as_it_does_now_and_a_deleted_one_is_gone(tape: Tape) -> None:
     first, second = await tape.append(said("tea at four"), said("tea at five"))
     await tape.append(edit(first.id, "tea at six"), deletion(second.id, "m2"))

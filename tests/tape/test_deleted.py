@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
 from tape.context import default_tape_context, view
-from tape.deleted import GONE, deletion
-from tape.entry import event, message
+from tape.deleted import GONE, TAKEN_OUT, deletion
+from tape.entry import dump, event, message, tool_call, tool_result
 from tape.handle import Tape
+from tape.past import PastTape
 from tape.registry import open_store
 from tape.sqlite import tape_schema
 
@@ -78,3 +79,74 @@ async def test_a4_search_does_not_find_what_was_deleted_and_finds_as_many_others
         "plum 0",
     ]
     assert [hit.text for hit in await tape.search("plum", limit=1)] == ["plum 5"]
+
+
+def asked(name: str, arguments: str = "{}", number: str = "c") -> dict[str, object]:
+    return {
+        "id": number,
+        "type": "function",
+        "function": {"name": name, "arguments": arguments},
+    }
+
+
+def found(*ids: int) -> str:
+    """Return a result of `tape.search`."""
+    return dump({"query": "plum", "hits": [{"id": one, "text": 'say "id":9'} for one in ids]})
+
+
+def gathered(*ids: int) -> str:
+    """Return a result of `tape.context`."""
+    return dump({"task": '"entries":[9]', "entries": list(ids), "messages": [{"text": "plum"}]})
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("tape_search", found), ("tape.search", found), ("tape_context", gathered)],
+)
+async def test_a4_a_result_that_quotes_what_was_deleted_leaves_the_view_beside_its_call(
+    tape: Tape, name: str, made: Callable[..., str]
+) -> None:
+    secret, other = await said(tape, "the plum is secret"), await said(tape, "a plum")
+    calls = [asked(name, number="a"), asked(name, number="b"), asked("echo", number="c")]
+    await tape.append(
+        tool_call(calls), tool_result([made(other, secret), made(other), made(secret)])
+    )
+    before = await shown(tape)
+    end = await tape.size()
+    await tape.append(deletion(secret, "7"))
+    told = await view(tape, default_tape_context())
+    results = [(one["tool_call_id"], one["content"]) for one in told if one["role"] == "tool"]
+    assert results == [("a", TAKEN_OUT), ("b", made(other)), ("c", made(secret))]
+    then = await view(PastTape(tape, end), default_tape_context())
+    assert [str(one["content"]) for one in then][1:] == before
+
+
+async def test_a4_a_result_cut_short_and_one_that_quotes_the_prompt_are_taken_out(
+    tape: Tape,
+) -> None:
+    secret = await said(tape, "the plum is secret")
+    (prompt,) = await tape.append(message("user", "Be kind. the plum", prompt_of=secret))
+    short = f"{found(prompt.id)[:-20]}\n[cut: 20 more characters]"
+    await tape.append(tool_call([asked("tape_search")]), tool_result([short]))
+    await tape.append(deletion(secret, "7"))
+    assert (await shown(tape))[-1] == TAKEN_OUT
+
+
+async def test_a_result_from_another_chat_has_the_ids_of_that_chat(tape: Tape) -> None:
+    number = await said(tape, "a plum")
+    calls = [asked("tape_search", '{"query":"plum","chat":"telegram:-1"}')]
+    await tape.append(tool_call(calls), tool_result([found(number)]))
+    await tape.append(deletion(number, "7"))
+    assert (await shown(tape))[-1] == found(number)
+
+
+async def test_a4_a_result_is_taken_out_where_turns_write_side_by_side(tape: Tape) -> None:
+    number = await said(tape, "a plum")
+    await tape.append(
+        tool_call([asked("tape_search")], turn="one"),
+        tool_call([asked("echo")], turn="two"),
+        tool_result([found(number)], turn="one"),
+        tool_result([found(number)], turn="two"),
+    )
+    await tape.append(deletion(number, "7"))
+    assert (await shown(tape))[-2:] == [TAKEN_OUT, found(number)]

@@ -1,0 +1,85 @@
+"""Results that say again what stands on the tape, and which entries they quote.
+
+A result is the text that the model read; it may be cut at its end. Quotation marks of what people
+wrote are escaped in it, so that nobody's words pass for its ids.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tape.entry import TOOL_CALL, TOOL_RESULT, Entry
+
+_ONE: Final = re.compile(r'"id":\s*(\d{1,18})\b')
+_SEVERAL: Final = re.compile(r'"entries":\s*\[([\d,\s]*)')
+_NUMBER: Final = re.compile(r"\d{1,18}")
+
+Writer = tuple[str, ...]
+
+
+def writer_of(entry: Entry) -> Writer:
+    """Return who wrote a call or a result: a result is that of its writer's last call."""
+    return tuple(str(entry.meta.get(name)) for name in ("turn", "lane", "fork"))
+
+
+def quotes_the_tape(call: object) -> bool:
+    """Tell whether a call's result says again what the tape holds: `tape.*`, or a subagent's."""
+    name = _name(call)
+    return name.startswith("tape_") or name == "subagent"
+
+
+def quoted(entries: Sequence[Entry]) -> dict[tuple[int, int], list[int]]:
+    """Return the entries that results quote, by the entry and the place of the result.
+
+    The entries are in the order of a view: results stand after their calls.
+    """
+    found: dict[tuple[int, int], list[int]] = {}
+    open_calls: dict[Writer, Entry] = {}
+    for entry in entries:
+        if entry.kind == TOOL_CALL:
+            open_calls[writer_of(entry)] = entry
+        elif entry.kind == TOOL_RESULT:
+            calling = open_calls.pop(writer_of(entry), None)
+            calls = _listed(calling, "calls") if calling else ()
+            results = _listed(entry, "results")
+            for place, (call, result) in enumerate(zip(calls, results, strict=False)):
+                if ids := _quoted(call, result):
+                    found[entry.id, place] = ids
+    return found
+
+
+def _quoted(call: object, result: object) -> list[int]:
+    text = result if isinstance(result, str) else json.dumps(result)
+    # What another chat's tape says has the ids of that tape.
+    if _name(call) == "tape_search" and not _is_elsewhere(call):
+        return [int(number) for number in _ONE.findall(text)]
+    if _name(call) == "tape_context" and not _is_elsewhere(call):
+        several = _SEVERAL.search(text)
+        return [int(number) for number in _NUMBER.findall(several[1])] if several else []
+    return []
+
+
+def _name(call: object) -> str:
+    """Return a tool's name as providers write it."""
+    return str(_function(call).get("name") or "").replace(".", "_")
+
+
+def _is_elsewhere(call: object) -> bool:
+    try:
+        told = json.loads(_function(call).get("arguments") or "{}")
+    except (TypeError, ValueError):
+        return False
+    return isinstance(told, Mapping) and bool(str(told.get("chat") or "").strip())
+
+
+def _function(call: object) -> Mapping[str, Any]:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    return function if isinstance(function, Mapping) else {}
+
+
+def _listed(entry: Entry, name: str) -> Sequence[Any]:
+    found = entry.payload.get(name)
+    return found if isinstance(found, list) else ()

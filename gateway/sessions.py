@@ -2,9 +2,9 @@
 
 Lanes of one session run side by side, up to a bound; within a lane questions run in order. So many
 turns run at once in all, and sessions take their places in turn: one with thousands of questions
-keeps nobody else waiting for more than one of them. A
-question for a lane whose turn runs waits, goes into that turn, or ends it (`turn.overlap`). The
-mailboxes hold references: what is lost with the process is in the inbox.
+keeps nobody else waiting for more than one of them. A question for a lane whose turn runs waits,
+goes into that turn, or ends it (`turn.overlap`); one of another person than whom the turn answers
+always waits. The mailboxes hold references: what is lost with the process is in the inbox.
 """
 
 from __future__ import annotations
@@ -67,11 +67,12 @@ class Sessions:
         """Put a question into its lane, and start it when it may run."""
         session = self._sessions.setdefault(asked.session_id, _Session())
         lane = session.lanes.setdefault(asked.lane, _Lane())
-        if lane.turn is not None and overlap == "steer" and _same_author(lane.turn, asked):
+        own = lane.asked is not None and _same_author(lane.asked, asked)
+        if lane.turn is not None and overlap == "steer" and own:
             lane.turn.steered.append(asked)
             return
         lane.queue.append(asked)
-        if lane.asked is not None and overlap == "interrupt":
+        if overlap == "interrupt" and own:
             _cancel(lane, dict(INTERRUPTED))
         self._start(asked.session_id)
 
@@ -222,5 +223,5 @@ def _end(lane: _Lane, turn: Turn) -> None:
         lane.scope.cancel()
 
 
-def _same_author(turn: Turn, asked: Asked) -> bool:
-    return turn.message.sender.id == asked.message.sender.id
+def _same_author(running: Asked, asked: Asked) -> bool:
+    return running.message.sender.id == asked.message.sender.id

@@ -157,6 +157,19 @@ async def test_interrupt_ends_the_running_turn_and_goes_next(bench: Bench) -> No
     assert bench.running == [1, 2]
 
 
+async def test_nobody_s_question_interrupts_the_answer_to_somebody_else(bench: Bench) -> None:
+    bench.begin = anyio.Event()
+    bench.sessions.submit(in_lane(1, "x"))
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(in_lane(2, "x", author="b"), "interrupt")
+    bench.begin.set()
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(in_lane(3, "x", author="b"), "interrupt")
+    await anyio.wait_all_tasks_blocked()
+    assert (bench.running, bench.ended) == ([1], [])
+    assert bench.sessions.waiting("s") == 2
+
+
 async def test_steer_goes_into_the_running_turn_of_the_same_author_only(bench: Bench) -> None:
     bench.sessions.submit(in_lane(1, "x"))
     await anyio.wait_all_tasks_blocked()

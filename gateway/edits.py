@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gateway.access import Access
 from gateway.core import Core
 from gateway.frame import frame
 from gateway.joiner import joined_text
@@ -24,7 +25,7 @@ async def take_edit(core: Core, row: InboxRow) -> InboxRow | None:
     original, last = found or (None, row)
     unit = Unit()
     if original is None or original.entry_id is None or original.session_id is None:
-        core.ledger.end(unit, [row], "taped")  # it was said before our time, or was never let in
+        _end_unknown(core, unit, row)
         await core.store.commit(unit)
         return None
     if original.status == "refused" or last.message.text == said.text:
@@ -45,6 +46,15 @@ async def take_edit(core: Core, row: InboxRow) -> InboxRow | None:
     core.ledger.rewrite(unit, now_reads)
     await core.store.commit(unit)
     return now_reads if now_reads.status == "waiting" else None
+
+
+def _end_unknown(core: Core, unit: Unit, row: InboxRow) -> None:
+    """End an edit of what was said before our time, or where the agent was not let in."""
+    decision = Access(core.settings.access, core.aliases).decide(row.message)
+    if decision.allowed:
+        core.ledger.end(unit, [row], "taped")
+    else:
+        core.ledger.end(unit, [row], "refused", decision.rule)
 
 
 async def _as_edited(core: Core, original: InboxRow, message_id: str, text: str) -> InboxRow:

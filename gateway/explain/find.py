@@ -152,6 +152,8 @@ def _inbox_option(row: Row) -> Option:
     where = f"{row['account_id']} {row['chat_id']}, heard {row['received_at'][:19]}"
     if row["status"] == "refused":
         return Option(f"in-{row['id']}", f"{where}: not let in")
+    if row["entry_id"] is None:
+        return Option(f"in-{row['id']}", f"{where}: on no tape")
     return Option(f"in-{row['id']}", f"{where}: {quoted(str(_payload(row).get('text', '')), 60)}")
 
 

@@ -69,8 +69,9 @@ def _seen(row: Row, said: Mapping[str, Any], entry: Entry | None) -> Line:
         says += f", in {quoted(str(said['chat_title']), 80)}"
     if said.get("thread_id"):
         says += f", thread {said['thread_id']}"
-    # An edit changes the row; the entry keeps what was said first.
-    text = entry.meta.get("text") if entry is not None else said.get("text")
+    # An edit changes the row; the entry keeps what was said first. What is on no tape may be of a
+    # chat that nobody let the agent into.
+    text = entry.meta.get("text") if entry is not None else ""
     if text and not _is_closed(row, entry):
         says += f": {quoted(str(text))}"
     names = ("account_id", "ext_id", "alt_id", "chat_id", "message_id", "session_id", "entry_id")

@@ -10,6 +10,8 @@ import pytest
 
 from channels.message import InboundMessage, Quote
 from gateway.app import Gateway
+from gateway.explain.explain import Explainer
+from gateway.explain.story import Story
 from tape.entry import Entry
 from tests.fakes.openai_script import Text
 from tests.fakes.openai_server import FakeOpenAI
@@ -49,6 +51,43 @@ async def test_an_edit_of_what_nobody_knows_or_was_refused_tells_nothing(
         entries = await after(gateway, channel, *said)
     assert edits(entries) == []
     assert "secret" not in str([entry.payload for entry in entries])
+
+
+async def explained(gateway: Gateway, message_id: str) -> Story:
+    return await Explainer(gateway.core.store, gateway.core.settings).explain(message_id)
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "says"),
+    [
+        ("paired", "refused", "not let in: neither the chat nor the person is on the allowlist"),
+        ("open", "taped", "not decided yet, or it never came to a tape"),
+    ],
+)
+async def test_an_edit_of_what_nobody_knows_is_explained_without_its_words(
+    tmp_path: Path, mode: str, status: str, says: str
+) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE=mode) as gateway:
+        await after(gateway, channel, replace(edit("a secret"), ext_id="-100/1:e"))
+        story = await explained(gateway, MESSAGE.message_id)
+        by_row = await explained(gateway, "in-1")
+    assert "secret" not in f"{story.to_json()} {by_row.to_json()}"
+    assert [line.says for line in story.lines if line.about == "access"] == [says]
+    assert [line.data for line in story.lines if line.about == "outcome"] == [{"status": status}]
+
+
+@pytest.mark.parametrize("mode", ["paired", "open"])
+async def test_the_words_of_what_is_on_no_tape_are_not_among_the_options(
+    tmp_path: Path, mode: str
+) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE=mode) as gateway:
+        other = replace(edit("a secret"), chat_id="-200", ext_id="-200/1:e")
+        await after(gateway, channel, replace(other, chat_id="-300", ext_id="-300/1:e"), other)
+        story = await explained(gateway, MESSAGE.message_id)
+    assert len(story.options) == 2
+    assert "secret" not in str(story.to_json())
 
 
 async def test_an_edit_that_changes_no_word_tells_nothing(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ class ToolContext:
     asked    the entries of the question that is being answered
     tape_of  another chat's tape, by `channel:chat`; None where the asking person may not read it
     give     hands a task to a subagent and returns its answer; None where there is no model to ask
+    shared   whether the chat is a group: what concerns all of it is for its admins
     """
 
     tape: Tape
@@ -63,6 +64,12 @@ class ToolContext:
     asked: Collection[int] = ()
     tape_of: Callable[[str], Tape | None] = lambda _chat: None
     give: Callable[[str], Awaitable[str]] | None = None
+    shared: bool = False
+
+    @property
+    def sets_anchors(self) -> bool:
+        """Whether an anchor may be set: in a group without lanes it is for everybody."""
+        return not self.shared or self.lane is not None or self.role >= Role.ADMIN
 
     def meta(self) -> dict[str, str]:
         """Return the meta of an entry that the tool writes."""

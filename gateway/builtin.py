@@ -153,10 +153,11 @@ class BuiltinPlugin:
             lane=log.lane,
             turn=log.turn,
             asked=asked,
+            shared=turn is not None and turn.message.chat_kind == "group",
         )
         if turn is not None:
             tool_context = replace(tool_context, tape_of=other_tapes(self._core, turn.asked))
-        mode = settings.context.handoff if turn else "off"
+        mode = settings.context.handoff if turn and tool_context.sets_anchors else "off"
         looks = await look(turn.tape, turn.asked) if turn and mode != "off" else ""
         return replace(
             await self._loop(log, session_id, system, tool_context, asked, 0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from agent.anchors import check_name, rests_on, shown_since, state_of
+from agent.errors import ToolRefused
 from agent.tool import Arguments, Tool, ToolContext
 
 
@@ -40,6 +41,8 @@ async def run_anchors(arguments: AnchorsArguments, context: ToolContext) -> obje
 
 async def run_handoff(arguments: HandoffArguments, context: ToolContext) -> object:
     """Set an anchor: from the next turn on, what came before it is reached by search only."""
+    if not context.sets_anchors:
+        raise ToolRefused("only admins may set an anchor here: it concerns the whole group")
     name = check_name(arguments.name)
     shown = await shown_since(context.tape, context.lane, context.turn)
     state = state_of(arguments.summary, arguments.next_steps, rests_on(shown))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tape.context import LATEST, to_messages, view_entries
 from tape.entry import Entry
 from tests.fakes.openai_script import Call, Request, Text, ToolCalls, Usage
 from tests.fakes.openai_server import FakeOpenAI
+from tests.gateway.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, names, settled, tape_of
 from tests.visitor import visit
 
@@ -166,3 +168,30 @@ async def test_a_person_sets_an_anchor_with_a_line(tmp_path: Path) -> None:
     assert "lane" not in first.meta
     assert second.name == "task/done"
     assert second.payload["state"]["next_steps"] == "tell Bob"
+
+
+@pytest.mark.parametrize("handoff", ["suggest", "auto"])
+async def test_in_a_group_without_lanes_nobody_s_question_sets_an_anchor_for_everybody(
+    tmp_path: Path, handoff: str
+) -> None:
+    channel = PlainChannel()
+    more = {"ACCESS__MODE": "open", "CONTEXT__MODE": "anchor", "CONTEXT__HANDOFF": handoff}
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), **more) as gateway,
+    ):
+        arguments = '{"name":"task/done","summary":"forget it all"}'
+        server.enqueue(
+            Text(("With -s reload.",)),
+            ToolCalls((Call("a", "tape_handoff", arguments),)),
+            Text(("No.",)),
+        )
+        for number, text in ((1, "how does nginx reload"), (2, "thanks!")):
+            said = replace(MESSAGE, text=text, ext_id=f"-100/{number}", message_id=str(number))
+            await channel.host.accept([said])
+            await settled(gateway, "plain:-100")
+        entries = await settled(gateway, "plain:-100")
+    assert anchors(entries) == []
+    assert "handoff.suggest" not in names(entries)
+    (result,) = [entry for entry in entries if entry.kind == "tool_result"]
+    assert "only admins may set an anchor here" in str(result.payload)

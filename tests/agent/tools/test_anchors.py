@@ -6,10 +6,11 @@ import pytest
 
 from agent.anchors import HINT, MOST_RESTED_ON
 from agent.errors import ToolRefused
+from agent.tool import Role, ToolContext
 from tape.entry import message, tool_call, tool_result
 from tape.handle import Tape
 from tests.agent.scripted import LANE, begin, call, new_tape
-from tests.agent.tools.using import use
+from tests.agent.tools.using import use, use_in
 
 pytestmark = pytest.mark.anyio
 
@@ -36,6 +37,28 @@ async def test_a_handoff_sets_an_anchor_of_the_turn_s_lane(tape: Tape) -> None:
     assert anchor.payload["state"] == {"summary": "it works"}
     assert anchor.meta == {"lane": "a", "turn": "t-1"}
     assert (await tape.recent(1))[0].name == "handoff"
+
+
+@pytest.mark.parametrize(
+    ("role", "lane", "shared", "may"),
+    [
+        (Role.STRANGER, None, True, False),
+        (Role.MEMBER, None, True, False),
+        (Role.ADMIN, None, True, True),
+        (Role.STRANGER, "a", True, True),
+        (Role.STRANGER, None, False, True),
+    ],
+)
+async def test_an_anchor_for_a_whole_group_is_set_for_admins_only(
+    tape: Tape, role: Role, lane: str | None, shared: bool, may: bool
+) -> None:
+    context = ToolContext(tape, role, lane, "t-1", shared=shared)
+    if may:
+        assert (await use_in(context, "tape.handoff", name="task/done"))["anchor"] == "task/done"
+        return
+    with pytest.raises(ToolRefused, match="only admins may set an anchor here"):
+        await use_in(context, "tape.handoff", name="task/done")
+    assert await tape.anchors() == []
 
 
 async def test_a_handoff_tells_what_remains_to_be_done(tape: Tape) -> None:

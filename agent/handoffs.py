@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from agent.anchors import HINT, excerpts, rests_on, shown_since, state_of
-from agent.log import TurnLog
+from agent.log import TurnLog, steered_into
 from tape.context import TURN_RETAKE
 from tape.entry import ANCHOR, EVENT, NewEntry, event, handoff, message
 
@@ -90,7 +90,8 @@ class Handoffs:
     async def at_the_end(self, log: TurnLog) -> tuple[NewEntry, ...]:
         """Return the anchor that is due, unless the turn has set one itself.
 
-        The question is taken again after it: the next view begins with it and its answer.
+        The question, and what was steered into the turn, is taken again after it: the next view
+        begins with them and their answer.
         """
         if not self.due:
             return ()
@@ -99,7 +100,8 @@ class Handoffs:
             return ()
         shown = await shown_since(log.tape, log.lane, log.turn)
         state = state_of(excerpts(shown), "", rests_on(shown))
-        again = event(TURN_RETAKE, {"turn": log.turn, "takes": list(self.asked)})
+        takes = dict.fromkeys([*self.asked, *await steered_into(log.tape, log.turn)])
+        again = event(TURN_RETAKE, {"turn": log.turn, "takes": list(takes)})
         return (*handoff(_NAMES[self.due], {**state, "why": self.due}), again)
 
 

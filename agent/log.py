@@ -6,7 +6,8 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import Final
 
-from tape.entry import Entry, NewEntry
+from tape.context import TURN_RETAKE
+from tape.entry import EVENT, Entry, NewEntry
 from tape.handle import Tape
 
 MOST_KNOWN: Final = 10_000
@@ -28,6 +29,13 @@ class Once:
                 self._known.popitem(last=False)
         self._known.move_to_end(known)
         return self._known[known]
+
+
+async def steered_into(tape: Tape, turn: str) -> list[int]:
+    """Return the entries of the questions that a turn took while it ran."""
+    takes = await tape.find(turn=turn, kinds=(EVENT,), name=TURN_RETAKE)
+    told = [take.payload["data"] for take in takes]
+    return list(dict.fromkeys(n for data in told if data.get("steered") for n in data["takes"]))
 
 
 class TurnLog:

@@ -12,10 +12,10 @@ from pydantic import Field
 
 from agent.anchors import HINT, bare_text, who
 from agent.errors import ToolRefused
+from agent.log import steered_into
 from agent.tool import Arguments, Tool, ToolContext
 from agent.tools.other_chats import tape_of
-from tape.context import TURN_RETAKE
-from tape.entry import ANCHOR, EVENT, MESSAGE, Entry, parse_date, utc_iso
+from tape.entry import ANCHOR, MESSAGE, Entry, parse_date, utc_iso
 from tape.errors import QueryRefused
 
 EXCERPT: Final = 300
@@ -64,9 +64,7 @@ async def _asked(context: ToolContext) -> set[int]:
     """Return the entries of the question that is answered, and of what was steered into it."""
     if not context.turn:
         return set(context.asked)
-    takes = await context.tape.find(turn=context.turn, kinds=(EVENT,), name=TURN_RETAKE)
-    steered = [take.payload["data"] for take in takes if take.payload["data"].get("steered")]
-    return {*context.asked, *(number for data in steered for number in data["takes"])}
+    return {*context.asked, *await steered_into(context.tape, context.turn)}
 
 
 def _is_echo(entry: Entry, turn: str) -> bool:

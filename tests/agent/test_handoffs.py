@@ -13,7 +13,7 @@ from agent.handoffs import SUGGEST, Handoffs, Mode, Why, is_note
 from agent.model import ModelRequest
 from agent.offline_model import last_said
 from agent.tools import BUILTIN_TOOLS
-from tape.context import TURN_START
+from tape.context import TURN_RETAKE, TURN_START
 from tape.entry import event, message
 from tape.handle import Tape
 from tests.agent.scripted import (
@@ -240,6 +240,24 @@ async def test_after_an_automatic_anchor_the_view_begins_with_it_and_the_last_qu
     texts = [str(told["content"]) for told in model.requests[0].messages]
     assert texts[0].startswith("[Anchor created: task/done]")
     assert texts[1:] == [QUESTION, "ok", "And now?"]
+
+
+async def test_after_an_automatic_anchor_a_question_that_was_steered_into_the_turn_is_shown(
+    tape: Tape,
+) -> None:
+    (asked,) = [entry.id for entry in await tape.read() if "inbox" in entry.meta]
+    made = stage(tape, handoffs=Handoffs("auto", "done", (asked,)))
+    (other,) = await tape.append(message("user", "And where?", inbox=2, lane=LANE))
+    take = {"turn": TURN, "takes": [other.id], "steered": True}
+    await made.log.record(event(TURN_RETAKE, take))
+    await made.log.record(event(TURN_RETAKE, take))
+    await made.run(ScriptedModel(says("ok")))
+    await ended(made)
+    await next_turn(tape)
+    model = ScriptedModel(says("ok"))
+    await stage(tape, turn="t-2").run(model)
+    texts = [str(told["content"]) for told in model.requests[0].messages]
+    assert texts[1:] == [QUESTION, "And where?", "ok", "And now?"]
 
 
 def test_the_offline_model_does_not_take_a_hint_for_a_person_s_words() -> None:

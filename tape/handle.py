@@ -13,12 +13,13 @@ from uuid import uuid4
 
 from tape.construct.constructor import BUDGET, Constructed, ContextConstructor
 from tape.context import Message, TapeContext, default_tape_context, view
+from tape.deleted import MESSAGE_DELETE, deleted, words_of
 from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, event, handoff
 from tape.errors import TapeError
 from tape.fork import DISCARDED, INFIX, MERGED, OPENING, closes, opening
-from tape.query import MOST_NAMES, Query, locating
+from tape.query import MOST_NAMES, Query, locating, told_of
 from tape.reads import Reads
-from tape.search.find import Near, search, shown_entries, shown_hits
+from tape.search.find import LEAST_PAGE, Near, search, shown_entries, shown_hits
 from tape.search.scan import scan_there, scanning
 from tape.search.wanted import Wanted
 from tape.store import TapeStore
@@ -152,8 +153,14 @@ class ForkTape(Tape):
         return self.at + await super().size() - OPENING
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query on the parent's part and the fork's own, as on one tape."""
+        """Answer a query on the parent's part and the fork's own, as on one tape.
+
+        Asked up to its end for deletions, or for what became of entries, it also answers which the
+        parent was told of since: what is gone there is gone here. Such have their ids there.
+        """
         query = await self._located(query)
+        if await self._asks_for_deletions(query):
+            return await self._with_later(query)
         if query.newest:
             own = await self._own(query)
             rest = None if query.limit is None else query.limit - len(own)
@@ -164,24 +171,29 @@ class ForkTape(Tape):
 
     async def hits(self, query: Query, wanted: Wanted) -> list[Entry]:
         """Return the newest hits: the fork's own, each asked by itself, then the parent's."""
-        own = await scan_there(scanning(query, wanted), self._own)
+        found: list[Entry] = []
         limit = query.limit or 0
-        before = self.at + 1 if query.before is None else min(query.before, self.at + 1)
-        if len(own.hits) >= limit:
-            return own.hits
-        rest = replace(query, before=before, limit=limit - len(own.hits))
-        return [*own.hits, *(await self.parent.hits(rest, wanted))]
+        while len(found) < limit:
+            size = max(limit - len(found), LEAST_PAGE)
+            page = await self._hits(replace(query, limit=size), wanted, size)
+            found += await self.shown(page)
+            if len(page) < size:
+                break
+            query = replace(query, before=page[-1].id)
+        return found[:limit]
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
         """Return what the parent has that means nearly the same; its own is found by words."""
         before = self.at + 1 if query.before is None else min(query.before, self.at + 1)
-        return await self.parent.near(replace(query, before=before), text)
+        found = await self.parent.near(replace(query, before=before), text)
+        shown = {entry.id for entry in await self.shown([entry for entry, _ in found])}
+        return [one for one in found if one[0].id in shown]
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the fork's own entries, and those of the parent that it still shows."""
-        inherited = [entry for entry in entries if entry.id <= self.at]
-        shown = {entry.id for entry in await self.parent.shown(inherited)}
-        return [entry for entry in entries if entry.id > self.at or entry.id in shown]
+        """Return the entries whose words were deleted neither here nor on the parent."""
+        said = [number for entry in entries if (number := _words_of(entry)) is not None]
+        gone = await deleted(self, int(min(said))) if said else set()
+        return [entry for entry in entries if _words_of(entry) not in gone]
 
     async def own_entries(self) -> list[Entry]:
         """Return what was written inside the fork, with its provisional ids."""
@@ -226,6 +238,40 @@ class ForkTape(Tape):
             found: Query = done.value
             return found
 
+    async def _asks_for_deletions(self, query: Query) -> bool:
+        if query.about is None:
+            return query.any_name == (MESSAGE_DELETE,) and query.before is None
+        names = query.any_name
+        if names is not None and MESSAGE_DELETE not in names:
+            return False
+        return query.before is None or query.before > await self.size()
+
+    async def _with_later(self, query: Query) -> list[Entry]:
+        """Answer a query with the deletions that the parent was told of behind `at`."""
+        asked = replace(query, limit=None)
+        after = min(query.after, self.at)
+        later = replace(asked, after=after, before=None, name=MESSAGE_DELETE, names=None)
+        inherited = await self._inherited(asked, None)
+        told = [
+            entry
+            for entry in await self.parent.query(later)
+            if (number := told_of(entry)) is not None
+            and number <= self.at
+            and entry not in inherited
+        ]
+        found = [*inherited, *told, *(await self._own(asked))]
+        if query.limit is None:
+            return found
+        return found[max(len(found) - query.limit, 0) :] if query.newest else found[: query.limit]
+
+    async def _hits(self, query: Query, wanted: Wanted, limit: int) -> list[Entry]:
+        own = await scan_there(scanning(query, wanted), self._own)
+        before = self.at + 1 if query.before is None else min(query.before, self.at + 1)
+        if len(own.hits) >= limit:
+            return own.hits
+        rest = replace(query, before=before, limit=limit - len(own.hits))
+        return [*own.hits, *(await self.parent.hits(rest, wanted))]
+
     async def _inherited(self, query: Query, limit: int | None) -> Sequence[Entry]:
         before = self.at + 1 if query.before is None else min(query.before, self.at + 1)
         if before <= query.after + 1 or limit == 0:
@@ -269,6 +315,11 @@ async def find_fork(store_tape: Tape) -> ForkTape:
     if INFIX in parent.name:
         parent = await find_fork(parent)
     return ForkTape(parent, store_tape.name, int(data["at"]), bool(data["merge_back"]))
+
+
+def _words_of(entry: Entry) -> float | None:
+    """Return the message whose words an entry repeats, an edit's event among them."""
+    return words_of(entry) if entry.kind == MESSAGE else told_of(entry)
 
 
 def _told(anchor: Entry) -> dict[str, Any]:

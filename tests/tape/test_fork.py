@@ -9,11 +9,13 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
+from tape.deleted import deletion
 from tape.entry import Entry, NewEntry, anchor, message
 from tape.errors import StoreUnavailable, TapeError
 from tape.fork import DISCARDED, MERGED
 from tape.handle import ForkTape, Tape, find_fork, open_fork
 from tape.memory import MemoryStore
+from tape.past import PastTape
 from tape.query import Query
 from tape.service import TapeService
 from tape.store import TapeInfo, TapeStore
@@ -217,3 +219,49 @@ async def test_what_a_model_calls_its_anchors_does_not_end_a_fork(service: TapeS
 async def test_a_tape_that_is_no_fork_is_not_taken_for_one(service: TapeService) -> None:
     with pytest.raises(TapeError, match="is not a fork"):
         await find_fork(service.tape(T))
+
+
+# What is deleted.
+
+
+async def test_what_is_deleted_after_a_fork_was_opened_is_gone_in_it_too(
+    store: MemoryStore,
+) -> None:
+    tape = Tape(store, T)
+    (said,) = await tape.append(message("user", "a secretword"))
+    await tape.handoff("phase:one")
+    await tape.append(message("user", "filler"))
+    early = await tape.fork()
+    within = await early.fork()
+    await tape.append(message("user", "later"), deletion(said.id, "1"))
+    for fork in (early, within, await tape.fork(at="phase:one")):
+        assert "secretword" not in str(await fork.full_context())
+        built = await fork.context_for("filler")
+        assert built.messages
+        assert "secretword" not in str(built.messages)
+        assert await fork.search("secretword") == []
+    assert "secretword" in str(await PastTape(early, said.id).full_context())
+
+
+async def test_a_deletion_of_what_the_parent_got_later_touches_nothing_of_the_fork(
+    store: MemoryStore,
+) -> None:
+    tape = Tape(store, T)
+    fork = await tape.fork()
+    (own,) = await fork.append(message("user", "kept"))
+    (other,) = await tape.append(message("user", "other"))
+    assert own.id == other.id
+    await tape.append(deletion(other.id, "1"))
+    assert "kept" in str(await fork.full_context())
+    assert [entry.text for entry in await fork.search("kept")] == ["kept"]
+
+
+async def test_what_a_fork_deletes_is_not_found_in_it(store: MemoryStore) -> None:
+    tape = Tape(store, T)
+    (said,) = await tape.append(message("user", "word of the chat"))
+    fork = await tape.fork()
+    (own,) = await fork.append(message("user", "word of the fork"))
+    await fork.append(message("user", "word that stays"))
+    await fork.append(deletion(own.id, "1"), deletion(said.id, "2"))
+    assert [entry.text for entry in await fork.search("word")] == ["word that stays"]
+    assert len(await tape.search("word")) == 1

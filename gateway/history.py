@@ -43,7 +43,7 @@ def _person(entry: Entry) -> Shown:
         id=meta["message_id"],
         role="person",
         author_id=meta["author"],
-        author=meta["name"],
+        author=meta.get("name", ""),
         text=meta["text"],
         date=meta["said_at"],
         reply_to=meta.get("reply_to"),

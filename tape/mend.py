@@ -26,6 +26,7 @@ from tape.entry import (
     as_date,
     utc_iso,
 )
+from tape.mend_meta import without_unfit
 
 DEEPEST: Final = 60
 LONGEST_LINE: Final = 32 * 1024 * 1024
@@ -129,13 +130,31 @@ def _fit(kind: str, payload: Any, note: Note) -> tuple[str, dict[str, Any]]:
 
 
 def _message(payload: dict[str, Any]) -> dict[str, Any] | None:
-    fits = isinstance(payload.get("role"), str) and isinstance(payload.get("content"), str | list)
+    content, calls = payload.get("content"), payload.get("tool_calls")
+    fits = (
+        isinstance(payload.get("role"), str)
+        and (isinstance(content, str) or _is_list_of(content, dict))
+        and (calls is None or _are_calls(calls))
+        and isinstance(payload.get("tool_call_id"), str | None)
+    )
     return payload if fits else None
 
 
 def _calls(payload: dict[str, Any]) -> dict[str, Any] | None:
-    calls = payload.get("calls")
-    return payload if _is_list_of(calls, dict) else None
+    return payload if _are_calls(payload.get("calls")) else None
+
+
+def _are_calls(value: object) -> bool:
+    return isinstance(value, list) and all(_is_call(one) for one in value)
+
+
+def _is_call(value: object) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("id"), str | None):
+        return False
+    function = value.get("function")
+    return function is None or (
+        isinstance(function, dict) and isinstance(function.get("name"), str | None)
+    )
 
 
 def _results(payload: dict[str, Any]) -> dict[str, Any] | None:
@@ -174,6 +193,11 @@ def _takes(data: dict[str, Any]) -> bool:
     return all(_is_list_of(numbers, int) for numbers in lists)
 
 
+def _media(data: dict[str, Any]) -> bool:
+    lists = (data.get("refused", []), data.get("images", []))
+    return _names_an_entry(data) and all(_is_list_of(texts, str) for texts in lists)
+
+
 def _names_an_entry(data: dict[str, Any]) -> bool:
     return type(data.get("entry")) is int
 
@@ -192,7 +216,7 @@ _EVENTS: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "turn.retake": _takes,
     "message.delete": _names_an_entry,
     "message.edit": lambda data: _names_an_entry(data) and "content" in data,
-    "message.media": _names_an_entry,
+    "message.media": _media,
 }
 
 
@@ -202,7 +226,7 @@ def _meta(meta: Any, note: Note) -> dict[str, Any]:
     if not isinstance(meta, dict):
         note("with a meta that is no object: kept under meta.value")
         return {"value": meta}
-    return _without_marks(meta)
+    return without_unfit(_without_marks(meta), note)
 
 
 def _without_marks(meta: dict[str, Any]) -> dict[str, Any]:

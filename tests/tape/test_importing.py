@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from tape.context import pair_up
 from tape.entry import Entry, anchor, event, message, to_line, tool_call, tool_result
 from tape.errors import AppendRefused
 from tape.file import FileStore
@@ -57,7 +58,10 @@ async def taken(path: Path, store: MemoryStore | None = None) -> tuple[list[Entr
 
 async def test_our_own_export_comes_back_as_it_was(tmp_path: Path) -> None:
     tape = Tape(MemoryStore(), T)
-    await tape.append(message("user", "你好", inbox=4, lane="a"), anchor("phase:one", {"b": 1}))
+    said = {"message_id": "7", "author": "u1", "text": "你好", "said_at": DAY}
+    link = {"parent": "6", "why": "a reply", "to": ["u2"]}
+    arrived = message("user", "你好", inbox=4, lane="a", link=link, **said)
+    await tape.append(arrived, anchor("phase:one", {"b": 1}))
     await tape.append(event("turn.start", {"turn": "t1", "takes": [3]}))
     await tape.append(tool_call([{"id": "c"}]), tool_result(["r", {"x": None}]))
     await tape.append(message("user", "again", prompt_of=3), event("message.delete", {"entry": 3}))
@@ -264,3 +268,70 @@ async def test_a_tape_that_grows_while_a_file_is_read_takes_nothing_in(tmp_path:
     with pytest.raises(AppendRefused, match="3 entries where 0"):
         await work.write()
     assert await store.size(T) == 3
+
+
+# What would break the readers of a tape.
+
+ARRIVED: Final = {"inbox": 1, "message_id": "7", "author": "u", "text": "t", "said_at": DAY}
+
+
+@pytest.mark.parametrize(
+    ("meta", "name"),
+    [
+        ({"inbox": 1, "lane": "x"}, "inbox"),
+        ({"inbox": "1"}, "inbox"),
+        ({**ARRIVED, "lane": "x", "said_at": "yesterday"}, "inbox"),
+        ({**ARRIVED, "lane": "x", "link": "y"}, "link"),
+        ({**ARRIVED, "lane": "x", "link": {"to": [{"a": 1}]}}, "link"),
+        ({**ARRIVED, "lane": "x", "link": {"parent": {}}}, "link"),
+        ({"lane": 5}, "lane"),
+        ({"turn": {"a": 1}}, "turn"),
+        ({"prompt_of": [1]}, "prompt_of"),
+        ({"edit_of": {"a": 1}}, "edit_of"),
+        ({"author": ["u"]}, "author"),
+        ({"media": [1]}, "media"),
+        ({"reply_to": [1]}, "reply_to"),
+    ],
+)
+async def test_a_mark_that_no_reader_could_read_is_taken_off(
+    tmp_path: Path, meta: dict[str, Any], name: str
+) -> None:
+    path = write(tmp_path / "t.jsonl", START, said(2, "hello", meta={**meta, "mine": [1]}))
+    entries, report = await taken(path)
+    rest = {key: value for key, value in meta.items() if key != name}
+    assert entries[1].meta == {**rest, "mine": [1]}
+    assert report.mended == {f"its {name} is not as tapes have it: taken off": 1}
+
+
+async def test_an_author_that_is_no_text_takes_the_message_out_of_its_room(tmp_path: Path) -> None:
+    meta = {**ARRIVED, "lane": "x", "author": {"a": 1}}
+    entries, _report = await taken(write(tmp_path / "t.jsonl", START, said(2, "a", meta=meta)))
+    assert not entries[1].meta.keys() & {"inbox", "author"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        ("tool_call", {"calls": [{"id": "1", "function": "x"}]}),
+        ("tool_call", {"calls": [{"id": ["1"], "function": {"name": "x"}}]}),
+        ("tool_call", {"calls": [{"id": "1", "function": {"name": ["x"]}}]}),
+        ("message", {"role": "assistant", "content": "x", "tool_calls": "x"}),
+        ("message", {"role": "assistant", "content": "x", "tool_calls": ["x"]}),
+        ("message", {"role": "tool", "content": "x", "tool_call_id": ["a"]}),
+        ("message", {"role": "user", "content": [1, None, {"text": "x"}]}),
+        ("event", {"name": "message.media", "data": {"entry": 1, "refused": 5}}),
+        ("event", {"name": "message.media", "data": {"entry": 1, "images": [7]}}),
+    ],
+)
+async def test_what_would_break_a_view_is_kept_as_an_event(
+    tmp_path: Path, kind: str, payload: dict[str, Any]
+) -> None:
+    line = {"id": 2, "kind": kind, "payload": payload, "meta": {}, "date": DAY}
+    store = MemoryStore()
+    entries, _report = await taken(write(tmp_path / "t.jsonl", START, line), store)
+    assert entries[1].name == f"import.{kind}"
+    assert entries[1].payload["data"]["payload"] == payload
+    tape = Tape(store, T)
+    assert len(pair_up(await tape.full_context())) == 1
+    assert (await tape.context_for("x")).messages
+    assert await tape.context_summary()

@@ -66,14 +66,20 @@ class Folder:
         return self.path / f"{name}{SUFFIX}"
 
     def sizes(self) -> dict[str, int]:
-        """Return every tape that has a file, and how many bytes that has."""
+        """Return every tape that has a file, and how many bytes; other things are none."""
         found = {}
         with os.scandir(self.path) as items:
             for item in items:
                 tape = unquote(item.name.removesuffix(SUFFIX), errors="replace")
-                if item.name.endswith(SUFFIX) and self.file_of(tape).name == item.name:
+                if item.is_file() and self._is_of(tape, item.name):
                     found[tape] = item.stat().st_size
         return found
+
+    def _is_of(self, tape: str, name: str) -> bool:
+        try:
+            return self.file_of(tape).name == name
+        except AppendRefused:
+            return False
 
     def close(self) -> None:
         """Let others in."""

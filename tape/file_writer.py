@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -17,8 +17,8 @@ from typing import Final
 
 import apsw
 
-from tape.entry import Entry, check, dump, utc_iso, with_bootstrap
-from tape.errors import StoreUnavailable, TapeError, TapeNotAsWas
+from tape.entry import Entry, NewEntry, check, dump, utc_iso, with_bootstrap
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas
 from tape.file_check import Mark
 from tape.file_folder import Folder
 from tape.file_index import FileIndex
@@ -109,7 +109,7 @@ class FileBatches:
             for tape, size in sizes.items():
                 if marks.get(tape) != size:
                     # What is damaged is told to whoever asks for that tape; the others go on.
-                    with contextlib.suppress(TapeError), self._connection:
+                    with contextlib.suppress(TapeError, OSError), self._connection:
                         self._know(tape)
 
     def _one(self, job: Job) -> Result:
@@ -165,7 +165,7 @@ class FileBatches:
         date = utc_iso(self._now())
         block = Block(step.batch.count)
         batch = iter(step.batch)
-        while piece := list(islice(batch, PIECE)):
+        while piece := _next(batch):
             check(piece)
             entries = [
                 Entry(number, new.kind, new.payload, new.meta, new.date or date)
@@ -202,7 +202,10 @@ class FileBatches:
         path = self._folder.file_of(tape)
         if tape in self._known or not path.exists():
             return
-        self._index.read(path, self._index.make(tape))
+        try:
+            self._index.read(path, self._index.make(tape))
+        except OSError as cause:  # this tape's trouble, not that of others
+            raise StoreUnavailable(f"{path} cannot be read: {cause.strerror}") from cause
         self._known.add(tape)
 
     def _earlier(self, stage: _Stage, key: str) -> tuple[Entry, ...] | None:
@@ -244,6 +247,14 @@ class FileBatches:
         for stage in self._stages.values():
             with contextlib.suppress(OSError):
                 os.truncate(stage.path, stage.start)
+
+
+def _next(batch: Iterator[NewEntry]) -> list[NewEntry]:
+    """Read a piece of an import; raises AppendRefused where that fails: others' appends go on."""
+    try:
+        return list(islice(batch, PIECE))
+    except (OSError, ValueError) as cause:
+        raise AppendRefused(f"what is taken in cannot be read ({cause})") from cause
 
 
 def _open(stage: _Stage) -> int:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
 import pytest
 
-from tape.entry import Entry, NewEntry, anchor, message
+from tape.entry import Entry, NewEntry, anchor, bootstrap, message
 from tape.errors import AppendRefused, StoreUnavailable, StoreUnfit
 from tape.file import FileReader, FileStore
 from tape.file_folder import INDEX
 from tape.file_index import open_index
 from tape.query import Query
+from tape.unit import Batch
 
 pytestmark = pytest.mark.anyio
 
@@ -375,3 +377,41 @@ async def _read_bytes(query: Query, folder: Path, blocks: int) -> int:
 
 def _bytes_read() -> int:
     return int(Path("/proc/self/io").read_text().split()[1])
+
+
+# Other things in the folder.
+
+
+async def test_what_is_no_tape_s_file_is_nobody_s_trouble(folder: Path) -> None:
+    await written(folder)
+    (folder / "a-folder.jsonl").mkdir()
+    (folder / "a-link.jsonl").symlink_to("/nowhere")
+    (folder / f"{'a' * 245}.jsonl").touch()
+    (folder / os.fsdecode(b"\xff.jsonl")).touch()
+    store = FileStore.open(folder)
+    assert [info.name for info in await store.tapes()] == [T]
+    with pytest.raises(StoreUnavailable, match="a-folder"):
+        await store.query(Query("a-folder"))
+    (said,) = await store.append(T, [message("user", "goes on")])
+    assert said.text == "goes on"
+    await store.close()
+
+
+async def test_an_import_that_cannot_be_read_fails_alone(store: FileStore) -> None:
+    def unreadable() -> Iterator[NewEntry]:
+        yield from bootstrap()
+        raise OSError("the file is gone")
+
+    refused: list[AppendRefused] = []
+
+    async def take_in() -> None:
+        with pytest.raises(AppendRefused, match="the file is gone") as caught:
+            await store.take_in("other", Batch(unreadable, 0, 3))
+        refused.append(caught.value)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(take_in)
+        tasks.start_soon(store.append, T, [said("one")])
+    assert refused
+    assert [entry.text for entry in await store.query(Query(T, kinds=("message",)))] == ["one"]
+    assert await store.size("other") == 0

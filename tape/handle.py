@@ -8,12 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from tape.construct.constructor import BUDGET, Constructed, ContextConstructor
-from tape.context import Message, TapeContext, default_tape_context, view
-from tape.deleted import MESSAGE_DELETE, deleted, words_of
+from tape.context import (
+    Message,
+    TapeContext,
+    arrange,
+    default_tape_context,
+    is_take,
+    to_messages,
+    view,
+)
+from tape.deleted import MESSAGE_DELETE, deleted, without_deleted, words_of
 from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, event, handoff
 from tape.errors import TapeError
 from tape.fork import DISCARDED, INFIX, MERGED, OPENING, closes, opening
@@ -24,6 +32,9 @@ from tape.search.scan import scan_there, scanning
 from tape.search.wanted import Wanted
 from tape.store import TapeStore
 from tape.tokens import estimate
+
+MOST_SUMMED: Final = 5_000
+"""So many entries since the last anchor are looked at for a summary."""
 
 
 class Tape(Reads):
@@ -102,18 +113,30 @@ class Tape(Reads):
 
         `entries`; `tokens`, estimated, of the view since the last anchor; `anchors`, the date of
         the latest of each name, of the newest thousand; `last_anchor` with id, name, state and
-        date, or None; `since`, how many entries of each kind follow it.
+        date, or None; `since`, how many entries of each kind follow it. Where more follow it than
+        are looked at, `partial` is true: of the newest MOST_SUMMED alone, so at least so many.
         """
-        last = await self.last_anchor()
-        since = await self.find(after=last.id if last else 0)
+        last, size = await self.last_anchor(), await self.size()
+        after = last.id if last else 0
+        since = await self.find(after=after, limit=MOST_SUMMED, newest=True)
+        partial = size - after > MOST_SUMMED
+        shown = await self._messages_among(since) if partial else await self.context()
         anchors = await self.anchors(limit=MOST_NAMES)
         return {
-            "entries": await self.size(),
-            "tokens": estimate(await self.context()),
+            "entries": size,
+            "tokens": estimate(shown),
             "anchors": {entry.name: entry.date for entry in anchors},
             "last_anchor": _told(last) if last else None,
             "since": dict(sorted(Counter(entry.kind for entry in since).items())),
+            **({"partial": True} if partial else {}),
         }
+
+    async def _messages_among(self, entries: Sequence[Entry]) -> list[Message]:
+        """Return what a view shows of entries, without what it takes from elsewhere."""
+        known = {entry.id: entry for entry in entries}
+        turned = any(is_take(entry) for entry in entries)
+        shown = arrange(entries, known) if turned else entries
+        return to_messages(await without_deleted(self, shown))
 
     async def context_for(
         self, task: str, *, budget: int = BUDGET, lane: str | None = None

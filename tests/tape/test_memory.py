@@ -6,6 +6,7 @@ import pytest
 
 from tape.entry import NewEntry, message
 from tape.errors import StoreUnavailable, TapeError
+from tape.handle import MOST_SUMMED, Tape
 from tape.memory import MemoryStore
 from tape.query import Query
 from tape.schema import Schema
@@ -66,3 +67,16 @@ async def test_a_closed_store_takes_and_tells_nothing() -> None:
         await store.append(T, [message("user", "a")])
     with pytest.raises(StoreUnavailable):
         await store.query(Query(T))
+
+
+async def test_a_summary_of_a_long_view_tells_that_it_is_partial() -> None:
+    tape = Tape(MemoryStore(), "tape")
+    await tape.append(message("user", "x" * 400))
+    await tape.append(*[message("user", "y" * 40) for _ in range(MOST_SUMMED)])
+    summary = await tape.context_summary()
+    assert summary["partial"] is True
+    assert summary["entries"] == MOST_SUMMED + 3
+    assert summary["since"] == {"message": MOST_SUMMED}
+    assert summary["tokens"] == MOST_SUMMED * 16
+    await tape.handoff("phase:next")
+    assert "partial" not in await tape.context_summary()

@@ -3,7 +3,8 @@
 A process that was killed, or a machine that lost its power, leaves an end that nobody was told of:
 half a line, some lines of a block, or bytes that say nothing. That is cut. A line that reads as an
 entry and is not the one that was written there, or one that cannot be read and has entries behind
-it, is damage, and is told of with its number.
+it, is damage, and is told of with its number. Behind what an index has read, such lines may be
+those of a block that reached the disk in part: they are cut, and kept beside the file.
 """
 
 from __future__ import annotations
@@ -40,12 +41,16 @@ class Moved(Exception):
 
 
 class Check:
-    """Reads one file through; `end` is then the end of what counts."""
+    """Reads one file through; `end` is then the end of what counts.
+
+    `spared` tells that what lies behind it holds whole entries, and is to be kept elsewhere.
+    """
 
     def __init__(self, path: Path, known: Mark) -> None:
         self._path = path
         self._known = known
         self.end = Mark()
+        self.spared = False
 
     def blocks(self) -> Iterator[list[Placed]]:
         """Give the blocks behind the mark that was known, each whole; raises StoreUnfit, Moved."""
@@ -98,7 +103,8 @@ class Check:
             )
             raise self._unfit(number, what)
         told = at < self._known.size or not self._known.size
-        if told and any(_id_of(line) is not None for line in rest):
+        self.spared = any(_id_of(line) is not None for line in rest)
+        if told and self.spared:
             raise self._unfit(number, "cannot be read, and entries follow it")
 
     def _unfit(self, number: int, what: str) -> StoreUnfit:

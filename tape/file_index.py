@@ -7,7 +7,9 @@ believed as far as the file's own sums agree; the rest is read again.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -70,12 +72,15 @@ class FileIndex:
         Raises StoreUnfit where the file is damaged.
         """
         try:
-            end = self._note(path, number, self.mark(number))
+            check = self._note(path, number, self.mark(number))
         except Moved:
             self.forget(number)
-            end = self._note(path, number, Mark())
-        if path.stat().st_size > end.size:
-            os.truncate(path, end.size)
+            check = self._note(path, number, Mark())
+        end = check.end.size
+        if path.stat().st_size > end:
+            if check.spared:
+                _keep(path, end)
+            os.truncate(path, end)
 
     def forget(self, number: int) -> None:
         """Forget what a tape's file held."""
@@ -115,7 +120,7 @@ class FileIndex:
         """Run a statement."""
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
 
-    def _note(self, path: Path, number: int, known: Mark) -> Mark:
+    def _note(self, path: Path, number: int, known: Mark) -> Check:
         check = Check(path, known)
         dated, _newest = self.newest(number)
         for block in check.blocks():
@@ -124,12 +129,25 @@ class FileIndex:
             self._add_keys(number, block)
         if check.end != known:
             self.set_mark(number, check.end)
-        return check.end
+        return check
 
     def _add_keys(self, number: int, block: Sequence[Placed]) -> None:
         asked = [one.line for one in block if one.line.key is not None]
         if asked and asked[0].key is not None:
             self.add_key(number, asked[0].key, [line.entry for line in asked])
+
+
+def _keep(path: Path, start: int) -> None:
+    """Copy a file's end to `<file>.cut-<n>` beside it, on the disk before it is cut."""
+    numbers = itertools.count(1)
+    while (kept := path.with_name(f"{path.name}.cut-{next(numbers)}")).exists():
+        pass
+    with path.open("rb") as file, kept.open("xb") as copy:
+        file.seek(start)
+        shutil.copyfileobj(file, copy)
+        copy.flush()
+        os.fsync(copy.fileno())
+    kept.chmod(0o600)
 
 
 def _about(entry: Entry) -> int | None:

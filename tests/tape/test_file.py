@@ -247,6 +247,20 @@ async def test_garbage_behind_a_tape_is_cut(
     assert path.read_bytes() == content
 
 
+async def test_whole_entries_behind_what_cannot_be_read_are_kept_beside_the_file(
+    folder: Path,
+) -> None:
+    path = await written(folder)
+    content = path.read_bytes()
+    whole = await entries_of(folder)
+    end = b"\x00\x00\n" + content.splitlines(keepends=True)[-1]
+    for number in (1, 2):
+        path.write_bytes(content + end)
+        assert await entries_of(folder) == whole
+        assert path.read_bytes() == content
+        assert path.with_name(f"{path.name}.cut-{number}").read_bytes() == end
+
+
 # Damage: told of, and left as it is.
 
 

@@ -241,6 +241,7 @@ class Transaction:
             newest += len(piece)
             dated = max(dated, *(entry.date for entry in written))
         step.batch.check(newest)
+        self._wrote[tape] = step.tape
         return Outcome(changed=step.batch.count)
 
     def _write(self, tape: int, newest: int, dated: str, batch: list[NewEntry]) -> list[Entry]:

@@ -27,6 +27,7 @@ from tape.search.scan import Scanned
 from tape.search.wanted import Wanted
 from tape.service import TapeService
 from tape.sqlite import SqliteStore, tape_schema
+from tape.unit import Batch
 
 pytestmark = pytest.mark.anyio
 
@@ -85,6 +86,14 @@ async def test_what_is_said_is_indexed_in_the_background(store: SqliteStore, pat
     await store.indexed()
     assert places(path, "plum") == [ROOM + 3, ROOM + 5, 2 * ROOM + 3]
     assert store.search_state().ready
+
+
+async def test_what_is_taken_in_is_indexed(store: SqliteStore, path: Path) -> None:
+    await store.append("other", [said("plum")])
+    await store.indexed()
+    await store.take_in(T, Batch(lambda: (said(f"pear {n}") for n in range(3)), 0, 3))
+    await store.indexed()
+    assert places(path, "pear") == [2 * ROOM + n for n in (1, 2, 3)]
 
 
 async def test_a_store_that_is_opened_again_indexes_what_it_lacks(path: Path) -> None:

@@ -85,6 +85,7 @@ class FileIndex:
     def forget(self, number: int) -> None:
         """Forget what a tape's file held."""
         self.run("forget_entries", tape=number)
+        self.run("forget_late", tape=number)
         self.run("forget_keys", tape=number)
         self.set_mark(number, Mark())
 
@@ -99,17 +100,22 @@ class FileIndex:
 
     def add(self, number: int, dated: str, placed: Sequence[tuple[Entry, int, int]]) -> None:
         """Note entries, each with its place and size in the file."""
-        late = late_ones((entry for entry, _at, _size in placed), dated)
+        behind = bool(placed) and placed[0][0].date < dated
+        last = self.run("newest", tape=number)[0][2] if behind else 0
+        late = late_ones((entry for entry, _at, _size in placed), dated, last)
         rows = [
             (
                 *(number, entry.id, entry.kind, entry.name),
                 *(_text(entry.meta.get(mark)) for mark in ("author", "lane", "turn")),
                 _about(entry),
-                *(1 if entry.id in late else None, entry.date, at, size),
+                *(late.get(entry.id), entry.date, at, size),
             )
             for entry, at, size in placed
         ]
         self._connection.executemany(self._sql["tape.add_entry"], rows)
+        for entry, _at, _size in placed:
+            if entry.id in late:
+                self.run("add_late", tape=number, id=entry.id, date=entry.date)
 
     def add_key(self, number: int, key: str, asked: Sequence[Entry]) -> None:
         """Note the entries that an append with a key asked for."""

@@ -209,10 +209,9 @@ class Transaction:
             earlier = self._sequence("find_key", {"tape": tape, "key": step.key})
             if earlier:
                 return Outcome(self._block(tape, *earlier[0]))
-        found = self._sequence("newest", {"tape": tape})
-        dated, newest = (str(found[0][0]), found[0][1]) if found else ("", 0)
+        dated, newest, last = self._newest(tape)
         batch = with_bootstrap(step.entries, empty=newest == 0)
-        entries = self._write(tape, newest, dated, batch)
+        entries = self._write(tape, newest, (dated, last), batch)
         self._wrote[tape] = step.tape
         asked = tuple(entries[len(batch) - len(step.entries) :])
         if step.key is not None:
@@ -230,27 +229,28 @@ class Transaction:
     def _take_in(self, step: TakeIn) -> Outcome:
         """Write a batch of any size, a piece at a time; the transaction holds all of it."""
         tape = self._tape(step.tape)
-        found = self._sequence("newest", {"tape": tape})
-        dated, newest = (str(found[0][0]), found[0][1]) if found else ("", 0)
+        newest = self._newest(tape)[1]
         if newest != step.batch.after:
             raise TapeNotAsWas(step.tape, step.batch.after, newest)
         entries = iter(step.batch)
         while piece := list(islice(entries, PIECE)):
             check(piece)
-            written = self._write(tape, newest, dated, piece)
+            dated, newest, last = self._newest(tape)
+            self._write(tape, newest, (dated, last), piece)
             newest += len(piece)
-            dated = max(dated, *(entry.date for entry in written))
         step.batch.check(newest)
         self._wrote[tape] = step.tape
         return Outcome(changed=step.batch.count)
 
-    def _write(self, tape: int, newest: int, dated: str, batch: list[NewEntry]) -> list[Entry]:
+    def _write(
+        self, tape: int, newest: int, dated: tuple[str, int], batch: list[NewEntry]
+    ) -> list[Entry]:
         date = utc_iso(self._now())
         entries = [
             Entry(number, new.kind, new.payload, new.meta, new.date or date)
             for number, new in enumerate(batch, start=newest + 1)
         ]
-        late = late_ones(entries, dated)
+        late = late_ones(entries, *dated)
         rows = [
             (
                 tape,
@@ -260,7 +260,7 @@ class Transaction:
                 _text(entry.meta.get("author")),
                 _text(entry.meta.get("lane")),
                 _text(entry.meta.get("turn")),
-                1 if entry.id in late else None,
+                late.get(entry.id),
                 dump(entry.payload),
                 dump(entry.meta),
                 entry.date,
@@ -268,7 +268,14 @@ class Transaction:
             for entry in entries
         ]
         self._connection.executemany(self._sql["tape.add_entry"], rows)
+        behind = ({"tape": tape, "id": e.id, "date": e.date} for e in entries if e.id in late)
+        self._connection.executemany(self._sql["tape.add_late"], behind)
         return entries
+
+    def _newest(self, tape: int) -> tuple[str, int, int]:
+        """Return the latest date of a tape, the id of its newest entry, and of the one so dated."""
+        found = self._sequence("newest", {"tape": tape})
+        return (str(found[0][0]), found[0][1], found[0][2]) if found else ("", 0, 0)
 
     def _block(self, tape: int, first: int, count: int) -> tuple[Entry, ...]:
         values = {"tape": tape, "first": first, "last": first + count - 1}
@@ -284,14 +291,17 @@ class Transaction:
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
 
 
-def late_ones(entries: Iterable[Entry], newest: str) -> set[int]:
-    """Return the ids of those dated before `newest`, or before one that stands before them."""
-    late = set()
+def late_ones(entries: Iterable[Entry], newest: str, last: int) -> dict[int, int]:
+    """Return which are dated before one that stands before them, each with the last in order.
+
+    `newest` is the latest date before them, and `last` the id of the last entry dated so.
+    """
+    late = {}
     for entry in entries:
         if entry.date < newest:
-            late.add(entry.id)
+            late[entry.id] = last
         else:
-            newest = entry.date
+            newest, last = entry.date, entry.id
     return late
 
 

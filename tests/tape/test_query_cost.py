@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from tape.sqlite import SqliteStore, tape_schema
 pytestmark = pytest.mark.anyio
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+FAR = datetime(9999, 1, 1, tzinfo=UTC)
 READS = {
     "newest": Query("t", limit=5, newest=True),
     "oldest": Query("t", limit=5),
@@ -61,6 +63,30 @@ async def test_what_is_not_there_is_not_looked_for(query: Query, tmp_path: Path)
     assert await _steps(query, tmp_path / "long.db", blocks=100, hits=False) < 800
 
 
+async def test_one_date_of_the_future_makes_nothing_dear(tmp_path: Path) -> None:
+    """All entries behind it are late; appends and dates do not walk over them."""
+    short = await _behind_the_future(tmp_path / "short.db", 1000)
+    long = await _behind_the_future(tmp_path / "long.db", 16_000)
+    assert long < 2 * short
+
+
+async def _behind_the_future(path: Path, count: int) -> int:
+    store = SqliteStore.open(path, now=lambda: MOMENT)
+    await store.append("t", [replace(message("user", ""), date=utc_iso(FAR))])
+    for number in range(0, count, 1000):
+        date = utc_iso(MOMENT + timedelta(hours=number))
+        await store.append("t", [replace(message("user", ""), date=date)] * 1000)
+    await store.close()
+    dated = Query("t", since="2025", until="2099", limit=1, newest=True)
+
+    def read(reader: Reader) -> None:
+        (newest,) = reader.select("tape.newest", {"tape": 1})
+        assert newest["date"] == utc_iso(FAR)
+        assert [entry.id for entry in reader.query(dated)] == [count + 3]
+
+    return _counted(path, read)
+
+
 async def _steps(query: Query, path: Path, blocks: int, *, hits: bool = True) -> int:
     """Return how many steps SQLite's machine takes to answer, on a tape of so many blocks."""
     store = SqliteStore.open(path, now=lambda: MOMENT)
@@ -72,6 +98,15 @@ async def _steps(query: Query, path: Path, blocks: int, *, hits: bool = True) ->
         block = [*said, edit, *handoff(f"phase:{number}")]
         await store.append("t", [replace(new, date=date) for new in block])
     await store.close()
+
+    def read(reader: Reader) -> None:
+        assert bool(reader.query(query)) is hits
+
+    return _counted(path, read)
+
+
+def _counted(path: Path, read: Callable[[Reader], None]) -> int:
+    """Return how many steps SQLite's machine takes for a read."""
     taken = 0
 
     def count() -> bool:
@@ -82,6 +117,6 @@ async def _steps(query: Query, path: Path, blocks: int, *, hits: bool = True) ->
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     connection.set_progress_handler(count, 1)
     reader = Reader(connection, tape_schema().statements)
-    assert bool(reader.query(query)) is hits
+    read(reader)
     reader.close()
     return taken

@@ -37,6 +37,9 @@ ORDER BY pos
 DELETE FROM entry
 WHERE pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295
 
+-- name: forget_late
+DELETE FROM late_block WHERE tape = :tape
+
 -- name: forget_keys
 DELETE FROM append_key WHERE tape = :tape
 

@@ -7,15 +7,13 @@ SELECT tape FROM tape WHERE name = :name
 INSERT INTO tape (name) VALUES (:name) RETURNING tape
 
 -- name: newest
--- The newest entry of a tape that is not late, by which those behind it are judged, and its id.
-SELECT date, (
-    SELECT id FROM entry
-    WHERE pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295
-    ORDER BY pos DESC LIMIT 1
-)
-FROM entry
-WHERE pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295 AND late IS NULL
-ORDER BY pos DESC LIMIT 1
+-- The date by which new entries of a tape are judged, the id of the newest entry, and the id of the
+-- one that is dated so: the newest that is not late.
+SELECT dated.date, newest.id, dated.id
+FROM entry AS newest
+CROSS JOIN entry AS dated ON dated.pos = :tape * 4294967296 + coalesce(newest.late, newest.id)
+WHERE newest.pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295
+ORDER BY newest.pos DESC LIMIT 1
 
 -- name: newest_id
 -- The id of the newest entry of a tape; 0 where it has none.
@@ -27,6 +25,11 @@ WHERE pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295
 -- One entry at the end of a tape.
 INSERT INTO entry (pos, tape, id, kind, name, author, lane, turn, late, payload, meta, date)
 VALUES (?1 * 4294967296 + ?2, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+
+-- name: add_late
+-- One of the late entries: it may be the oldest among its neighbours.
+INSERT INTO late_block (tape, block, oldest) VALUES (:tape, :id / 1024, :date)
+ON CONFLICT DO UPDATE SET oldest = excluded.oldest WHERE excluded.oldest < oldest
 
 -- name: find_key
 -- The block that an append with this key wrote.
@@ -140,13 +143,17 @@ AND entry_says(kind, payload, :text)
 
 -- name: dated
 -- The last entry up to a place that is not late: those are in the order of their dates.
-SELECT id, date FROM entry
-WHERE pos > :tape * 4294967296 AND pos <= :tape * 4294967296 + :id AND late IS NULL
-ORDER BY pos DESC LIMIT 1
+SELECT dated.id, dated.date
+FROM entry AS last
+CROSS JOIN entry AS dated ON dated.pos = :tape * 4294967296 + coalesce(last.late, last.id)
+WHERE last.pos = :tape * 4294967296 + :id
 
 -- name: last_late
--- The last of the entries that stand behind later ones, and are dated before this.
-SELECT max(id) FROM entry WHERE tape = :tape AND date < :date AND late = 1
+-- Behind this id no entry is late and dated before this.
+SELECT (
+    SELECT block * 1024 + 1023 FROM late_block WHERE tape = :tape AND oldest < :date
+    ORDER BY block DESC LIMIT 1
+)
 
 -- name: oldest_first
 -- By id, in which the indexes of anchors, lanes and turns end.

@@ -118,7 +118,7 @@ async def shown_entries(store: TapeStore, tape: str, page: Sequence[Entry]) -> l
     said = [number for entry in page if (number := _words_of(entry)) is not None]
     if not said:
         return list(page)
-    told = Query(tape, after=min(said), kinds=(EVENT,), name=MESSAGE_DELETE)
+    told = Query(tape, after=min(said), about=tuple(dict.fromkeys(said)), name=MESSAGE_DELETE)
     gone = {event.payload["data"]["entry"] for event in await store.query(told)}
     return [entry for entry in page if _words_of(entry) not in gone]
 

@@ -20,8 +20,14 @@ from tape.search.words import words
 RANKED: Final = 200
 """How many of the newest hits are ranked."""
 
-_AT_ONCE: Final = 16
-"""After so many entries, about a millisecond, the event loop has its turn."""
+RANKED_TEXT: Final = 4000
+"""So many characters of a hit are ranked: a longer one is no better for its end."""
+
+_AT_ONCE: Final = 8000
+"""After so many characters, about a millisecond, the event loop has its turn."""
+
+_ENTRY: Final = 500
+"""An entry counts as so many characters beside its own."""
 
 _K1: Final = 1.2
 _B: Final = 0.75
@@ -38,10 +44,13 @@ async def scores(hits: Sequence[Entry], wanted: Wanted) -> list[float]:
     needles = [_row(phrase) for phrase in wanted.phrases]
     lengths: list[int] = []
     counts: list[list[int]] = []
-    for place, entry in enumerate(hits):
-        if place % _AT_ONCE == 0:
+    read = _AT_ONCE
+    for entry in hits:
+        if read >= _AT_ONCE:
             await anyio.lowlevel.checkpoint()
-        found = words(entry)
+            read = 0
+        found = words(entry, RANKED_TEXT)
+        read += _ENTRY + sum(map(len, found.text))
         lengths.append(len(found.text) + 1)
         row = f"{_row(found.text)}\n{_row(found.who)}"
         counts.append([row.count(needle) for needle in needles])

@@ -24,12 +24,12 @@ class Words:
     who: list[str]
 
 
-def words(entry: Entry) -> Words:
-    """Return the terms of an entry; one that says nothing has none."""
-    text = terms(fold(said(entry)[:LONGEST_TEXT]))
+def words(entry: Entry, most: int = LONGEST_TEXT) -> Words:
+    """Return the terms of an entry's first characters; one that says nothing has none."""
+    text = terms(fold(said(entry)[:most]))
     name = entry.meta.get("name")
     spoken = text and entry.kind == MESSAGE and isinstance(name, str)
-    return Words(text, terms(fold(str(name)[:LONGEST_TEXT])) if spoken else [])
+    return Words(text, terms(fold(str(name)[:most])) if spoken else [])
 
 
 def said(entry: Entry) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+import anyio
 import pytest
 
 from tape.deleted import deletion
@@ -11,6 +13,8 @@ from tape.entry import Entry, NewEntry, message
 from tape.handle import Tape
 from tape.memory import MemoryStore
 from tape.query import Query
+from tape.search.rank import RANKED_TEXT, scores
+from tape.search.wanted import Wanted
 
 pytestmark = pytest.mark.anyio
 
@@ -32,6 +36,23 @@ def said(text: str) -> NewEntry:
     return message("user", text)
 
 
+async def turns_during(hits: Sequence[Entry], text: str) -> int:
+    """Return how often another task had its turn while hits were ranked."""
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(count)
+        await scores(hits, Wanted.read(text))
+        group.cancel_scope.cancel()
+    return turns
+
+
 async def test_a_search_reads_no_deletions_but_of_its_hits() -> None:
     store = Reading()
     tape = Tape(store, T)
@@ -39,3 +60,17 @@ async def test_a_search_reads_no_deletions_but_of_its_hits() -> None:
     await tape.append(*(deletion(number, "x") for number in range(100, 600)), deletion(3, "3"))
     assert [entry.id for entry in await tape.search("plum")] == [4]
     assert store.given < 10
+
+
+async def test_long_texts_are_ranked_in_turns() -> None:
+    store = MemoryStore()
+    hits = await store.append(T, [said("plum " + "слово " * 2000)] * 40)
+    assert await turns_during(hits, "plum") >= 10
+
+
+async def test_a_hit_is_ranked_by_its_beginning() -> None:
+    store = MemoryStore()
+    late = said("x " * RANKED_TEXT + "plum " * 50)
+    tape = Tape(store, T)
+    await tape.append(said("plum"), late)
+    assert [entry.id for entry in await tape.search("plum", rank=True)] == [3, 4]

@@ -27,6 +27,8 @@ from tape.file_index import open_index
 from tape.file_writer import FileBatches, know
 from tape.jsonl import unseal
 from tape.query import Query, fold
+from tape.search.scan import MOST_SCANNED, scan_here, scanning
+from tape.search.wanted import Wanted
 from tape.store import Now, TapeInfo, utc_now
 from tape.unit import Append, Batch, TakeIn, Unit
 from tape.writer import WriterThread
@@ -102,6 +104,15 @@ class FileStore:
         if query.text is None and few:
             return self._here().query(query)
         return await self._in_thread(lambda reader: reader.query(query))
+
+    async def search(self, query: Query, wanted: Wanted) -> list[Entry]:
+        """Look through the newest entries of a query, MOST_SCANNED of them, in the reader thread.
+
+        What is older is found where `before`, dates or another condition leave out what is newer.
+        """
+        await self._read_through(query.tape)
+        scan = scanning(query, wanted, MOST_SCANNED)
+        return await self._in_thread(lambda reader: scan_here(scan, reader.query).hits)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
         """List the tapes whose names begin with a prefix."""

@@ -18,12 +18,9 @@ from tape.entry import Entry
 from tape.query import Query
 from tape.search.index_file import BROKEN, ROOM, IndexFile, index_schema
 from tape.search.rows import SPAN, match_of, tables_of
-from tape.search.scan import Scanned, scan_here, scanning
+from tape.search.scan import MOST_SCANNED, Scanned, scan_here, scanning
 from tape.search.wanted import Wanted
 from tape.search.words import said
-
-MOST_SCANNED: Final = 20_000
-"""So many entries that are not in the index are looked through at most, on either side of it."""
 
 LONGEST_PAGE: Final = 2000
 _EVER: Final = "\U0010ffff"
@@ -43,7 +40,10 @@ class Part:
 
 
 class Lookup:
-    """The readers of one thread: of the tapes, and of their index."""
+    """The readers of one thread: of the tapes, and of their index.
+
+    So many entries that are not in the index are looked through, on either side of it: `most`.
+    """
 
     def __init__(self, database: Database, file: IndexFile, most: int = MOST_SCANNED) -> None:
         self._database = database

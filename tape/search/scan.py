@@ -10,12 +10,17 @@ from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Final
 
+import anyio.lowlevel
+
 from tape.entry import Entry
 from tape.query import Query
 from tape.search.wanted import Wanted
 
 FIRST_PAGE: Final = 100
 LONGEST_PAGE: Final = 1000
+
+MOST_SCANNED: Final = 20_000
+"""So many entries are looked through at most where that keeps a thread from others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ async def scan_there(scan: Scan, ask: Callable[[Query], Awaitable[list[Entry]]])
         query = next(scan)
         while True:
             query = scan.send(await ask(query))
+            await anyio.lowlevel.checkpoint()
     except StopIteration as end:
         found: Scanned = end.value
         return found

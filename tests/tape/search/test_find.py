@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+import threading
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import ClassVar, Final
 
 import anyio
 import pytest
 
 from tape.deleted import deletion
 from tape.entry import Entry, NewEntry, message
+from tape.file import FileStore
 from tape.handle import Tape
 from tape.memory import MemoryStore
 from tape.query import Query
 from tape.search.rank import RANKED_TEXT, scores
+from tape.search.scan import LONGEST_PAGE, MOST_SCANNED
 from tape.search.wanted import Wanted
 
 pytestmark = pytest.mark.anyio
@@ -36,8 +40,8 @@ def said(text: str) -> NewEntry:
     return message("user", text)
 
 
-async def turns_during(hits: Sequence[Entry], text: str) -> int:
-    """Return how often another task had its turn while hits were ranked."""
+async def turns_during(work: Awaitable[object]) -> int:
+    """Return how often another task had its turn during some work."""
     turns = 0
 
     async def count() -> None:
@@ -48,7 +52,7 @@ async def turns_during(hits: Sequence[Entry], text: str) -> int:
 
     async with anyio.create_task_group() as group:
         group.start_soon(count)
-        await scores(hits, Wanted.read(text))
+        await work
         group.cancel_scope.cancel()
     return turns
 
@@ -65,7 +69,7 @@ async def test_a_search_reads_no_deletions_but_of_its_hits() -> None:
 async def test_long_texts_are_ranked_in_turns() -> None:
     store = MemoryStore()
     hits = await store.append(T, [said("plum " + "слово " * 2000)] * 40)
-    assert await turns_during(hits, "plum") >= 10
+    assert await turns_during(scores(hits, Wanted.read("plum"))) >= 10
 
 
 async def test_a_hit_is_ranked_by_its_beginning() -> None:
@@ -74,3 +78,31 @@ async def test_a_hit_is_ranked_by_its_beginning() -> None:
     tape = Tape(store, T)
     await tape.append(said("plum"), late)
     assert [entry.id for entry in await tape.search("plum", rank=True)] == [3, 4]
+
+
+class Watched(Wanted):
+    """Notes in which threads entries are looked at."""
+
+    threads: ClassVar[set[str]] = set()
+
+    def said_in(self, entry: Entry) -> bool:
+        self.threads.add(threading.current_thread().name)
+        return super().said_in(entry)
+
+
+async def test_the_file_store_looks_through_its_newest_entries_in_a_thread(tmp_path: Path) -> None:
+    store = FileStore.open(tmp_path / "tapes")
+    await store.append(T, [said("plum")])
+    await store.append(T, [said("pear")] * (MOST_SCANNED + LONGEST_PAGE))
+    wanted = Watched.read("plum")
+    assert await store.search(Query(T, limit=1), wanted) == []
+    found = await store.search(Query(T, before=MOST_SCANNED, limit=1), wanted)
+    assert [entry.id for entry in found] == [3]
+    await store.close()
+    assert all(name.startswith("tape-reader") for name in Watched.threads)
+
+
+async def test_a_store_without_an_index_is_looked_through_in_turns() -> None:
+    store = MemoryStore()
+    await store.append(T, [said("pear")] * 3000)
+    assert await turns_during(Tape(store, T).search("plum")) >= 4

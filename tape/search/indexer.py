@@ -41,6 +41,7 @@ RETRY: Final = (1.0, 5.0, 30.0)
 """Seconds to wait after the first, the second, and each further failure in a row."""
 
 Sleep = Callable[[float], object]
+ToForget = tuple[str, Sequence[int], Future[None]]
 
 
 class _Stopped(Exception):
@@ -75,7 +76,7 @@ class Indexer:
         self._awaited: list[Future[None]] = []
         self._noted = threading.Lock()
         self._told: dict[int, str] = {}
-        self._to_forget: list[tuple[str, Sequence[int], Future[None]]] = []
+        self._to_forget: list[ToForget] = []
         self._rebuild = False
         self._planned = False
         self.checked = False
@@ -166,7 +167,7 @@ class Indexer:
                 self._woken.clear()
         self._let_go()
         with self._noted:
-            for done in self._awaited:
+            for done in (*self._awaited, *(done for _tape, _ids, done in self._to_forget)):
                 done.cancel()
 
     def _settle(self) -> None:
@@ -211,12 +212,16 @@ class Indexer:
         with self._noted:
             self._fresh |= {n: name for n, name in self._told.items() if INFIX not in name}
             self._told.clear()
-            to_forget, self._to_forget = self._to_forget, []
-        for job in to_forget:
+        while job := self._next_to_forget():
             self._forget(self._index, *job)
         if self._fresh or self._older:
             self._transact(self._index, self._tapes)
         return bool(self._fresh or self._older)
+
+    def _next_to_forget(self) -> ToForget | None:
+        """Take out one job: where it fails, those behind it are still there."""
+        with self._noted:
+            return self._to_forget.pop(0) if self._to_forget else None
 
     def _plan(self, index: apsw.Connection, tapes: Reader) -> None:
         """Compare the index with the tapes: what it lacks, or that it is of another history."""

@@ -18,6 +18,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tape.database import Database
 from tape.entry import NewEntry, message
+from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
 from tape.search.index_file import ROOM, IndexFile
@@ -333,6 +334,32 @@ async def test_the_words_of_an_erased_entry_leave_the_file(store: SqliteStore, p
     connection.close()
     rows = [row[0] for row in _blocks_of(path)]
     assert not any(b"xylophonist" in row for row in rows)
+
+
+async def test_words_that_cannot_be_taken_out_keep_no_others_there(
+    store: SqliteStore, path: Path
+) -> None:
+    await store.append(T, [said("plum"), said("pear")])
+    await store.indexed()
+    async with anyio.create_task_group() as group:
+        group.start_soon(_is_refused, store, 2**70)
+        group.start_soon(store.forget, T, [3])
+    assert places(path, "plum") == []
+    assert places(path, "pear") == [ROOM + 4]
+
+
+async def _is_refused(store: SqliteStore, number: int) -> None:
+    with pytest.raises(TapeError, match="keeps words"):
+        await store.forget(T, [number])
+
+
+def test_who_waits_for_words_to_go_is_told_when_the_indexer_ends(path: Path) -> None:
+    indexer = Indexer(Database.open(path, [tape_schema()]), IndexFile(path))
+    indexer.rebuild()
+    failing = indexer.forget(T, [2**70])
+    waiting = [indexer.forget(T, [number]) for number in range(3)]
+    indexer.close()
+    assert all(done.done() for done in (failing, *waiting))
 
 
 def _bytes_of(path: Path) -> bytes:

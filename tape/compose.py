@@ -83,7 +83,8 @@ def _arms(query: Query) -> tuple[Arms, frozenset[str]]:
         return [("by_turn", query.turn)], frozenset({"turn"})
     if query.about is not None:
         return [("by_about", None)], frozenset({"about"})
-    for arms, implied in (_by_names(query), _by_lane(query), _by_authors(query), _by_kinds(query)):
+    ways = (_by_names, _by_anchors_of_lane, _by_lane, _by_authors, _by_kinds)
+    for arms, implied in (way(query) for way in ways):
         if 0 < len(arms) <= MOST_ARMS:
             return arms, frozenset(implied)
     return [("by_place", None)], frozenset()
@@ -95,6 +96,13 @@ def _by_names(query: Query) -> tuple[Arms, set[str]]:
     if EVENT in kinds and not EVERY_TURNS.isdisjoint(names):
         return [], set()
     return [(f"by_{kind}_name", name) for kind in kinds for name in names], {"names", "kinds"}
+
+
+def _by_anchors_of_lane(query: Query) -> tuple[Arms, set[str]]:
+    """Go by a lane's anchors and by those of none: the anchors of other lanes may be many."""
+    if query.lane is None or not query.unlaned or query.kinds != (ANCHOR,):
+        return [], set()
+    return [("by_anchor_lane", query.lane), ("by_anchor_unlaned", None)], {"lane", "kinds"}
 
 
 def _by_lane(query: Query) -> tuple[Arms, set[str]]:

@@ -26,6 +26,9 @@ READS = {
     "newest that say a text": Query("t", kinds=("message",), text="WORD", limit=5, newest=True),
     "newest of a lane and of none": Query("t", lane="a", unlaned=True, limit=5, newest=True),
     "newest of a lane": Query("t", lane="a", limit=5, newest=True),
+    "newest anchor of a lane and of none": Query(
+        "t", kinds=("anchor",), lane="a", unlaned=True, limit=1, newest=True
+    ),
     "newest anchor": Query("t", kinds=("anchor",), limit=1, newest=True),
     "anchor by name": Query("t", kinds=("anchor",), name="phase:0", limit=1, newest=True),
     "any of an anchor's or event's names": Query("t", names=("phase:0", "phase:1"), limit=2),
@@ -95,7 +98,7 @@ async def _steps(query: Query, path: Path, blocks: int, *, hits: bool = True) ->
         date = utc_iso(MOMENT + timedelta(hours=number))
         said = [message("user", f"a word {place}", lane="ab"[place % 2]) for place in range(40)]
         edit = event("message.edit", {"entry": number * 43 + 10, "content": ""})
-        block = [*said, edit, *handoff(f"phase:{number}")]
+        block = [*said, edit, *handoff(f"phase:{number}", lane="b")]
         await store.append("t", [replace(new, date=date) for new in block])
     await store.close()
 

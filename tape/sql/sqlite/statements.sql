@@ -77,6 +77,14 @@ WHERE kind = 'anchor' AND tape = :tape AND id > :after AND id < :before
 -- name: by_anchor_name
 WHERE kind = 'anchor' AND name = :value AND tape = :tape AND id > :after AND id < :before
 
+-- name: by_anchor_lane
+INDEXED BY entry_anchor_lane
+WHERE kind = 'anchor' AND lane = :value AND tape = :tape AND id > :after AND id < :before
+
+-- name: by_anchor_unlaned
+INDEXED BY entry_anchor_lane
+WHERE kind = 'anchor' AND lane IS NULL AND tape = :tape AND id > :after AND id < :before
+
 -- name: by_event_name
 -- Events that not every turn leaves.
 WHERE kind = 'event' AND name = :value AND name NOT IN

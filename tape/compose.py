@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tape.entry import ANCHOR, EVENT, MESSAGE, dump
-from tape.query import Query, fold
+from tape.query import ROOM, Query, fold
 
-FOREVER: Final = 4294967296
-"""The room of a tape: no id is as great."""
+FOREVER: Final = ROOM
+"""Before this are all entries of a tape."""
 
 MOST_ARMS: Final = 50
 """A condition with more values than that is held to each entry instead."""

@@ -12,6 +12,9 @@ from tape.errors import NotFound, QueryRefused
 MOST_NAMES: Final = 1000
 """So many of the newest anchors are looked at for the names nearest to an unknown one."""
 
+ROOM: Final = 4294967296
+"""The room of a tape: no id is as great."""
+
 TOLD: Final = ("message.delete", "message.edit", "message.media")
 """The events that tell what became of a message: `data.entry` is the message's id."""
 
@@ -187,7 +190,7 @@ def told_of(entry: Entry) -> float | None:
         return None
     data = entry.payload.get("data")
     found = data.get("entry") if isinstance(data, Mapping) else None
-    return found if isinstance(found, (int, float)) else None
+    return found if isinstance(found, (int, float)) and 0 < found < ROOM else None
 
 
 def fold(text: str) -> str:

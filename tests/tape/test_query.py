@@ -157,3 +157,9 @@ def test_what_is_no_date_is_refused_with_a_date_to_write(written: str) -> None:
 def test_a_limit_is_never_negative() -> None:
     with pytest.raises(QueryRefused, match="not -1"):
         Query("t", limit=-1)
+
+
+def test_what_no_id_can_be_is_about_nothing() -> None:
+    for number in (0, -3, 2**32, 2**70):
+        told = Entry(3, "event", {"name": "message.edit", "data": {"entry": number}}, {}, "")
+        assert Query("t", about=(number,)).pick([told]) == []

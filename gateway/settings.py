@@ -163,7 +163,7 @@ class TurnSettings(Section):
     overlap: Literal["follow_up", "steer", "interrupt"] = Field(
         "follow_up",
         description="What a message does whose conversation is being answered: wait for its own"
-        " turn, go into the running one, or end that one.",
+        " turn; or, where the running one answers its author, go into that one or end it.",
         examples=["follow_up"],
     )
     deadline: float = Field(

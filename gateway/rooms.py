@@ -18,9 +18,9 @@ from tape.entry import MESSAGE, Entry, parse_date
 from tape.errors import NumbersUnfit
 from tape.linking import Link, Linker, Room, Said
 from tape.linking.room import WINDOW, Heard
+from tape.linking.said import AGENT
 from tape.service import TapeService
 
-AGENT: Final = "agent"
 OURS: Final = "turn:"
 MOST_REMEMBERED: Final = 5_000
 """Messages of all rooms together: a kilobyte each."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from gateway.explain.story import Line, StoreReads, bounded, quoted
 from gateway.explain.turn import tell_sends, tell_turn
-from gateway.rooms import AGENT
 from tape.context import MESSAGE_EDIT, is_take
 from tape.deleted import MESSAGE_DELETE
 from tape.entry import EVENT, Entry, load
+from tape.linking.said import AGENT
 from tape.query import Query
 from tape.unit import Row
 

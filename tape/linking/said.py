@@ -8,6 +8,9 @@ from typing import Final
 THREAD: Final = "thread:"
 SAID: Final = "said:"
 
+AGENT: Final = "agent"
+"""How the agent itself is named among authors and mentions."""
+
 
 @dataclass(frozen=True, slots=True)
 class Said:

@@ -1,7 +1,8 @@
 """How well a view holds the conversation that was asked about, measured on annotated chat logs.
 
     python -m bench.context --data DIR [--first-line N] [--warm N] [--every N]
-                            [--replies SHARE] [--rules] [--json FILE] [--dump FILE]
+                            [--replies SHARE] [--answers] [--rules]
+                            [--json FILE] [--dump FILE]
 
 Each line goes on a tape by the intake, the linker and the lanes that a group of people gets; each
 query is answered by what the room tells of it, and every fifth by the view of a turn. No model is
@@ -17,7 +18,7 @@ import json
 import statistics
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Container, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -108,11 +109,14 @@ class Prompts:
 class Replay:
     """Puts a log on a tape, line by line, and asks."""
 
-    def __init__(self, gateway: Gateway, log: Log, first_line: int, share: float) -> None:
+    def __init__(
+        self, gateway: Gateway, log: Log, options: argparse.Namespace, asking: Container[int]
+    ) -> None:
         self._gateway = gateway
         self._log = log
-        self._first = first_line
-        self._share = share
+        self._first: int = options.first_line
+        self._share: float = options.replies
+        self._asking = asking if options.answers else ()
         self._session = f"irc:{log.name}"
         self._prompts = Prompts()
         self._tape = gateway.core.tapes.session_tape(self._session)
@@ -122,6 +126,8 @@ class Replay:
         intake = self._gateway.conversation.intake
         await intake.accept([self._message(line)])
         await intake.taken_in()
+        if line.number in self._asking:
+            await self._gateway.conversation.sessions.idle()
 
     async def ask(self, line: Line, *, call: bool) -> Seen:
         """Ask what belongs to a line; `call`: also what a turn would show."""
@@ -191,6 +197,8 @@ class Replay:
             date=moment.strftime("%Y-%m-%dT%H:%M:%S.000000Z"),
             mentions=line.mentions,
             reply_to=self._reply(line),
+            addressed=line.number in self._asking,
+            why="mention" if line.number in self._asking else "",
         )
 
     def _reply(self, line: Line) -> str | None:
@@ -204,19 +212,17 @@ class Replay:
 
 async def replay(gateway: Gateway, log: Log, options: argparse.Namespace) -> list[Seen]:
     """Play a log and ask at each query."""
-    play = Replay(gateway, log, options.first_line, options.replies)
-    queries = {line.number for line in log.queries(options.first_line, options.warm)}
+    numbers = [line.number for line in log.queries(options.first_line, options.warm)]
+    queries = set(numbers[options.every - 1 :: options.every])
+    calls = set(numbers[options.every * CALL_EVERY - 1 :: options.every * CALL_EVERY])
+    play = Replay(gateway, log, options, calls)
     seen: list[Seen] = []
-    asked = 0
     for count, line in enumerate(log.lines, start=1):
         await play.hear(line)
         if count % PROGRESS_LINES == 0:
             print(f"{log.name}: {count} of {len(log.lines)} lines", file=sys.stderr, flush=True)
-        if line.number not in queries:
-            continue
-        asked += 1
-        if asked % options.every == 0:
-            call = (asked // options.every) % CALL_EVERY == 0
+        if line.number in queries:
+            call = line.number in calls and not options.answers
             seen.append(await play.ask(line, call=call))
     return seen
 
@@ -285,6 +291,7 @@ async def _gateway(home: Path, store: str) -> AsyncIterator[Gateway]:
     environ = {
         "TAPEWAY_HOME": str(home),
         "TAPEWAY_ACCESS__MODE": "open",
+        "TAPEWAY_BUFFER__DEBOUNCE": "0",
         "TAPEWAY_TAPE__BALLAST": "0",
         "TAPEWAY_TAPE__URL": "memory:" if store == "memory" else "",
         "TAPEWAY_SECRETS": str(home / "none"),
@@ -324,6 +331,7 @@ def main() -> None:
     parser.add_argument("--warm", type=int, default=WARM)
     parser.add_argument("--every", type=int, default=1, help="ask at every N-th query")
     parser.add_argument("--replies", type=float, default=0.0, help="share of links as replies")
+    parser.add_argument("--answers", action="store_true", help="let the agent take part")
     parser.add_argument("--rules", action="store_true", help="link by rules alone")
     parser.add_argument("--store", choices=("sqlite", "memory"), default="sqlite")
     parser.add_argument("--json", type=Path)

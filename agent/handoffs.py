@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from agent.anchors import HINT, excerpts, rests_on, shown_since, state_of
-from agent.log import TurnLog, steered_into
+from agent.turn_log import TurnLog, steered_into
 from tape.context import TURN_RETAKE
 from tape.entry import ANCHOR, EVENT, NewEntry, event, handoff, message
 

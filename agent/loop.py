@@ -15,12 +15,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final, Protocol
 
-from agent.calls import ToolRunner, finish_open_calls
 from agent.errors import AgentError, ContextOverflow, StepLimit
 from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
-from agent.log import Once, TurnLog
-from agent.meter import Meter, estimate_request
 from agent.model import (
     ChatModel,
     ModelReply,
@@ -29,7 +26,10 @@ from agent.model import (
     ResetPiece,
     TextPiece,
 )
+from agent.token_meter import Meter, estimate_request
+from agent.tool_runner import ToolRunner, finish_open_calls
 from agent.toolbox import Toolbox, to_wire
+from agent.turn_log import Once, TurnLog
 from tape.context import TURN_RETAKE, Message, merge_neighbours, pair_up
 from tape.entry import NewEntry, dump, event, message, tool_call, tool_result
 from tape.tokens import estimate

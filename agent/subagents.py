@@ -17,7 +17,7 @@ import anyio
 
 from agent.errors import AgentError, ToolRefused
 from agent.events import AgentEvent
-from agent.log import TurnLog
+from agent.turn_log import TurnLog
 from tape.context import TURN_START
 from tape.entry import EVENT, event, handoff, message
 from tape.handle import Tape

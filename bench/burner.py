@@ -10,9 +10,9 @@ from typing import Final, Literal
 
 import anyio.to_thread
 
-from agent.compute import in_a_process
+from agent.process_pool import in_a_process
 from agent.tool import Arguments, Tool, ToolContext
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
 
 EVERY: Final = 0.01
 """The loop is asked for a wake-up so often, seconds."""

@@ -18,8 +18,8 @@ from typing import Final
 from bench.chaos_plan import Question
 from bench.chaos_record import LINE, Record, Row, is_final
 from bench.chaos_window import Window
-from gateway.delivery import RESENT
-from gateway.ledger.ledger import MOST_ATTEMPTS
+from gateway.delivery.sender import RESENT
+from gateway.storage.ledger.ledger import MOST_ATTEMPTS
 
 SORRY: Final = "Sorry, I could not answer"
 

@@ -20,16 +20,16 @@ from contextlib import suppress
 from importlib import import_module, invalidate_caches
 from typing import Any, Final
 
-from agent.models import MODELS
+from agent.models.registry import MODELS
 from channels.registry import CHANNELS
 from gateway.cli.main import main
 
 _LATER: Final = (
     "anyio._backends._asyncio",
     "bench.chaos_tool",
-    "gateway.cli.more",
+    "gateway.cli.plugin_commands",
     "gateway.cli.serve",
-    "gateway.cli.start",
+    "gateway.cli.runner",
     "truststore",
     "uvicorn.lifespan.off",
     "uvicorn.protocols.http.auto",

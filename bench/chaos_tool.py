@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.tool import Arguments, Tool, ToolContext
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
 
 MARKS: Final = "CHAOS_MARKS"
 """The variable that names the file."""

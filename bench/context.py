@@ -28,16 +28,16 @@ from typing import Any, Final, TextIO
 
 import anyio
 
-from agent.log import TurnLog
 from agent.loop import OVERFLOW_NOTICED
+from agent.turn_log import TurnLog
 from bench.irc import FIRST_LINE, WARM, Line, Log, logs, read
 from channels.message import InboundMessage, Sender
 from gateway.app import Gateway, running_gateway
-from gateway.evidence import near
-from gateway.rooms import key_of
+from gateway.context.retrieval import near
+from gateway.context.room_memory import key_of
+from gateway.context.selection import choose_retakes, choose_takes
 from gateway.settings import load_settings
-from gateway.takes import choose_retakes, choose_takes
-from gateway.turn_record import start_event
+from gateway.turn.transactions import start_event
 from tape.context import LATEST, TURN_RETAKE, Message, to_messages, view_entries
 from tape.entry import Entry, dump, event
 from tape.linking import Linker

@@ -23,17 +23,17 @@ from typing import Final
 from agent.tool import Role
 from bench.figures import Bar, Figure, progress, report
 from channels.message import InboundMessage, OutboundMessage, Sender
-from gateway.access import Decision
 from gateway.clock import SystemClock
-from gateway.frame import frame
-from gateway.ledger.ledger import Ledger, ledger_schema
-from gateway.ledger.rows import InboxRow, OutboxRow
-from gateway.record import meta_of
+from gateway.intake.access import Decision
+from gateway.intake.entry_meta import meta_of
+from gateway.intake.framing import frame
+from gateway.storage.ledger.ledger import Ledger, ledger_schema
+from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from tape.context import MESSAGE_EDIT
 from tape.entry import NewEntry, event, message, tool_call, tool_result, utc_iso
 from tape.service import TapeService
-from tape.sqlite import SqliteStore
-from tape.unit import Unit
+from tape.stores.sqlite import SqliteStore
+from tape.unit_of_work import Unit
 
 MILLION: Final = 1_000_000
 BATCH: Final = 500

@@ -18,7 +18,7 @@ from bench.irc import Log, logs, read
 from bench.linker.score import Score, score, table, total
 from bench.linker.vary import Scene, alone, changed, scene
 from tape.linking import Linker
-from tape.linking.numbers import SHIPPED, load
+from tape.linking.weights import SHIPPED, load
 
 ROOMS: Final[MappingProxyType[str, Callable[[Log], Scene]]] = MappingProxyType(
     {

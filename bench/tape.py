@@ -25,7 +25,7 @@ from bench.tape_search import index_figures, megabytes, search_figures
 from tape.context import default_tape_context, view
 from tape.entry import handoff
 from tape.handle import Tape
-from tape.sqlite import SqliteStore
+from tape.stores.sqlite import SqliteStore
 
 SECONDS: Final = 4.0
 """How long each way of appending is measured."""

@@ -15,7 +15,7 @@ from bench.figures import Figure, latencies, progress
 from bench.tape_search import index_figures, megabytes
 from tape.context import default_tape_context, view
 from tape.handle import Tape
-from tape.sqlite import SqliteStore
+from tape.stores.sqlite import SqliteStore
 
 TAPES: Final = 5000
 RUNS: Final = 1000

@@ -21,7 +21,7 @@ from bench.figures import Bar, Figure, latencies, progress
 from tape.entry import Entry
 from tape.handle import Tape
 from tape.search.index_file import SUFFIX
-from tape.sqlite import SqliteStore
+from tape.stores.sqlite import SqliteStore
 
 MILLION: Final = 1_000_000
 BARS: Final = MappingProxyType({95: Bar("<", 5)})

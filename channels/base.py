@@ -29,7 +29,7 @@ from channels.errors import ChannelDown, PlaceGone, SendDelayed
 from channels.host import ChannelHost, Event, Marks
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import ANY, Budget, Pacing, Priority
-from channels.typing import TypingSigns
+from channels.typing_indicator import TypingSigns
 
 Capability = Literal[
     "edit", "typing", "native_stream", "media", "idempotent_send", "lookup", "backfill", "routes"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from channels.base import Channel
-from channels.link import MessageLink
+from channels.permalink import MessageLink
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,13 @@ CHANNELS: Final[Mapping[str, Registered]] = MappingProxyType(
     {
         "cli": Registered("channels.cli.adapter:CliChannel"),
         "discord": Registered(
-            "channels.discord.adapter:DiscordChannel", "channels.discord.link:read_link"
+            "channels.discord.adapter:DiscordChannel", "channels.discord.permalink:read_link"
         ),
-        "slack": Registered("channels.slack.adapter:SlackChannel", "channels.slack.link:read_link"),
+        "slack": Registered(
+            "channels.slack.adapter:SlackChannel", "channels.slack.permalink:read_link"
+        ),
         "telegram": Registered(
-            "channels.telegram.adapter:TelegramChannel", "channels.telegram.link:read_link"
+            "channels.telegram.adapter:TelegramChannel", "channels.telegram.permalink:read_link"
         ),
         "web": Registered("channels.web.adapter:WebChannel"),
     }

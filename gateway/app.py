@@ -18,43 +18,43 @@ from typing import Final
 
 import anyio
 
-from agent.models import make_model
-from agent.offline_model import OFFLINE
+from agent.models.offline import OFFLINE
+from agent.models.registry import make_model
 from channels.base import Channel
 from channels.registry import CHANNELS, make_channel
-from gateway.access import Access
-from gateway.ballast import Ballast
+from gateway.admin.ledger_admin import Desk
+from gateway.admin.tape_admin import TapeDesk
 from gateway.clock import Clock, SystemClock
-from gateway.conversation import Conversation
-from gateway.core import Core
-from gateway.desk import Desk
-from gateway.embedders import open_meaning
+from gateway.context.vision_model import SeeingModel
+from gateway.embeddings.registry import open_meaning
 from gateway.errors import GatewayError, HomeInUse, SettingsError
-from gateway.explain.explain import Explainer
-from gateway.framework import Framework
+from gateway.explain.explainer import Explainer
 from gateway.home import Running, announce, locked, withdraw
-from gateway.hook_runtime import HookRuntime
+from gateway.hooks.loader import Failure, load_plugins
+from gateway.hooks.runtime import HookRuntime
+from gateway.http.access_token import token_of
+from gateway.http.admin_explain import explain_routes
+from gateway.http.admin_ledger import desk_routes
+from gateway.http.admin_tapes import tape_routes
 from gateway.http.app import Readiness, make_app, readiness
-from gateway.http.desk import desk_routes
-from gateway.http.explain import explain_routes
 from gateway.http.server import QuietServer, listen, make_server
-from gateway.http.tapes import tape_routes
-from gateway.http.token import token_of
-from gateway.ledger.beside import BesideStore
-from gateway.ledger.ledger import Ledger, ledger_schema
+from gateway.intake.access import Access
 from gateway.logs import get_log
-from gateway.manager import Background, ChannelManager
-from gateway.persist import Persist
-from gateway.plugins import Failure, load_plugins
-from gateway.router import OutboundChannelRouter
-from gateway.seeing import SeeingModel
+from gateway.pipeline.pipeline import Framework
+from gateway.pipeline.router import OutboundChannelRouter
+from gateway.pipeline.turn import Turn
+from gateway.scheduling.dispatcher import Conversation
+from gateway.services import Core
 from gateway.settings import Settings, describe
-from gateway.tape_desk import TapeDesk
-from gateway.turn import Turn
-from tape.registry import holds_tapes_alone, open_store, open_tapes
+from gateway.storage.ballast import Ballast
+from gateway.storage.ledger.ledger import Ledger, ledger_schema
+from gateway.storage.split_store import BesideStore
+from gateway.storage.write_guard import Persist
+from gateway.supervision.manager import Background, ChannelManager
 from tape.service import TapeService
-from tape.sqlite import tape_schema
 from tape.store import TapeStore, UnitStore
+from tape.stores.registry import holds_tapes_alone, open_store, open_tapes
+from tape.stores.sqlite import tape_schema
 
 FINISH_SECONDS: Final = 8.0
 """So long a stop waits for turns and sends; what is not done by then, the next start does."""

@@ -15,7 +15,7 @@ from tape.handle import ForkTape, Tape
 from tape.query import Query
 from tape.service import TapeService, tape_name
 from tape.store import TapeStore, UnitStore
-from tape.unit import Unit
+from tape.unit_of_work import Unit
 
 __all__ = [
     "LATEST",

@@ -21,15 +21,15 @@ from tape.context import (
     to_messages,
     view,
 )
-from tape.deleted import MESSAGE_DELETE, deleted, without_deleted, words_of
+from tape.deletions import MESSAGE_DELETE, deleted, without_deleted, words_of
 from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, event, handoff
 from tape.errors import TapeError
 from tape.fork import DISCARDED, INFIX, MERGED, OPENING, closes, opening
 from tape.query import MOST_NAMES, Query, locating, told_of
 from tape.reads import Reads
-from tape.search.find import LEAST_PAGE, Near, search, shown_entries, shown_hits
+from tape.search.query_text import Wanted
 from tape.search.scan import scan_there, scanning
-from tape.search.wanted import Wanted
+from tape.search.search import LEAST_PAGE, Near, search, shown_entries, shown_hits
 from tape.store import TapeStore
 from tape.tokens import estimate
 

@@ -11,7 +11,7 @@ import anyio
 
 from tape.fork import INFIX
 from tape.handle import ForkTape, Tape, find_fork, open_fork
-from tape.search.find import Near
+from tape.search.search import Near
 from tape.store import TapeStore
 
 

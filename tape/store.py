@@ -21,7 +21,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from tape.entry import Entry, NewEntry
 from tape.query import Query
-from tape.unit import Batch, Outcome, Row, Unit
+from tape.unit_of_work import Batch, Outcome, Row, Unit
 
 Now = Callable[[], datetime]
 

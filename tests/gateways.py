@@ -16,8 +16,8 @@ import httpx2
 
 from gateway.app import Gateway, running_gateway
 from gateway.home import find_running
-from gateway.hook_runtime import HookRuntime
-from gateway.plugins import Failure
+from gateway.hooks.loader import Failure
+from gateway.hooks.runtime import HookRuntime
 from gateway.settings import Settings, load_settings
 from tape.entry import Entry
 from tape.handle import Tape

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.more import OWN
-from gateway.commands import OWN as COMMANDS
-from gateway.hookspecs import TapewaySpec
+from gateway.cli.plugin_commands import OWN
+from gateway.hooks.specs import TapewaySpec
+from gateway.scheduling.commands import OWN as COMMANDS
 from gateway.settings import fields
 
 ROOT = Path(__file__).resolve().parent.parent

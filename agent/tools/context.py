@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from agent.tool import Arguments, Tool, ToolContext
-from agent.tools.other_chats import tape_of
+from agent.tools.chat_access import tape_of
 from tape.entry import content_text, event
 
 CONSTRUCTED: Final = "context.construct"

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from agent.anchors import HINT, bare_text, who
 from agent.errors import ToolRefused
-from agent.log import steered_into
 from agent.tool import Arguments, Tool, ToolContext
-from agent.tools.other_chats import tape_of
+from agent.tools.chat_access import tape_of
+from agent.turn_log import steered_into
 from tape.entry import ANCHOR, MESSAGE, Entry, parse_date, utc_iso
 from tape.errors import QueryRefused
 

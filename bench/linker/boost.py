@@ -55,7 +55,7 @@ def _settings(size: Size, seed: int) -> dict[str, Any]:
 
 
 def _tree(node: dict[str, Any]) -> Any:
-    """Return a tree in the form of `tape.linking.trees`, with four digits a leaf."""
+    """Return a tree in the form of `tape.linking.boosted_trees`, with four digits a leaf."""
     if "leaf_value" in node:
         return float(f"{node['leaf_value']:.4g}")
     limit = float(f"{node['threshold']:.6g}")

@@ -11,12 +11,12 @@ from typing import Final, Literal
 
 from bench.irc import FIRST_LINE, Line, Log
 from bench.linker.vary import Scene
-from tape.linking.asked import Asked
+from tape.linking.features_message import Asked
+from tape.linking.features_relevance import relevance_rows
 from tape.linking.model import Judgement, Model
-from tape.linking.relevance import relevance_rows
 from tape.linking.room import WINDOW, Heard, Room
 from tape.linking.rules import by_rules, given
-from tape.linking.said import Link, Said
+from tape.linking.utterance import Link, Said
 
 Lanes = Literal["annotated", "own"]
 

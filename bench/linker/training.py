@@ -19,9 +19,9 @@ from bench.irc import Log
 from bench.linker.boost import Size, boost
 from bench.linker.play import Gathered, Lanes, Rows, gather, texts
 from bench.linker.vary import Scene, scene, varied
+from tape.linking.features_text import gist
 from tape.linking.model import Model
-from tape.linking.numbers import STAGES, from_numbers, numbers_of
-from tape.linking.words import gist
+from tape.linking.weights import STAGES, from_numbers, numbers_of
 
 SIZES: Final[Mapping[str, Size]] = {
     "pair": Size(100, 20),

@@ -10,8 +10,8 @@ from starlette.routing import Route
 from channels.base import Feature, Traits
 from channels.cli.inbound import parse
 from channels.cli.settings import CliSettings
-from channels.rooms import RoomChannel
-from channels.rooms_http import Post, room_routes
+from channels.room.channel import RoomChannel
+from channels.room.routes import Post, room_routes
 
 
 class CliChannel(RoomChannel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from channels.message import InboundMessage, Sender
-from channels.rooms_http import Post
+from channels.room.routes import Post
 
 
 def parse(channel: str, chat: str, post: Post, date: str) -> InboundMessage:

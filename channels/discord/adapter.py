@@ -12,18 +12,17 @@ from discord.permissions import Permissions
 from discord.utils import oauth_url
 
 from channels.base import Capability, Channel, Feature, Traits
-from channels.chunk import split
 from channels.discord.api import MISSING_ACCESS, UNKNOWN_BOT, ApiRefused, DiscordApi
 from channels.discord.backfill import Backfill
-from channels.discord.commands import NOTE, ONLY_THEM, note_of, registered, used
+from channels.discord.event_queue import Hearing
 from channels.discord.format import LIMIT, size
-from channels.discord.hearing import Hearing
+from channels.discord.guild_cache import Places
+from channels.discord.history_audit import Patrol
 from channels.discord.inbound import Me, parse
 from channels.discord.outbound import NO_PREVIEW, NOBODY, Sender
-from channels.discord.patrol import Patrol
-from channels.discord.places import Places
 from channels.discord.settings import DiscordSettings
 from channels.discord.shard import Shard
+from channels.discord.slash_commands import NOTE, ONLY_THEM, note_of, registered, used
 from channels.draft import Place
 from channels.errors import (
     ChannelDown,
@@ -33,6 +32,7 @@ from channels.errors import (
     SendRefused,
 )
 from channels.host import Marks
+from channels.markdown.split import split
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
 

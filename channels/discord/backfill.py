@@ -10,8 +10,8 @@ import anyio
 from discord.utils import time_snowflake
 
 from channels.discord.api import MISSING_ACCESS, UNKNOWN_CHANNEL, ApiRefused, DiscordApi
+from channels.discord.guild_cache import WRITTEN, Places, Room
 from channels.discord.inbound import Raw, unreadable
-from channels.discord.places import WRITTEN, Places, Room
 from channels.errors import ChannelDown, SendDelayed
 from channels.host import ChannelHost, Marks
 from channels.message import InboundMessage

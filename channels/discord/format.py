@@ -10,10 +10,10 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from channels.chunk import split
-from channels.markdown import draw
-from channels.markdown_tree import Event, parse
-from channels.unfinished import finished
+from channels.markdown.autoclose import finished
+from channels.markdown.render import draw
+from channels.markdown.split import split
+from channels.markdown.tree import Event, parse
 
 LIMIT: Final = 2000
 _SEEN: Final = 3

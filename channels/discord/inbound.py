@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from discord.utils import snowflake_time
 
-from channels.addressing import calls
+from channels.discord.guild_cache import Places, Room
 from channels.discord.media import cards, media_of
-from channels.discord.places import Places, Room
+from channels.mentions import calls
 from channels.message import InboundMessage, Quote, Sender
 
 Raw = Mapping[str, Any]

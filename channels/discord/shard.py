@@ -23,7 +23,7 @@ from discord.errors import ConnectionClosed
 from discord.gateway import DiscordWebSocket, ReconnectWebSocket
 
 from channels.discord.api import UNKNOWN_BOT, DiscordApi
-from channels.discord.sdk_socket import GatewaySocket, SocketHttp, SocketState
+from channels.discord.gateway_socket import GatewaySocket, SocketHttp, SocketState
 from channels.errors import ChannelDown, ChannelUnfit
 from channels.pacing import Clock
 

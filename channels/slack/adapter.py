@@ -13,25 +13,25 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from channels.base import Capability, Channel, Feature, Traits
-from channels.chunk import split
 from channels.draft import Place
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit
 from channels.host import Marks
+from channels.markdown.split import split
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
 from channels.slack import media as files
 from channels.slack.api import UNKNOWN_BOT, Sessions, SlackApi
+from channels.slack.assistant_status import Statuses
+from channels.slack.connection_monitor import Presence
 from channels.slack.events import Events
 from channels.slack.format import LIMIT, size
+from channels.slack.history import Past
 from channels.slack.inbound import Me, stop_of
-from channels.slack.install import Install
+from channels.slack.oauth import Install
 from channels.slack.outbound import Sender as Outbound
-from channels.slack.past import Past
-from channels.slack.places import is_direct, thread_for
-from channels.slack.presence import Presence
 from channels.slack.settings import SlackSettings
 from channels.slack.socket_mode import SocketMode
-from channels.slack.status import Statuses
+from channels.slack.threads import is_direct, thread_for
 from channels.slack.workspaces import (
     NOT_INSTALLED,
     Installed,

@@ -26,8 +26,8 @@ from channels.errors import (
     SendRefused,
 )
 from channels.pacing import Clock, Priority
-from channels.slack.budgets import Budgets
-from channels.slack.methods import APP_METHODS, METHODS, Method
+from channels.slack.api_methods import APP_METHODS, METHODS, Method
+from channels.slack.rate_limits import Budgets
 from channels.slack.settings import SlackSettings
 
 CONNECT_SECONDS: Final = 10.0

@@ -27,9 +27,9 @@ from channels.errors import ChannelDown, ChannelError
 from channels.host import ChannelHost
 from channels.message import InboundMessage
 from channels.slack.api import QUIET
-from channels.slack.held import Held
+from channels.slack.connection_monitor import Presence
 from channels.slack.inbound import Me, parse, ts_of, unreadable
-from channels.slack.presence import Presence
+from channels.slack.reorder import Held
 from channels.slack.settings import SlackSettings
 from channels.slack.workspaces import Workspace, Workspaces
 

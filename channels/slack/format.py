@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from channels.markdown import to_text
+from channels.markdown.render import to_text
 from channels.slack.mrkdwn import escape
 
 MOST: Final = 12_000

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 
-from channels.addressing import calls
+from channels.mentions import calls
 from channels.message import InboundMessage, Quote, Sender
 from channels.slack.media import media_of
 from channels.slack.mrkdwn import decode, mentioned, prose

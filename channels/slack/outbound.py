@@ -11,15 +11,15 @@ from typing import Any, Final
 
 from channels.draft import Place
 from channels.errors import PlaceGone, SendAmbiguous, SendDelayed, SendRefused
+from channels.markdown.autoclose import finished
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
 from channels.slack.api import Refused
 from channels.slack.format import plain, render, settled, shows
-from channels.slack.past import Found, Past
-from channels.slack.places import metadata, named, thread_for, thread_of
+from channels.slack.history import Found, Past
 from channels.slack.streams import ABSENT, OVER, StreamOver, Streams, stop
+from channels.slack.threads import metadata, named, thread_for, thread_of
 from channels.slack.workspaces import Workspace, Workspaces
-from channels.unfinished import finished
 
 NO_THREAD: Final = frozenset(("thread_not_found", "cannot_reply_to_message", "invalid_thread_ts"))
 NO_MARKDOWN: Final = frozenset(("no_text", "invalid_arguments", "markdown_text_conflict"))

@@ -13,7 +13,7 @@ from channels.errors import SendDelayed, SendRefused
 from channels.message import InboundMessage
 from channels.pacing import Priority
 from channels.slack.api import Refused
-from channels.slack.places import thread_for
+from channels.slack.threads import thread_for
 from channels.slack.workspaces import Workspace
 
 OVER: Final = frozenset(

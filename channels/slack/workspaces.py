@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from channels.errors import ChannelDown, ChannelUnfit, SendRefused
 from channels.slack.api import SlackApi, TokenRefused
-from channels.slack.names import Names, Spawn
+from channels.slack.name_cache import Names, Spawn
 
 NOT_INSTALLED: Final = (
     "The app is not installed in the workspace {team} any more: install it again at /slack/install,"

@@ -20,7 +20,6 @@ from starlette.routing import Route
 from telegram.error import TelegramError
 
 from channels.base import Capability, Channel, Feature, Traits
-from channels.chunk import split
 from channels.draft import Place
 from channels.errors import (
     ChannelDown,
@@ -31,6 +30,7 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
+from channels.markdown.split import split
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
 from channels.telegram.api import (

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from channels.chunk import split
-from channels.markdown import Mark, draw, to_text
-from channels.unfinished import finished
+from channels.markdown.autoclose import finished
+from channels.markdown.render import Mark, draw, to_text
+from channels.markdown.split import split
 
 LIMIT: Final = 4096
 MOST_ENTITIES: Final = 100

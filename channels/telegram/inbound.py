@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 
-from channels.addressing import calls, mentions
+from channels.mentions import calls, mentions
 from channels.message import REST, InboundMessage, Quote, Sender
 from channels.telegram.media import media_of
 

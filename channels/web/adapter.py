@@ -8,8 +8,8 @@ from typing import ClassVar
 from starlette.routing import Route
 
 from channels.base import Feature
-from channels.rooms import RoomChannel
-from channels.rooms_http import Post, room_routes
+from channels.room.channel import RoomChannel
+from channels.room.routes import Post, room_routes
 from channels.web.format import to_html
 from channels.web.inbound import parse
 from channels.web.outbound import page_routes

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from channels.addressing import begins_with_mention, mentions
-from channels.markdown import prose
+from channels.markdown.render import prose
+from channels.mentions import begins_with_mention, mentions
 from channels.message import InboundMessage, Sender
-from channels.rooms_http import Post
+from channels.room.routes import Post
 
 EVERYONE: Final = ("everyone", "here")
 

@@ -20,11 +20,11 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from agent.tools import BUILTIN_TOOLS
 from channels.cli.outbound import Printer
-from channels.hub import Json
-from channels.rooms_http import Person
-from gateway.cli.link import Link, open_link
-from gateway.commands import OWN
+from channels.room.hub import Json
+from channels.room.routes import Person
+from gateway.cli.chat_client import Link, open_link
 from gateway.errors import GatewayError
+from gateway.scheduling.commands import OWN
 from gateway.settings import Settings
 
 COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BUILTIN_TOOLS)))

@@ -12,10 +12,10 @@ from importlib import import_module
 from pathlib import Path
 
 from gateway.errors import GatewayError
-from gateway.explain.explain import Explainer
-from gateway.explain.reading import read_only
-from gateway.explain.story import Story
-from gateway.explain.text import to_text
+from gateway.explain.explainer import Explainer
+from gateway.explain.read_only import read_only
+from gateway.explain.render import to_text
+from gateway.explain.report import Story
 from gateway.home import find_running
 from gateway.settings import Settings, load_settings
 from tape.errors import TapeError
@@ -38,11 +38,11 @@ def explain(asked: str, as_json: bool) -> int:
 def _story(settings: Settings, asked: str) -> Story:
     found = find_running(settings.home_path)
     if found is not None:
-        told: Story = import_module("gateway.cli.explain_there").story_of(found, asked)
+        told: Story = import_module("gateway.cli.explain_remote").story_of(found, asked)
         return told
     path = _database(settings)
     if path is None:
-        story: Story = import_module("gateway.cli.explain_here").story_of(settings, asked)
+        story: Story = import_module("gateway.cli.explain_local").story_of(settings, asked)
         return story
     with read_only(path) as reads:
         return asyncio.run(Explainer(reads, settings).explain(asked))

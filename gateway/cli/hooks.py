@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 
-from gateway.builtin import BuiltinPlugin
-from gateway.hook_runtime import HookRuntime
-from gateway.hookspecs import TapewaySpec
-from gateway.plugins import load_plugins
+from gateway.hooks.loader import load_plugins
+from gateway.hooks.runtime import HookRuntime
+from gateway.hooks.specs import TapewaySpec
 from gateway.settings import Settings
+from gateway.turn.agent_plugin import BuiltinPlugin
 
 
 def show_hooks(_settings: Settings) -> int:

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import anyio
 
-from gateway.cli.remote import Remote, open_core
-from gateway.desk import Desk
+from gateway.admin.ledger_admin import Desk
+from gateway.cli.admin_client import Remote, open_core
 from gateway.settings import Settings
 
 _PATH = "/api/ledger"

@@ -65,7 +65,7 @@ def run(
 @app.command()
 def token() -> None:
     """Print the token that the room page asks for."""
-    _run("gateway.http.token:show_token")
+    _run("gateway.http.access_token:show_token")
 
 
 @app.command()
@@ -260,7 +260,7 @@ def hooks() -> None:
 def _run(target: str, *arguments: Any) -> None:
     """Load a command's function by its dotted name and end with what it returns."""
     module, _, name = target.partition(":")
-    code = import_module("gateway.cli.start").run_command(
+    code = import_module("gateway.cli.runner").run_command(
         getattr(import_module(module), name), *arguments
     )
     if code:
@@ -269,7 +269,7 @@ def _run(target: str, *arguments: Any) -> None:
 
 def main() -> None:
     """Run the command line."""
-    import_module("gateway.cli.more").add_plugin_commands(app, sys.argv[1:])
+    import_module("gateway.cli.plugin_commands").add_plugin_commands(app, sys.argv[1:])
     app()
 
 

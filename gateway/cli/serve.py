@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskStatus
 
-from agent.offline_model import OFFLINE
+from agent.models.offline import OFFLINE
 from gateway.app import Gateway, running_gateway
 from gateway.logs import get_log
 from gateway.settings import Settings

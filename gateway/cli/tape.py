@@ -12,8 +12,8 @@ from typing import IO, Any, Final, ParamSpec
 
 import anyio
 
-from gateway.cli.tape_link import Line, Tapes, open_tapes
-from gateway.cli.tape_text import as_text, prompt_text
+from gateway.cli.tape_client import Line, Tapes, open_tapes
+from gateway.cli.tape_render import as_text, prompt_text
 from gateway.errors import GatewayError
 from gateway.home import find_running
 from gateway.settings import Settings

@@ -8,7 +8,7 @@ build              what the chosen entries read, as messages
 
 from tape.construct.candidate import Candidate, Choice, Meaning, Strategy
 from tape.construct.constructor import Constructed, ContextConstructor, rebuild
-from tape.construct.select import ByRules
+from tape.construct.selection import ByRules
 
 __all__ = [
     "ByRules",

@@ -8,9 +8,9 @@ from dataclasses import replace
 from tape.construct.candidate import Readable
 from tape.construct.explore import call_ids
 from tape.context import Message, is_edit, to_messages
-from tape.deleted import MESSAGE_DELETE
+from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
-from tape.quoting import Writer, quotes_the_tape, writer_of
+from tape.quoted_results import Writer, quotes_the_tape, writer_of
 
 Group = tuple[int, ...]
 """The entries of what is shown together or not at all."""

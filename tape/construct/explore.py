@@ -12,12 +12,12 @@ from math import log
 from typing import Any, Final
 
 from tape.construct.candidate import Meaning, Readable
-from tape.construct.words import pairs_of, words_of_task
-from tape.deleted import words_of
+from tape.construct.keywords import pairs_of, words_of_task
+from tape.deletions import words_of
 from tape.entry import ANCHOR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.query import Query
-from tape.search.wanted import Wanted
-from tape.search.words import words
+from tape.search.entry_terms import words
+from tape.search.query_text import Wanted
 
 SHOWN: Final = frozenset({MESSAGE, ANCHOR, TOOL_CALL, TOOL_RESULT})
 SPOKEN: Final = (MESSAGE, ANCHOR)

@@ -13,6 +13,6 @@ ranking  the earlier messages of a conversation, ranked or chosen
 from tape.linking.linker import Linker
 from tape.linking.ranking import chosen, ranked
 from tape.linking.room import Room
-from tape.linking.said import Link, Said
+from tape.linking.utterance import Link, Said
 
 __all__ = ["Link", "Linker", "Room", "Said", "chosen", "ranked"]

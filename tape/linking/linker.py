@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from tape.linking.model import Model
-from tape.linking.numbers import load
 from tape.linking.ranking import chosen, latest, ranked
 from tape.linking.room import Room
 from tape.linking.rules import by_recency, by_rules, given
-from tape.linking.said import Link, Said
+from tape.linking.utterance import Link, Said
+from tape.linking.weights import load
 
 CROWD: Final = 3
 """People from whom on conversations run through each other."""

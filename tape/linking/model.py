@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tape.linking.asked import Asked
-from tape.linking.lanes import Likely, lane_rows, likely, new_row
-from tape.linking.pairs import candidates, pair_rows
-from tape.linking.relevance import relevance_rows
+from tape.linking.boosted_trees import Trees, chance
+from tape.linking.features_lane import Likely, lane_rows, likely, new_row
+from tape.linking.features_message import Asked
+from tape.linking.features_pair import candidates, pair_rows
+from tape.linking.features_relevance import relevance_rows
 from tape.linking.room import Heard, Room
-from tape.linking.said import Link, Said, starts
-from tape.linking.trees import Trees, chance
+from tape.linking.utterance import Link, Said, starts
 
 HOPELESS: Final = 4.0
 """How far below the best a candidate may be by the first trees, in log odds."""

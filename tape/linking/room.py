@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Final, TypeVar
 
-from tape.linking.said import THREAD, Link, Said
-from tape.linking.words import called, gist
+from tape.linking.features_text import called, gist
+from tape.linking.utterance import THREAD, Link, Said
 
 WINDOW: Final = 200
 REMEMBERED: Final = 200

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from tape.linking.features_text import gist
 from tape.linking.room import Heard, Room, minute
-from tape.linking.said import THREAD, Link, Said, starts
-from tape.linking.words import gist
+from tape.linking.utterance import THREAD, Link, Said, starts
 
 SHORT: Final = 6
 """Content words up to which a statement is taken for a remark on the line before."""

@@ -12,8 +12,8 @@ from typing import Final
 
 import apsw
 
-from tape.schema import Schema, read_schema
-from tape.search.terms import VERSION
+from tape.database.schema import Schema, read_schema
+from tape.search.tokenizer import VERSION
 
 SUFFIX: Final = "-search"
 ROOM: Final = 2**32

@@ -17,13 +17,13 @@ from typing import Any, Final
 
 import apsw
 
-from tape.database import Database, Reader
+from tape.database.connection import Database, Reader
 from tape.entry import Entry, dump
 from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.query import Query
 from tape.search.index_file import BROKEN, ROOM, IndexFile, index_schema
-from tape.search.rows import SPAN, Row, row_of, table_of
+from tape.search.index_rows import SPAN, Row, row_of, table_of
 
 GATHER: Final = 0.2
 """Seconds to wait for more before the newest entries are indexed: each transaction is a segment."""

@@ -14,7 +14,7 @@ import anyio.lowlevel
 
 from tape.entry import Entry
 from tape.query import Query
-from tape.search.wanted import Wanted
+from tape.search.query_text import Wanted
 
 FIRST_PAGE: Final = 100
 LONGEST_PAGE: Final = 1000

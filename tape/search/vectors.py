@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import apsw
 
+from tape.database.schema import Schema, read_schema
 from tape.entry import dump
 from tape.errors import EmbedderFailed
-from tape.schema import Schema, read_schema
 from tape.search.embedder import Vector
 
 SUFFIX: Final = "-vectors"

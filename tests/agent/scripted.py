@@ -10,18 +10,18 @@ from typing import Any
 import anyio
 from anyio.lowlevel import checkpoint
 
-from agent.calls import ToolRunner
 from agent.events import AgentEvent
-from agent.log import TurnLog
 from agent.loop import Task, run_turn
 from agent.model import ChatModel, ModelReply, ModelRequest, Piece, TextPiece, ToolCall
 from agent.tool import Arguments, NoArguments, Role, Tool, ToolContext
+from agent.tool_runner import ToolRunner
 from agent.toolbox import Toolbox
+from agent.turn_log import TurnLog
 from tape.context import LATEST, TURN_RETAKE, TURN_START, Message, to_messages, view_entries
 from tape.entry import Entry, event, message
 from tape.handle import Tape
-from tape.memory import MemoryStore
-from tape.past import PastTape
+from tape.snapshot import PastTape
+from tape.stores.memory import MemoryStore
 
 QUESTION = "What is it?"
 TURN = "t-1"

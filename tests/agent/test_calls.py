@@ -5,9 +5,9 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from agent.calls import LONGEST_RESULT, UNKNOWN_OUTCOME, finish_open_calls
 from agent.errors import ToolRefused
 from agent.tool import NoArguments, Tool, ToolContext
+from agent.tool_runner import LONGEST_RESULT, UNKNOWN_OUTCOME, finish_open_calls
 from tape.entry import NewEntry, event, tool_call, tool_result
 from tests.agent.scripted import BREAK, ECHO, HANG, Stage, begin, call, returning, stage_of
 

@@ -8,8 +8,8 @@ import time
 import anyio
 import pytest
 
-from agent.compute import in_a_process
 from agent.errors import ToolRefused
+from agent.process_pool import in_a_process
 from agent.tool import Arguments, Tool
 from tests.agent.scripted import call, stage_of
 

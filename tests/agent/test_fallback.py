@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import ContextOverflow, ModelBusy, ModelDown
-from agent.fallback import FallbackModel
 from agent.model import ModelRequest, Piece, ReasoningPiece, ResetPiece, TextPiece
-from agent.models import make_model
-from agent.offline_model import OfflineModel
+from agent.models.fallback import FallbackModel
+from agent.models.offline import OfflineModel
+from agent.models.registry import make_model
 from agent.settings import AgentSettings
 from tests.agent.scripted import ScriptedModel, says
 

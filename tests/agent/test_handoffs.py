@@ -11,7 +11,7 @@ from agent.anchors import HINT
 from agent.errors import ModelDown
 from agent.handoffs import SUGGEST, Handoffs, Mode, Why, is_note
 from agent.model import ModelRequest
-from agent.offline_model import last_said
+from agent.models.offline import last_said
 from agent.tools import BUILTIN_TOOLS
 from tape.context import TURN_RETAKE, TURN_START
 from tape.entry import event, message

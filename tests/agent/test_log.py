@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agent.log import Once
+from agent.turn_log import Once
 from tape.entry import event
 from tape.handle import Tape
-from tape.memory import MemoryStore
+from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

@@ -18,10 +18,10 @@ from agent.loop import (
     digest,
     run_turn,
 )
-from agent.meter import estimate_request
 from agent.model import ModelReply, ReasoningPiece, ResetPiece, TextPiece
-from agent.openai_model import OpenAIModel
+from agent.models.openai import OpenAIModel
 from agent.settings import AgentSettings
+from agent.token_meter import estimate_request
 from agent.tools import BUILTIN_TOOLS
 from tape.context import TURN_START
 from tape.entry import dump, event, message, tool_call

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.meter import (
+from agent.token_meter import (
     LEAST,
     MOST,
     SMALLEST,

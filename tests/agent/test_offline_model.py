@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.model import ModelReply, ModelRequest, TextPiece
-from agent.offline_model import INTRODUCTION, REMINDER, OfflineModel
+from agent.models.offline import INTRODUCTION, REMINDER, OfflineModel
 from agent.tools import TAPE_TOOLS
 
 pytestmark = pytest.mark.anyio

@@ -23,7 +23,7 @@ from agent.errors import (
     UnknownModel,
 )
 from agent.model import ModelReply, ModelRequest, Piece, ReasoningPiece, TextPiece, ToolCall
-from agent.openai_model import OpenAIModel
+from agent.models.openai import OpenAIModel
 from agent.settings import AgentSettings
 from tests.agent.scripted import ECHO
 from tests.fakes.openai_script import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.prompt import DEFAULT_PROMPT, MOST_BYTES, read_agents_file
+from agent.system_prompt import DEFAULT_PROMPT, MOST_BYTES, read_agents_file
 
 
 def test_a_workspace_s_file_is_read_without_the_blanks_around_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from agent.errors import AnswerBroken, ContextOverflow, ModelBusy, ModelError
 from agent.model import Piece, ReasoningPiece, TextPiece
-from agent.stream import StreamReader, is_overflow, read_usage, stream_error
+from agent.models.openai_stream import StreamReader, is_overflow, read_usage, stream_error
 
 
 def lines(*chunks: dict[str, Any]) -> list[str]:

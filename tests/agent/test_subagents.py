@@ -11,9 +11,9 @@ import pytest
 
 from agent.errors import ModelDown, ToolRefused
 from agent.events import AgentEvent
-from agent.log import TurnLog
 from agent.loop import run_turn
 from agent.subagents import END, MOST_IN_ALL, START, Subagents, close_left
+from agent.turn_log import TurnLog
 from tape.entry import FORK_OPEN, Entry, event, message
 from tape.fork import INFIX
 from tape.handle import Tape

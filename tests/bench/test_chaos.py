@@ -17,7 +17,7 @@ from bench.chaos_run import Played, Run, Wanted
 from bench.chaos_stage import CHANNELS, stage_of
 from bench.chaos_table import points, table
 from bench.chaos_window import NONE, RECEIPTS, Window
-from gateway.delivery import RESENT
+from gateway.delivery.sender import RESENT
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from bench.linker.play import gather
 from bench.linker.score import score, table
 from bench.linker.vary import alone, changed, scene, varied
 from tape.linking import Linker
-from tape.linking.numbers import SHIPPED, load
+from tape.linking.weights import SHIPPED, load
 
 LINES = 60
 TOPICS = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from channels.markdown_tree import parse
+from channels.markdown.tree import parse
 
 WORDS = [
     *("tea", "word", "a", "I", "3.14", "2", "snake_case_name", "e.g.", "it's", "x*y", "50%", "c++"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.addressing import begins_with_mention, calls, mentions
+from channels.mentions import begins_with_mention, calls, mentions
 
 
 @pytest.mark.parametrize(

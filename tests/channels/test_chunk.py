@@ -9,9 +9,9 @@ import regex  # type: ignore[import-untyped]
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from channels.chunk import cut, rejoin, split
-from channels.markdown import to_text
-from channels.markdown_tree import parse
+from channels.markdown.render import to_text
+from channels.markdown.split import cut, rejoin, split
+from channels.markdown.tree import parse
 from tests.channels.markdowns import (
     code_of,
     ends_in_code,

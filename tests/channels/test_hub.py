@@ -6,7 +6,7 @@ import anyio
 import pytest
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from channels.hub import MOST_WAITING, Hub, Json
+from channels.room.hub import MOST_WAITING, Hub, Json
 
 pytestmark = pytest.mark.anyio
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.markdown import draw, prose, to_text
-from channels.markdown_tree import parse
-from channels.unfinished import finished
+from channels.markdown.autoclose import finished
+from channels.markdown.render import draw, prose, to_text
+from channels.markdown.tree import parse
 from channels.web.format import to_html
 from tests.channels.markdowns import has_in_order, letters, markdowns
 from tests.channels.web.test_format import Reader

@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 from channels.errors import SendRefused
 from channels.message import InboundMessage, Sender
 from channels.pacing import Budget, Pacing, Priority
-from channels.typing import TYPING_EVERY, TypingSigns
+from channels.typing_indicator import TYPING_EVERY, TypingSigns
 from tests.clock import ManualClock, settle
 
 pytestmark = pytest.mark.anyio

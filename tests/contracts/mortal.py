@@ -16,7 +16,7 @@ from tape.entry import Entry, NewEntry
 from tape.errors import StoreUnavailable, TapeError
 from tape.query import Query
 from tape.store import TapeInfo, UnitStore
-from tape.unit import Append, Outcome, Row, Run, Unit
+from tape.unit_of_work import Append, Outcome, Row, Run, Unit
 
 Moment = Literal["before", "after"]
 Strike = Callable[[frozenset[str]], bool]

@@ -20,10 +20,10 @@ from channels.base import Channel
 from channels.registry import CHANNELS
 from channels.testing import LINES, Answer, Chat, Need, Person, Said, Stage, reason_against
 from gateway.app import Gateway
-from gateway.ledger.ledger import ledger_schema
+from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
-from tape.memory import MemoryStore
-from tape.sqlite import tape_schema
+from tape.stores.memory import MemoryStore
+from tape.stores.sqlite import tape_schema
 from tests.clock import RestingClock
 from tests.contracts.mortal import Moment, MortalStore, Strike
 from tests.contracts.stages import STAGES, OpenStage

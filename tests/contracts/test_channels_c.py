@@ -10,10 +10,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agent.compute import in_a_process
+from agent.process_pool import in_a_process
 from agent.tool import Tool
 from channels.testing import Chat, Person, Said
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
 from tests.contracts.burning import Burn, burn
 from tests.contracts.play import Play, playing, promises, prompt_of
 from tests.fakes.openai_script import Call, Request, Text, ToolCalls

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.tool import Arguments, Tool, ToolContext
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
 from tests.contracts.play import Play, playing, promises, prompt_of
 from tests.fakes.openai_script import Call, CutStream, Failure, Text, ToolCalls, Usage
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from channels.testing import Chat, Said
-from gateway.prompts import prompts_of
+from gateway.context.replay import prompts_of
 from tests.contracts.play import Play, opened, playing, promises, prompt_of
 from tests.fakes.openai_script import Text
 from tests.gateways import tape_of

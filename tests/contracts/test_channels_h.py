@@ -13,15 +13,15 @@ import httpx2
 import pytest
 
 from channels.testing import Chat
-from gateway.explain.explain import Explainer
-from gateway.explain.story import Story, secrets_of
-from gateway.explain.text import to_text
-from gateway.ledger.rows import account_id
+from gateway.explain.explainer import Explainer
+from gateway.explain.render import to_text
+from gateway.explain.report import Story, secrets_of
 from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
+from gateway.storage.ledger.rows import account_id
 from tape.entry import to_line
-from tape.memory import MemoryStore
 from tape.query import Query
+from tape.stores.memory import MemoryStore
 from tests.contracts.play import Play, opened, playing, promises
 from tests.fakes.openai_script import Call, Failure, Text, ToolCalls
 

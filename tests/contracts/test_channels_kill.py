@@ -11,8 +11,8 @@ import pytest
 
 from agent.tool import NoArguments, Tool, ToolContext
 from channels.testing import Said
-from gateway.delivery import RESENT
-from gateway.hookspecs import hookimpl
+from gateway.delivery.sender import RESENT
+from gateway.hooks.specs import hookimpl
 from tests.contracts.mortal import Moment
 from tests.contracts.play import Play, opened, promises
 from tests.contracts.test_channels_d import SENTENCES, WHOLE

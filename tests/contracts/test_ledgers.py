@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from gateway.clock import SystemClock
-from gateway.ledger.beside import BesideStore
-from gateway.ledger.ledger import Ledger, ledger_schema
-from gateway.ledger.testing import LEDGER_CHECKS, LedgerCheck
-from tape.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
-from tape.sqlite import tape_schema
+from gateway.storage.ledger.ledger import Ledger, ledger_schema
+from gateway.storage.ledger.testing import LEDGER_CHECKS, LedgerCheck
+from gateway.storage.split_store import BesideStore
 from tape.store import UnitStore
+from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
+from tape.stores.sqlite import tape_schema
 
 pytestmark = pytest.mark.anyio
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tape.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
-from tape.search.testing import SEARCH_CHECKS, SearchCheck
-from tape.sqlite import tape_schema
 from tape.store import TapeStore, UnitStore
-from tape.testing import STORE_CHECKS, UNIT_CHECKS, StoreCheck, UnitCheck
+from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
+from tape.stores.sqlite import tape_schema
+from tape.testing.search import SEARCH_CHECKS, SearchCheck
+from tape.testing.stores import STORE_CHECKS, UNIT_CHECKS, StoreCheck, UnitCheck
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
 
 
 class Sample:

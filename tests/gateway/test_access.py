@@ -11,8 +11,8 @@ import pytest
 from agent.tool import Role
 from channels.base import Channel
 from channels.message import InboundMessage, OutboundMessage, Receipt, Sender
-from gateway.access import Access, refusal
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
+from gateway.intake.access import Access, refusal
 from gateway.settings import AccessSettings
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateways import gateway_of, names, settled

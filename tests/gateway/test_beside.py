@@ -9,12 +9,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
 from tape.entry import Entry, NewEntry
 from tape.errors import StoreUnavailable
-from tape.memory import MemoryStore
-from tape.sqlite import tape_schema
 from tape.store import TapeStore
+from tape.stores.memory import MemoryStore
+from tape.stores.sqlite import tape_schema
 from tests.clock import QuickClock
 from tests.fakes.openai_script import Text
 from tests.fakes.openai_server import FakeOpenAI

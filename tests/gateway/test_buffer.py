@@ -10,10 +10,10 @@ import pytest
 
 from agent.tool import Role
 from channels.message import InboundMessage, Sender
-from gateway.buffer import Buffer, key_of
-from gateway.in_order import Work
-from gateway.ledger.rows import InboxRow
-from gateway.turn import Asked
+from gateway.keyed_queue import Work
+from gateway.pipeline.turn import Asked
+from gateway.scheduling.debounce import Buffer, key_of
+from gateway.storage.ledger.rows import InboxRow
 from tests.clock import ManualClock
 
 pytestmark = pytest.mark.anyio

@@ -10,9 +10,9 @@ import pytest
 from agent.anchors import MOST_RESTED_ON
 from agent.tool import Role
 from gateway.app import Gateway
-from gateway.commands import Command, Commands, parse_command
 from gateway.errors import CommandRefused
-from gateway.turn import Asked
+from gateway.pipeline.turn import Asked
+from gateway.scheduling.commands import Command, Commands, parse_command
 from tape.entry import message
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateway.test_access import MESSAGE

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from channels.message import InboundMessage
-from tape.deleted import GONE
+from tape.deletions import GONE
 from tests.fakes.openai_script import Text
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateway.test_access import MESSAGE, Brings, PlainChannel

@@ -16,7 +16,7 @@ from channels.draft import Place
 from channels.errors import ChannelUnfit, SendAmbiguous, SendDelayed, SendRefused
 from channels.message import InboundMessage, OutboundMessage, Receipt, Sender
 from gateway.app import Gateway
-from gateway.delivery import RESENT
+from gateway.delivery.sender import RESENT
 from tests.fakes.openai_script import Failure, Text
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateway.test_access import Brings

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from channels.errors import SendRefused
-from gateway.desk import Desk
+from gateway.admin.ledger_admin import Desk
 from gateway.errors import DeskRefused
 from tests.fakes.openai_script import Failure, Text
 from tests.fakes.openai_server import FakeOpenAI

@@ -10,8 +10,8 @@ import pytest
 
 from channels.message import InboundMessage, Quote
 from gateway.app import Gateway
-from gateway.explain.explain import Explainer
-from gateway.explain.story import Story
+from gateway.explain.explainer import Explainer
+from gateway.explain.report import Story
 from tape.entry import Entry
 from tests.fakes.openai_script import Text
 from tests.fakes.openai_server import FakeOpenAI

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from gateway.embedders import make_embedder, open_meaning
+from gateway.embeddings.local import PACKAGE
+from gateway.embeddings.openai import MODEL, OpenAIEmbedder
+from gateway.embeddings.registry import make_embedder, open_meaning
 from gateway.errors import SettingsError
-from gateway.local_embedder import PACKAGE
-from gateway.openai_embedder import MODEL, OpenAIEmbedder
 from gateway.settings import Settings, load_settings
 from tape.entry import message
 from tape.errors import EmbedderFailed
 from tape.handle import Tape
-from tape.sqlite import SqliteStore
+from tape.stores.sqlite import SqliteStore
 from tests.fakes.openai_embeddings import DIMENSIONS, Embeddings, embeddings_server, hashed
 
 pytestmark = pytest.mark.anyio

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.evidence import find_evidence
-from tape.deleted import deletion
+from gateway.context.retrieval import find_evidence
+from tape.deletions import deletion
 from tape.entry import NewEntry, message
 from tape.handle import Tape
 from tape.linking.room import WINDOW
-from tape.memory import MemoryStore
+from tape.stores.memory import MemoryStore
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateway.test_access import Brings, PlainChannel
 from tests.gateway.test_rooms import hear, says

@@ -8,8 +8,8 @@ import pytest
 
 from agent.tool import Role
 from channels.message import InboundMessage
-from gateway.finished import look, looks_done, looks_new
-from gateway.turn import Asked
+from gateway.pipeline.turn import Asked
+from gateway.turn.task_boundary import look, looks_done, looks_new
 from tape.entry import message
 from tape.handle import Tape
 from tests.agent.scripted import new_tape

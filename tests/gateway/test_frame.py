@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.message import Media, Quote, Sender
-from gateway.frame import describe, frame
+from gateway.intake.framing import describe, frame
 from tests.gateway.test_access import MESSAGE
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)

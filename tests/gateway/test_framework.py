@@ -12,10 +12,10 @@ from agent.events import AgentEvent
 from channels.base import Channel
 from channels.host import Event
 from channels.message import InboundMessage, OutboundMessage, Receipt
-from gateway.framework import Framework
-from gateway.hook_runtime import HookRuntime
-from gateway.hookspecs import hookimpl
-from gateway.router import OutboundChannelRouter
+from gateway.hooks.runtime import HookRuntime
+from gateway.hooks.specs import hookimpl
+from gateway.pipeline.pipeline import Framework
+from gateway.pipeline.router import OutboundChannelRouter
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from channels.errors import ChannelUnfit
 from channels.message import OutboundMessage, Receipt
 from gateway.cli.health import ask, health
 from gateway.home import Running, announce, locked
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
 from tests.gateways import gateway_of, gateway_process, make_environ, run_tapeway
 
 

@@ -9,9 +9,9 @@ import pluggy
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.hook_runtime import HookRuntime
-from gateway.hookspecs import hookimpl
-from gateway.plugins import load_plugins
+from gateway.hooks.loader import load_plugins
+from gateway.hooks.runtime import HookRuntime
+from gateway.hooks.specs import hookimpl
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from channels.base import Channel
 from channels.errors import ChannelUnfit
 from channels.message import OutboundMessage, Receipt
 from gateway.errors import PortInUse, SettingsError
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
 from gateway.http.auth import cookie_value, is_loopback, same
 from gateway.http.server import listen
 from tests.gateways import gateway_of

@@ -20,8 +20,8 @@ from PIL import Image
 from channels.base import Capability
 from channels.errors import ChannelDown, MediaRefused
 from channels.message import Media
-from gateway.image_check import check_image
-from gateway.images import SCHEME, _keep, has_images, with_bytes, without_images
+from gateway.context.image_header import check_image
+from gateway.context.images import SCHEME, _keep, has_images, with_bytes, without_images
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateway.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, settled

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.message import InboundMessage, Media, Sender
-from gateway.joiner import HARD_CUT, MOST_PARTS, Joiner, Parts, join
-from gateway.ledger.rows import InboxRow
+from gateway.intake.reassembly import HARD_CUT, MOST_PARTS, Joiner, Parts, join
+from gateway.storage.ledger.rows import InboxRow
 from tests.clock import ManualClock, settle
 from tests.gateway.test_access import MESSAGE
 

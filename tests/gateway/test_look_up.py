@@ -22,7 +22,7 @@ from channels.errors import (
     SendRefused,
 )
 from channels.message import InboundMessage, OutboundMessage, Receipt
-from gateway.delivery import RESENT
+from gateway.delivery.sender import RESENT
 from tests.clock import QuickClock
 from tests.fakes.openai_script import Text
 from tests.fakes.openai_server import FakeOpenAI

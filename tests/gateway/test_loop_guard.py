@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from channels.message import Sender
-from gateway.loop_guard import MOST, WINDOW, LoopGuard
+from gateway.intake.bot_guard import MOST, WINDOW, LoopGuard
 from tests.clock import ManualClock
 from tests.gateway.test_access import MESSAGE
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tape.errors import StoreUnavailable
-from tape.registry import open_store
 from tape.store import UnitStore
-from tape.unit import Outcome, Run, Unit
+from tape.stores.registry import open_store
+from tape.unit_of_work import Outcome, Run, Unit
 from tests.clock import QuickClock
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateway.test_access import MESSAGE, Brings, PlainChannel

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.tool import Role
-from gateway.other_tapes import other_tapes
-from gateway.turn import Asked
+from gateway.context.tape_access import other_tapes
+from gateway.pipeline.turn import Asked
 from tape.entry import message
 from tests.fakes.openai_script import Call, Text, ToolCalls
 from tests.fakes.openai_server import FakeOpenAI

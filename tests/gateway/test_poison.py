@@ -10,7 +10,7 @@ import pytest
 
 from channels.message import InboundMessage
 from gateway.app import Gateway
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
 from tests.gateway.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, settled
 

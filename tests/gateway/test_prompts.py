@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gateway.app import Gateway
+from gateway.context.replay import DIFFERENT, UNMARKED, prompts_of
 from gateway.errors import DeskRefused
-from gateway.prompts import DIFFERENT, UNMARKED, prompts_of
 from tape.context import MESSAGE_EDIT
-from tape.deleted import deletion
+from tape.deletions import deletion
 from tape.entry import Entry, event
 from tests.fakes.openai_script import Call, Text, ToolCalls
 from tests.fakes.openai_server import FakeOpenAI

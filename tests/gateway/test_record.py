@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.message import InboundMessage, Media, Quote, Sender
-from gateway.ledger.rows import InboxRow
-from gateway.record import clean, cleaned, is_command, meta_of, told
+from gateway.intake.entry_meta import clean, cleaned, is_command, meta_of, told
+from gateway.storage.ledger.rows import InboxRow
 from tape.entry import dump
 from tests.gateway.test_access import MESSAGE
 

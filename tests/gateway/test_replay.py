@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway import conversation
 from gateway.app import Gateway
+from gateway.scheduling import dispatcher as conversation
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateway.test_access import Brings
 from tests.gateway.test_delivery import QUESTION, EditingChannel, Platform

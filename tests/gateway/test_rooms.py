@@ -9,10 +9,10 @@ import pytest
 
 from channels.message import InboundMessage, Sender
 from gateway.app import Gateway
-from gateway.rooms import LEAST, LOOK_EVERY, MOST_REMEMBERED, ChatRoom, Rooms, said_of
+from gateway.context.room_memory import LEAST, LOOK_EVERY, MOST_REMEMBERED, ChatRoom, Rooms, said_of
 from tape.linking import Link, Linker, Said
 from tape.linking.room import WINDOW
-from tape.linking.said import AGENT
+from tape.linking.utterance import AGENT
 from tests.gateway.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, settled
 

@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 
 from agent.errors import AgentError, KeyRefused, ModelDown, RequestRejected, UnknownModel
 from agent.model import ModelRequest, Piece, TextPiece
-from agent.offline_model import OFFLINE
-from gateway.seeing import SeeingModel
+from agent.models.offline import OFFLINE
+from gateway.context.vision_model import SeeingModel
 
 pytestmark = pytest.mark.anyio
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 import anyio
 import pytest
 
-from agent.log import TurnLog
-from gateway.in_order import Work
-from gateway.sessions import Sessions
-from gateway.turn import Asked, Turn
+from agent.turn_log import TurnLog
+from gateway.keyed_queue import Work
+from gateway.pipeline.turn import Asked, Turn
+from gateway.scheduling.lane_scheduler import Sessions
 from tape.handle import Tape
-from tape.memory import MemoryStore
+from tape.stores.memory import MemoryStore
 from tests.gateway.test_buffer import asked
 
 pytestmark = pytest.mark.anyio

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.takes import Takes, choose_retakes, choose_takes
+from gateway.context.selection import Takes, choose_retakes, choose_takes
 from tape.context import TURN_START
 from tape.entry import NewEntry, anchor, event, message, tool_call, tool_result
 from tape.handle import Tape
-from tape.memory import MemoryStore
+from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from gateway.admin.tape_admin import TapeDesk
 from gateway.app import Gateway
 from gateway.errors import DeskRefused
-from gateway.tape_desk import TapeDesk
 from tape.entry import message
 from tests.gateways import gateway_of
 

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from gateway.errors import GatewayError, SettingsError
-from gateway.http.token import show_token, token_of
+from gateway.http.access_token import show_token, token_of
 from gateway.settings import Settings
 from tests.gateways import gateway_of, gateway_process, make_environ, make_settings, run_tapeway
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from gateway import persist
+from gateway.storage import write_guard as persist
 from tests.fakes.openai_script import Text
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateways import gateway_of

@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from agent.tool import NoArguments, Tool, ToolContext
-from gateway.hookspecs import hookimpl
+from gateway.hooks.specs import hookimpl
 from tape.context import TapeContext, to_messages
-from tape.memory import MemoryStore
+from tape.stores.memory import MemoryStore
 from tests.fakes.openai_script import Call, Text, ToolCalls, context_length_exceeded
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateways import gateway_of, names, settled, tape_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agent.calls import UNKNOWN_OUTCOME
+from agent.tool_runner import UNKNOWN_OUTCOME
 from agent.tools import BUILTIN_TOOLS
 from tape.handle import Tape
 from tests.fakes.openai_script import (

@@ -8,10 +8,10 @@ from typing import Final
 import apsw
 import pytest
 
-from tape.compose import EVERY_TURNS, MOST_ARMS, compose
-from tape.database import migrate
+from tape.database.connection import migrate
+from tape.database.query_compiler import EVERY_TURNS, MOST_ARMS, compose
 from tape.query import Query
-from tape.sqlite import tape_schema
+from tape.stores.sqlite import tape_schema
 
 MANY: Final = tuple(f"name {number}" for number in range(MOST_ARMS + 1))
 PLANS: Final = {

@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 from tape.construct import Candidate, Choice, ContextConstructor, rebuild
 from tape.construct.build import ids_of
 from tape.context import pair_up
-from tape.deleted import deletion
+from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, dump, event, message, tool_call, tool_result
 from tape.errors import TapeError
 from tape.handle import Tape
-from tape.memory import MemoryStore
-from tape.past import PastTape
 from tape.query import Query
-from tape.registry import open_store, open_tapes
-from tape.search.find import SearchStore
+from tape.search.query_text import Wanted
 from tape.search.scan import scan_there, scanning
-from tape.search.wanted import Wanted
+from tape.search.search import SearchStore
 from tape.service import TapeService
-from tape.sqlite import tape_schema
+from tape.snapshot import PastTape
 from tape.store import TapeStore
+from tape.stores.memory import MemoryStore
+from tape.stores.registry import open_store, open_tapes
+from tape.stores.sqlite import tape_schema
 from tape.tokens import estimate
 
 pytestmark = pytest.mark.anyio

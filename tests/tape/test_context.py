@@ -18,7 +18,7 @@ from tape.context import (
 from tape.entry import Entry, NewEntry, anchor, event, message, tool_call, tool_result
 from tape.errors import NotFound
 from tape.handle import Tape
-from tape.memory import MemoryStore
+from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

@@ -16,9 +16,9 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tape.entry import Entry, message
 from tape.query import Query
-from tape.registry import holds_tapes_alone, open_store, open_tapes
 from tape.service import TapeService
 from tape.store import TapeStore
+from tape.stores.registry import holds_tapes_alone, open_store, open_tapes
 
 pytestmark = pytest.mark.anyio
 
@@ -80,7 +80,7 @@ anyio.run(main)
 IMPORTING: Final = """
 import sys, anyio
 from tape.entry import bootstrap, message
-from tape.unit import Batch
+from tape.unit_of_work import Batch
 from tests.tape.test_crashes import opened
 
 def entries():

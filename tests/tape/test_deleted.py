@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from tape.context import default_tape_context, view
-from tape.deleted import GONE, TAKEN_OUT, deletion
+from tape.deletions import GONE, TAKEN_OUT, deletion
 from tape.entry import dump, event, message, tool_call, tool_result
 from tape.handle import Tape
-from tape.past import PastTape
-from tape.registry import open_store
-from tape.sqlite import tape_schema
+from tape.snapshot import PastTape
+from tape.stores.registry import open_store
+from tape.stores.sqlite import tape_schema
 
 pytestmark = pytest.mark.anyio
 

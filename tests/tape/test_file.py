@@ -14,11 +14,11 @@ import pytest
 
 from tape.entry import Entry, NewEntry, anchor, bootstrap, message
 from tape.errors import AppendRefused, StoreUnavailable, StoreUnfit
-from tape.file import FileReader, FileStore
-from tape.file_folder import INDEX
-from tape.file_index import open_index
 from tape.query import Query
-from tape.unit import Batch
+from tape.stores.jsonl.folder import INDEX
+from tape.stores.jsonl.index import open_index
+from tape.stores.jsonl.store import FileReader, FileStore
+from tape.unit_of_work import Batch
 
 pytestmark = pytest.mark.anyio
 

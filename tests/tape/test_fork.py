@@ -9,16 +9,16 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from tape.deleted import deletion
+from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, anchor, message
 from tape.errors import StoreUnavailable, TapeError
 from tape.fork import DISCARDED, MERGED
 from tape.handle import ForkTape, Tape, find_fork, open_fork
-from tape.memory import MemoryStore
-from tape.past import PastTape
 from tape.query import Query
 from tape.service import TapeService
+from tape.snapshot import PastTape
 from tape.store import TapeInfo, TapeStore
+from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

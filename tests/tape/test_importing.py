@@ -11,10 +11,10 @@ import pytest
 from tape.context import pair_up
 from tape.entry import Entry, anchor, event, message, to_line, tool_call, tool_result
 from tape.errors import AppendRefused
-from tape.file import FileStore
 from tape.handle import Tape
-from tape.importing import Import, Report
-from tape.memory import MemoryStore
+from tape.importing.importer import Import, Report
+from tape.stores.jsonl.store import FileStore
+from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tape.database.schema import Schema
 from tape.entry import NewEntry, message
 from tape.errors import StoreUnavailable, TapeError
 from tape.handle import MOST_SUMMED, Tape
-from tape.memory import MemoryStore
 from tape.query import Query
-from tape.schema import Schema
-from tape.unit import Unit
+from tape.stores.memory import MemoryStore
+from tape.unit_of_work import Unit
 
 pytestmark = pytest.mark.anyio
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tape.deleted import deletion
+from tape.deletions import deletion
 from tape.entry import message
 from tape.errors import TapeError
 from tape.handle import Tape
-from tape.memory import MemoryStore
-from tape.past import PastTape
+from tape.snapshot import PastTape
+from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

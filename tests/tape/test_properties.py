@@ -28,12 +28,12 @@ from tape.entry import (
     utc_iso,
 )
 from tape.errors import NotFound
-from tape.file import FileStore
 from tape.handle import ForkTape, Tape, open_fork
-from tape.memory import MemoryStore
 from tape.query import Query
-from tape.sqlite import SqliteStore
 from tape.store import TapeStore
+from tape.stores.jsonl.store import FileStore
+from tape.stores.memory import MemoryStore
+from tape.stores.sqlite import SqliteStore
 from tests.tape.plain import MOMENT, Model, NoSuchAnchor, answer, put
 
 pytestmark = pytest.mark.anyio

@@ -9,8 +9,8 @@ import pytest
 from tape.entry import Entry, anchor, event, message
 from tape.errors import NotFound, QueryRefused
 from tape.handle import Tape
-from tape.memory import MemoryStore
 from tape.query import Query
+from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tape.database import Reader
+from tape.database.connection import Reader
 from tape.entry import error, event, handoff, message, utc_iso
 from tape.query import Query
-from tape.sqlite import SqliteStore, tape_schema
+from tape.stores.sqlite import SqliteStore, tape_schema
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ import re
 import apsw
 import pytest
 
-from tape.database import migrate
-from tape.schema import Schema, parse_statements, read_schema
+from tape.database.connection import migrate
+from tape.database.schema import Schema, parse_statements, read_schema
 
 
 def test_statements_are_split_at_their_names_and_keep_their_comments() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tape.entry import message
-from tape.memory import MemoryStore
 from tape.service import TapeService, tape_name
+from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

@@ -12,12 +12,12 @@ import anyio
 import apsw
 import pytest
 
-from tape.database import Database, migrate
+from tape.database.connection import Database, migrate
+from tape.database.schema import Schema
 from tape.entry import NewEntry, anchor, message
 from tape.errors import StoreTooNew, StoreUnavailable, StoreUnfit
 from tape.query import Query
-from tape.schema import Schema
-from tape.sqlite import SqliteStore, tape_schema
+from tape.stores.sqlite import SqliteStore, tape_schema
 
 pytestmark = pytest.mark.anyio
 

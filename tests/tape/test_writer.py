@@ -9,12 +9,12 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tape.database.schema import Schema
 from tape.entry import NewEntry, message
 from tape.errors import AppendRefused, TapeError, UnitFailed
 from tape.query import Query
-from tape.schema import Schema
-from tape.sqlite import SqliteStore
-from tape.unit import Unit
+from tape.stores.sqlite import SqliteStore
+from tape.unit_of_work import Unit
 
 pytestmark = pytest.mark.anyio
 

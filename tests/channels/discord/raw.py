@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from channels.discord.guild_cache import Places
 from channels.discord.inbound import Me
-from channels.discord.places import Places
 
 Json = dict[str, Any]
 

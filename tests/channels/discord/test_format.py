@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.chunk import cut, rejoin
 from channels.discord.format import LIMIT, pieces, render, render_partial, size
+from channels.markdown.split import cut, rejoin
 from channels.web.format import to_html
 from tests.channels.markdowns import has_in_order, letters, markdowns
 from tests.channels.web.test_format import Reader

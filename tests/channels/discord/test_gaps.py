@@ -13,7 +13,7 @@ import pytest
 from channels.discord.adapter import DiscordChannel
 from channels.discord.api import DiscordApi
 from channels.discord.backfill import MOST_PRIVATE, Backfill
-from channels.discord.places import Places
+from channels.discord.guild_cache import Places
 from channels.errors import ChannelDown
 from channels.host import ChannelHost, Marks
 from channels.message import InboundMessage, Sender

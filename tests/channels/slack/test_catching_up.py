@@ -12,7 +12,7 @@ import pytest
 from channels.errors import ChannelDown
 from channels.host import Marks
 from channels.message import InboundMessage
-from channels.slack.presence import Presence
+from channels.slack.connection_monitor import Presence
 from tests.channels.slack.hosts import Running, SlackHost, running, slack
 from tests.clock import ManualClock
 from tests.fakes.slack_faults import Hang, Refuse, ServerError

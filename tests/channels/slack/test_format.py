@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.chunk import split
+from channels.markdown.split import split
 from channels.slack.format import EMPTY, LIMIT, MOST, neutral, plain, render, settled, size
 from tests.channels.markdowns import markdowns
 from tests.fakes.slack_text import pings

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from channels.errors import ChannelDown
 from channels.message import InboundMessage, Sender
-from channels.slack.held import Held, stamp_of
+from channels.slack.reorder import Held, stamp_of
 from tests.clock import ManualClock, settle
 
 pytestmark = pytest.mark.anyio

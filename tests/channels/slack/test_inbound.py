@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from channels.message import InboundMessage
 from channels.slack.api import Sessions, SlackApi
 from channels.slack.inbound import Me, edit_of, of_event, parse, unreadable
-from channels.slack.names import Names
+from channels.slack.name_cache import Names
 from channels.slack.settings import RULES, SlackSettings
 from channels.slack.workspaces import Workspace
 from tests.clock import ManualClock

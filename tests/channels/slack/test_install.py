@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from channels.errors import ChannelUnfit
-from channels.slack.install import COOKIE
-from channels.slack.methods import scopes
+from channels.slack.api_methods import scopes
+from channels.slack.oauth import COOKIE
 from channels.slack.workspaces import Installed, read_installations, write_installations
 from tests.channels.slack.hosts import running, slack
 

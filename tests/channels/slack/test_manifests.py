@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from channels.slack.methods import COMMAND, EVENTS, METHODS, scopes
+from channels.slack.api_methods import COMMAND, EVENTS, METHODS, scopes
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = ("slack-manifest.yaml", "slack-manifest-http.yaml")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from channels.typing import TYPING_EVERY
-from gateway.conversation import GREETING
+from channels.typing_indicator import TYPING_EVERY
+from gateway.scheduling.dispatcher import GREETING
 from tests.channels.telegram.bots import Bot, telegram_bot
 from tests.fakes.openai_script import EmptyStream, Text
 from tests.fakes.telegram_faults import LostAnswer, Refuse, ServerError

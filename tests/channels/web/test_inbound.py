@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from channels.message import InboundMessage
-from channels.rooms_http import Person, Post
+from channels.room.routes import Person, Post
 from channels.web.inbound import addressed, parse
 
 AGENT = "Tapeway"

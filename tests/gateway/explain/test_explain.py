@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from gateway.app import Gateway
-from gateway.explain.explain import Explainer
-from gateway.explain.reading import read_only
-from gateway.explain.story import Story
-from gateway.prompts import prompts_of
+from gateway.context.replay import prompts_of
+from gateway.explain.explainer import Explainer
+from gateway.explain.read_only import read_only
+from gateway.explain.report import Story
 from tape.entry import event, message
 from tape.errors import TapeError
 from tests.fakes.openai_script import Text

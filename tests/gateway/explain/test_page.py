@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.explain.explain import Explainer
-from gateway.explain.text import to_text
+from gateway.explain.explainer import Explainer
+from gateway.explain.render import to_text
 from tests.contracts.play import playing
 from tests.fakes.openai_script import Call, Text, ToolCalls
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.explain.story import Line, Option, Story, bounded, secrets_of, without_secrets
-from gateway.explain.text import printable, to_text
+from gateway.explain.render import printable, to_text
+from gateway.explain.report import Line, Option, Story, bounded, secrets_of, without_secrets
 from tests.gateways import make_settings
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tape.errors import NumbersUnfit
 from tape.linking import Linker
-from tape.linking.numbers import SHIPPED, load
+from tape.linking.weights import SHIPPED, load
 
 MOST_BYTES = 300_000
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tape.linking.trees import AT_ONCE, UNLIKELY, Trees, chance
+from tape.linking.boosted_trees import AT_ONCE, UNLIKELY, Trees, chance
 
 WIDTH = 3
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tape.linking.words import (
+from tape.linking.features_text import (
     ASKING,
     GREETING,
     MOST_WORDS,

@@ -10,15 +10,15 @@ from typing import ClassVar, Final
 import anyio
 import pytest
 
-from tape.deleted import deletion
+from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, message
-from tape.file import FileStore
 from tape.handle import Tape
-from tape.memory import MemoryStore
 from tape.query import Query
-from tape.search.rank import RANKED_TEXT, scores
+from tape.search.bm25 import RANKED_TEXT, scores
+from tape.search.query_text import Wanted
 from tape.search.scan import LONGEST_PAGE, MOST_SCANNED
-from tape.search.wanted import Wanted
+from tape.stores.jsonl.store import FileStore
+from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
 

@@ -16,19 +16,19 @@ import apsw
 import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from tape.database import Database
+from tape.database.connection import Database
 from tape.entry import NewEntry, message
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
 from tape.search.index_file import ROOM, IndexFile
+from tape.search.index_reader import Lookup
 from tape.search.indexer import BATCH, Indexer
-from tape.search.lookup import Lookup
+from tape.search.query_text import Wanted
 from tape.search.scan import Scanned
-from tape.search.wanted import Wanted
 from tape.service import TapeService
-from tape.sqlite import SqliteStore, tape_schema
-from tape.unit import Batch
+from tape.stores.sqlite import SqliteStore, tape_schema
+from tape.unit_of_work import Batch
 
 pytestmark = pytest.mark.anyio
 
@@ -145,7 +145,7 @@ INDEXING: Final = """
 import sys, anyio
 from pathlib import Path
 from tape.entry import message
-from tape.sqlite import SqliteStore
+from tape.stores.sqlite import SqliteStore
 
 async def main():
     store = SqliteStore.open(Path(sys.argv[1]))

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tape.deleted import deletion
+from tape.deletions import deletion
 from tape.entry import NewEntry, message
 from tape.errors import EmbedderFailed
 from tape.handle import Tape
 from tape.query import Query
 from tape.search.embedder import Vector
-from tape.search.meaning import BATCH, Meaning, text_of
+from tape.search.semantic import BATCH, Meaning, text_of
 from tape.search.vectors import VectorFile
 from tape.service import TapeService
-from tape.sqlite import SqliteStore
+from tape.stores.sqlite import SqliteStore
 from tests.fakes.openai_embeddings import DIMENSIONS, hashed
 
 pytestmark = pytest.mark.anyio

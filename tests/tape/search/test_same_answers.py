@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tape.database import Database
+from tape.database.connection import Database
 from tape.entry import Entry, NewEntry, message
 from tape.query import Query
+from tape.search.entry_terms import said
 from tape.search.index_file import IndexFile
-from tape.search.lookup import Lookup
+from tape.search.index_reader import Lookup
+from tape.search.query_text import Wanted
 from tape.search.scan import scan_here, scanning
-from tape.search.wanted import Wanted
-from tape.search.words import said
-from tape.sqlite import SqliteStore, tape_schema
+from tape.stores.sqlite import SqliteStore, tape_schema
 
 pytestmark = pytest.mark.anyio
 

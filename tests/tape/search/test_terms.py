@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tape.search.terms import LONGEST, fold, pairs, pieces, terms
+from tape.search.tokenizer import LONGEST, fold, pairs, pieces, terms
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,30 @@
+"""From the settings to a model; an SDK is imported when its model is named, not before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Final
+
+from agent.model import ChatModel
+from agent.models.fallback import FallbackModel
+from agent.models.offline import OFFLINE, OfflineModel
+from agent.models.retry import RetryingModel
+from agent.settings import AgentSettings
+
+MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.models.openai:OpenAIModel"})
+
+
+def make_model(settings: AgentSettings) -> ChatModel:
+    """Make the model that the settings name, with its fallbacks behind it."""
+    models = [_one(name, settings) for name in settings.models()]
+    return models[0] if len(models) == 1 else FallbackModel(models)
+
+
+def _one(name: str, settings: AgentSettings) -> ChatModel:
+    if name == OFFLINE:
+        return OfflineModel()
+    module, _, attribute = MODELS["openai"].partition(":")
+    model: ChatModel = getattr(import_module(module), attribute)(name, settings)
+    return RetryingModel(model, settings.retries)

@@ -1,0 +1,179 @@
+"""Running the tool calls of a step: side by side, checked, timed, each finish taped at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol
+
+import anyio
+from pydantic import BaseModel
+
+from agent.errors import ToolRefused
+from agent.model import ToolCall
+from agent.tool import Tool, ToolContext
+from agent.toolbox import Toolbox
+from agent.turn_log import TurnLog
+from tape.entry import TOOL_CALL, TOOL_RESULT, Entry, dump, event, tool_result
+
+LONGEST_RESULT: Final = 20_000
+"""Characters of a result that reach the model and the tape; more is cut, and said to be."""
+
+UNKNOWN_OUTCOME: Final = (
+    "The outcome of this call is unknown: the program was interrupted while it ran. It was not run"
+    " again. Find out what it did before you call it once more."
+)
+
+
+class ToolHooks(Protocol):
+    """What others may do around a call."""
+
+    async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """See a call before it is made; an exception denies it."""
+        ...
+
+    async def after_tool_call(self, name: str, result: str) -> None:
+        """See a call's result."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDone:
+    """A finished call: `text` is what the model reads."""
+
+    call_id: str
+    name: str
+    text: str
+    elapsed_ms: int
+
+
+class ToolRunner:
+    """Runs calls for one turn."""
+
+    def __init__(
+        self,
+        log: TurnLog,
+        toolbox: Toolbox,
+        context: ToolContext,
+        hooks: ToolHooks,
+        timeout: float,
+        report: Callable[[str, BaseException], None],
+    ) -> None:
+        self._log = log
+        self._toolbox = toolbox
+        self._context = replace(context, offer=toolbox.offer, known=toolbox.known)
+        self._hooks = hooks
+        self._timeout = timeout
+        self._report = report
+
+    def prepare(self, call: ToolCall) -> ToolCall:
+        """Return a call as the tape names it: with the tool's dotted name, where there is one."""
+        try:
+            return replace(call, name=self._toolbox.find(call.name).name)
+        except ToolRefused:
+            return call
+
+    async def run_all(self, calls: Sequence[ToolCall]) -> list[ToolDone]:
+        """Run calls side by side; one that fails has its reason as its result.
+
+        What else goes wrong (the tape, a hook) stops them all and is raised as it is.
+        """
+        results: dict[int, ToolDone] = {}
+        failed: list[Exception] = []
+
+        async def run(position: int, call: ToolCall) -> None:
+            try:
+                results[position] = await self.run(call)
+            except Exception as cause:
+                failed.append(cause)
+                group.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            for position, call in enumerate(calls):
+                group.start_soon(run, position, call)
+        if failed:
+            raise failed[0]
+        return [results[position] for position in range(len(calls))]
+
+    async def run(self, call: ToolCall) -> ToolDone:
+        """Run one call, and put its finish on the tape."""
+        started = time.monotonic()
+        text = _cut(await self._outcome(call))
+        done = ToolDone(call.id, call.name, text, round((time.monotonic() - started) * 1000))
+        data = {"call_id": done.call_id, "result": text, "elapsed_ms": done.elapsed_ms}
+        await self._log.record(event("tool.done", data))
+        await self._hooks.after_tool_call(call.name, text)
+        return done
+
+    def repeatable(self, name: str) -> bool:
+        """Tell whether a resumed turn may run a tool again."""
+        try:
+            return self._toolbox.find(name).repeatable
+        except ToolRefused:
+            return False
+
+    async def _outcome(self, call: ToolCall) -> str:
+        try:
+            tool = self._toolbox.find(call.name)
+            arguments = tool.check(call.arguments)
+            await self._allow(tool, arguments)
+            with anyio.fail_after(tool.timeout or self._timeout):
+                return _text(await tool.run(arguments, self._context))
+        except ToolRefused as refused:
+            return f"Error: {refused}"
+        except TimeoutError:
+            return f"Error: {call.name} took too long and was stopped. Ask for less, or do without."
+        except Exception as cause:
+            self._report(call.name, cause)
+            return f"Error: {call.name} failed: {type(cause).__name__}: {cause}"
+
+    async def _allow(self, tool: Tool, arguments: BaseModel) -> None:
+        try:
+            await self._hooks.before_tool_call(tool.name, arguments.model_dump())
+        except Exception as cause:
+            raise ToolRefused(f"{tool.name} was denied: {cause}") from cause
+
+
+async def finish_open_calls(log: TurnLog, runner: ToolRunner) -> None:
+    """Give the calls of an interrupted step their results.
+
+    A recorded finish is used; a repeatable tool runs again; of any other the outcome is unknown.
+    """
+    entries = await log.tape.find(turn=log.turn)
+    step = next((entry for entry in reversed(entries) if entry.kind in _PAIR), None)
+    if step is None or step.kind == TOOL_RESULT:
+        return
+    finished = _finished([entry for entry in entries if entry.id > step.id])
+    results: list[str] = []
+    for raw in step.payload["calls"]:
+        call = ToolCall(raw["id"], raw["function"]["name"], raw["function"]["arguments"])
+        if call.id in finished:
+            results.append(finished[call.id])
+        elif runner.repeatable(call.name):
+            results.append((await runner.run(call)).text)
+        else:
+            results.append(UNKNOWN_OUTCOME)
+    await log.record(tool_result(results))
+
+
+_PAIR: Final = (TOOL_CALL, TOOL_RESULT)
+
+
+def _finished(entries: Sequence[Entry]) -> dict[str, str]:
+    return {
+        entry.payload["data"]["call_id"]: entry.payload["data"]["result"]
+        for entry in entries
+        if entry.name == "tool.done"
+    }
+
+
+def _text(result: object) -> str:
+    return result if isinstance(result, str) else dump(result)
+
+
+def _cut(text: str) -> str:
+    clean = text.encode("utf-8", "replace").decode()
+    if len(clean) <= LONGEST_RESULT:
+        return clean
+    return f"{clean[:LONGEST_RESULT]}\n[cut: {len(clean) - LONGEST_RESULT} more characters]"

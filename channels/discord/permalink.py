@@ -1,0 +1,22 @@
+"""Discord's links to messages: discord.com/channels/SERVER/CHANNEL/MESSAGE, @me for private ones.
+
+CHANNEL is the thread's id, where the message stands in one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from channels.permalink import MessageLink
+
+_LINK: Final = re.compile(
+    r"(?:https?://)?(?:(?:www|ptb|canary)\.)?discord(?:app)?\.com/channels/"
+    r"(?:@me|\d{1,20})/(?P<chat>\d{1,20})/(?P<message>\d{1,20})/?(?:\?\S*)?"
+)
+
+
+def read_link(text: str) -> MessageLink | None:
+    """Read a link; None for what is none of Discord's to a message."""
+    found = _LINK.fullmatch(text)
+    return MessageLink(found["message"], found["chat"]) if found else None

@@ -1,0 +1,40 @@
+"""Close what a text that is still being written has left open."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from channels.markdown.tree import parse
+
+_HALF_LINK: Final = re.compile(r"!?\[([^\[\]\n]*)(?:\](?:\([^()\n]*)?)?\Z")
+_HALF_MARK: Final = re.compile(r"(?:\*{1,3}|_{1,3}|~{1,2}|`{1,3}|<[^<>\s]*|!)\Z")
+_MARKS: Final = re.compile(r"\\.|`+|\*{1,3}|~~")
+
+
+def finished(text: str) -> str:
+    """Return a text that shows no half of a mark at its end.
+
+    An open fence needs nothing; a half link is its label, a mark that has only begun is left out,
+    and code, bold, italic and strike that are open end with the text.
+    """
+    events = parse(text)
+    if not events or events[-1].name == "CodeBlock":
+        return text
+    start = text.rfind("\n\n", 0, len(text.rstrip())) + 1
+    head, tail = text[:start], _HALF_MARK.sub("", text[start:].rstrip())
+    tail = _HALF_LINK.sub(r"\1", tail)
+    return head + tail + _open_marks(tail)
+
+
+def _open_marks(tail: str) -> str:
+    stack: list[str] = []
+    for found in _MARKS.finditer(tail):
+        mark = found[0]
+        if mark.startswith("\\") or (stack and stack[-1].startswith("`") and mark != stack[-1]):
+            continue
+        if stack and stack[-1] == mark:
+            stack.pop()
+        elif tail[found.end() : found.end() + 1].strip():
+            stack.append(mark)
+    return "".join(reversed(stack))

@@ -1,0 +1,155 @@
+"""Where a Markdown text may be cut, and what is open there."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from operator import itemgetter
+from typing import Final, NamedTuple
+from unicodedata import category
+
+from channels.markdown.tree import ADDRESS, WIDE_STOPS
+
+_CJK: Final = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_BREAK: Final = re.compile(
+    r"(?P<stop>[.!?\u2026]+[\"'\u2019\u201d)]*[ \t]+"
+    r"|[\u2026\u3002\uff01\uff1b\uff1f]+[\u2019\u201d\u300d\u300f\uff09]*[ \t\u3000]*)"
+    rf"|[ \t\u3000]+|(?<=[{_CJK}{WIDE_STOPS}])(?=[{_CJK}])"
+)
+_CODE_SPACES: Final = re.compile(r"(?<=\S)[ \t]+")
+
+
+class Level(IntEnum):
+    """How good a cut is, the best first; what comes later is for what does not fit otherwise."""
+
+    BLOCK = 0
+    ITEM = 1
+    LINE = 2
+    SENTENCE = 3
+    WORD = 4
+    INSIDE = 5
+    GRAPHEME = 6
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """What is open at a place: a quote, item, fence, indent, table, heading or span.
+
+    opening, closing  what is written at a cut, so that the next piece goes on in it
+    short             the opening where there is no room for that one
+    width             of an item or a fence: how far its lines are indented
+    wider, list_start of an item: by how much its true number is longer, if its list began before
+    """
+
+    kind: str
+    start: int
+    parent: Frame | None
+    opening: str = ""
+    closing: str = ""
+    short: str = ""
+    width: int = 0
+    wider: int = 0
+    list_start: int = 0
+
+    def chain(self) -> list[Frame]:
+        """Return what is open, the outermost first."""
+        frames: list[Frame] = []
+        frame: Frame | None = self
+        while frame is not None:
+            frames.append(frame)
+            frame = frame.parent
+        return frames[::-1]
+
+
+class Cut(NamedTuple):
+    """A place where a piece may begin; `line`: at the beginning of a line's content."""
+
+    place: int
+    level: Level
+    frame: Frame | None
+    line: bool = False
+
+
+class Leaf(NamedTuple):
+    """A stretch of text.
+
+    level  of the cuts between its words
+    whole  it is written otherwise than it reads, so it has no inside
+    """
+
+    start: int
+    end: int
+    frame: Frame | None
+    level: Level
+    whole: bool = False
+
+
+class Number(NamedTuple):
+    """The number of an ordered item: where it is written, with how many digits, and what it is."""
+
+    start: int
+    digits: int
+    number: int
+    list_start: int
+    frame: Frame | None
+
+
+@dataclass(slots=True)
+class Plan:
+    """What cutting needs to know of a text, all in the order of the source.
+
+    `cuts` are those at lines; `words` looks for the others where they are needed.
+    """
+
+    text: str
+    cuts: list[Cut] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
+    lines: list[tuple[int, Frame | None]] = field(default_factory=list)
+    numbers: list[Number] = field(default_factory=list)
+    left_open: list[tuple[int, Frame]] = field(default_factory=list)
+    """Fences that nothing but the end of what they stand in closes, by the end of their code."""
+
+    def words(self, start: int, stop: int) -> list[Cut]:
+        """Return the cuts of every level between two places."""
+        first, last = (bisect_left(self.cuts, (place,)) for place in (start, stop))
+        found = self.cuts[first:last]
+        at = max(0, bisect_right(self.leaves, start, key=itemgetter(0)) - 1)
+        behind = bisect_left(self.leaves, stop, key=itemgetter(0))
+        for leaf in self.leaves[at:behind]:
+            if not leaf.whole:
+                found += _words(self.text, leaf, max(start, leaf.start), min(stop, leaf.end))
+        return sorted(found, key=itemgetter(0))
+
+
+def _words(text: str, leaf: Leaf, start: int, end: int) -> Iterator[Cut]:
+    """Yield the cuts between the words of a leaf."""
+    addresses = [found.span() for found in ADDRESS.finditer(text, start, end)]
+    for found in (_CODE_SPACES if is_code(leaf.frame) else _BREAK).finditer(text, start, end):
+        place = found.end()
+        if place == leaf.end and (is_code(leaf.frame) or not found[0].isspace()):
+            continue
+        if not start < place < len(text) or joins(text[place]):
+            continue
+        if any(begin < place < stop for begin, stop in addresses):
+            continue
+        if text[place] == "`" and leaf.frame is not None and leaf.frame.kind == "span":
+            continue  # its own mark would become one with that
+        is_stop = leaf.level is Level.WORD and found.lastgroup == "stop"
+        yield Cut(place, Level.SENTENCE if is_stop else leaf.level, leaf.frame)
+
+
+def is_code(frame: Frame | None) -> bool:
+    """Whether what stands in a frame is code."""
+    return frame is not None and (
+        frame.kind in ("fence", "indent") or frame.opening.startswith("`")
+    )
+
+
+def joins(char: str) -> bool:
+    """Whether a character belongs to the one before it."""
+    return not char.isascii() and (
+        char in "\u200c\u200d" or category(char)[0] == "M" or "\U0001f3fb" <= char <= "\U0001f3ff"
+    )

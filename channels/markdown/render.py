@@ -1,0 +1,357 @@
+"""What a Markdown text says: drawn as text with marks, as plain text, as prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from channels.markdown.table import text_table
+from channels.markdown.tree import Event, parse
+
+_MARKS: Final = {"Strong": "bold", "Emphasis": "italic", "Strikethrough": "strike"}
+_NUMBER: Final = re.compile(r"[ \t]*(\d{1,9})([.)])")
+_SPOILER: Final = re.compile(r"\|\|(?=\S)(.+?)(?<=\S)\|\|")
+_LANGUAGE: Final = re.compile(r"[\w+#.-]{1,40}")
+
+
+class Mark(NamedTuple):
+    """A stretch of a drawn text.
+
+    kind   bold, italic, strike, spoiler, code, pre, quote or link
+    value  the url of a link, the language of a pre
+    """
+
+    kind: str
+    start: int
+    end: int
+    value: str = ""
+
+
+class Drawn(NamedTuple):
+    """A text without Markdown, and its marks; they nest, in the order of their ends."""
+
+    text: str
+    marks: list[Mark]
+
+
+def draw(markdown: str, *, linkable: Callable[[str], bool], plain: bool = False) -> Drawn:
+    """Draw Markdown as text; a link whose url is not `linkable` is written `label (url)`.
+
+    `plain` is for where marks are not shown: quotes then begin with `> `.
+    """
+    return _Drawing(markdown, linkable, plain).drawn()
+
+
+def to_text(markdown: str) -> str:
+    """Return what a Markdown text shows, without marks: nothing that can be read is lost."""
+    return draw(markdown, linkable=lambda _url: False, plain=True).text
+
+
+def prose(text: str) -> str:
+    """Return what a message says outside code, its marks apart."""
+    return "".join(_said(parse(text)))
+
+
+def _said(events: list[Event]) -> Iterator[str]:
+    in_code = 0
+    for event in events:
+        if event.name == "CodeBlock":
+            in_code += 1 if event.phase == "open" else -1
+        elif event.phase == "close" and event.name not in _INLINE:
+            yield "\n"
+        elif event.phase == "leaf" and not in_code:
+            yield event.data if event.name == "Text" else " "
+
+
+_INLINE: Final = frozenset({*_MARKS, "Link", "Image"})
+
+
+class _Drawing:
+    def __init__(self, source: str, linkable: Callable[[str], bool], plain: bool) -> None:
+        self._source = source
+        self._linkable = linkable
+        self._plain = plain
+        self._parts: list[str] = []
+        self._size = 0
+        self._marks: list[Mark] = []
+        self._open: list[int] = []
+        self._lists: list[_List] = []
+        self._quotes = 0
+        self._links: list[tuple[int, str]] = []
+        self._ended = False
+        self._fresh = False
+        self._code: list[str] | None = None
+        self._code_at = 0
+        self._info = ""
+        self._rows: list[list[str]] = []
+        self._cell: list[str] | None = None
+
+    def drawn(self) -> Drawn:
+        for event in parse(self._source):
+            if event.phase == "leaf":
+                self._leaf(event)
+            elif event.phase == "open":
+                _OPEN[event.name](self, event)
+            elif event.name in _CLOSE:
+                _CLOSE[event.name](self, event)
+        return Drawn("".join(self._parts), self._marks)
+
+    # What is written
+
+    def _write(self, text: str) -> None:
+        if self._cell is not None:
+            self._cell.append(text)
+            return
+        self._fresh = False
+        self._parts.append(text)
+        self._size += len(text)
+
+    def _mark(self, kind: str, start: int, value: str = "") -> None:
+        if self._cell is None and self._size > start:
+            self._marks.append(Mark(kind, start, self._size, value))
+
+    def _margin(self) -> str:
+        return "> " * (self._quotes if self._plain else 0) + "  " * len(self._lists)
+
+    def _block(self, start: int, *, flush: bool = False) -> None:
+        """Begin a block: on a line of its own, after an empty one if it is so in the source."""
+        self._ended = False
+        if self._fresh or not self._size:
+            return
+        lines = "\n\n" if _blank_before(self._source, start) else "\n"
+        self._write(lines if flush else lines + self._margin())
+
+    def _leaf(self, event: Event) -> None:
+        name, data = event.name, event.data
+        if self._code is not None:
+            self._code.append(data or "\n")
+            return
+        if self._ended or name == "Rule":
+            self._block(event.start)
+        if name == "Text":
+            self._text(data)
+        elif name in ("SoftBreak", "HardBreak"):
+            self._write(" " if self._cell is not None else "\n" + self._margin())
+        elif name == "Code":
+            start = self._size
+            self._write(data)
+            self._mark("code", start)
+        elif name == "Rule":
+            self._write("———")
+            self._ended = True
+        elif name == "TaskListMarker":
+            self._tick(data)
+        else:
+            self._write(self._source[event.start : event.end])  # a formula stays as it is written
+
+    def _text(self, said: str) -> None:
+        if self._plain or self._cell is not None or "||" not in said:
+            self._write(said)
+            return
+        for at, part in enumerate(_SPOILER.split(said)):
+            start = self._size
+            self._write(part)
+            if at % 2:
+                self._mark("spoiler", start)
+
+    def _tick(self, done: bool) -> None:
+        if self._fresh:
+            self._size -= len(self._parts.pop())
+        self._write("☑ " if done else "☐ ")
+
+    # What holds others
+
+    def begin_block(self, event: Event) -> None:
+        self._block(event.start)
+
+    def end_block(self, _event: Event) -> None:
+        self._ended = True
+
+    def begin_heading(self, event: Event) -> None:
+        self._block(event.start)
+        self._open.append(self._size)
+
+    def end_heading(self, _event: Event) -> None:
+        self._mark("bold", self._open.pop())
+        self._ended = True
+
+    def begin_quote(self, event: Event) -> None:
+        outermost = not self._quotes
+        self._block(event.start)
+        self._quotes += 1
+        if self._plain:
+            self._write("> ")
+        self._fresh = True
+        if outermost:
+            self._open.append(self._size)
+
+    def end_quote(self, _event: Event) -> None:
+        self._quotes -= 1
+        if not self._quotes:
+            self._mark("quote", self._open.pop())
+        self._ended = True
+
+    def begin_list(self, event: Event) -> None:
+        self._block(event.start)
+        self._lists.append(_List(event.data))
+
+    def end_list(self, _event: Event) -> None:
+        self._lists.pop()
+        self._ended = True
+
+    def begin_item(self, event: Event) -> None:
+        nested = self._lists.pop()
+        if nested.begun:
+            self._block(event.start)
+        self._lists.append(nested)
+        self._write(nested.bullet(self._source, event.start))
+        self._fresh = True
+
+    def begin_code(self, event: Event) -> None:
+        self._code = []
+        self._code_at = event.start
+        self._info = event.data["Fenced"].strip() if isinstance(event.data, dict) else ""
+
+    def end_code(self, _event: Event) -> None:
+        code, info = "".join(self._code or ()).removesuffix("\n"), self._info
+        self._code = None
+        if not code.strip():
+            code, info = info, ""  # a fence that was meant to hold its own line
+        self._block(self._code_at, flush=True)
+        start = self._size
+        self._write(code)
+        language = _LANGUAGE.match(info)
+        self._mark("pre", start, language[0] if language else "")
+        self._ended = True
+
+    def begin_mark(self, event: Event) -> None:
+        self._inline(event)
+        self._open.append(self._size)
+        self._write_tilde(event)
+
+    def end_mark(self, event: Event) -> None:
+        start = self._open.pop()
+        if not self._write_tilde(event):
+            self._mark(_MARKS[event.name], start)
+
+    def _write_tilde(self, event: Event) -> bool:
+        """Write the mark that is none: a single `~` is "about"."""
+        single = (
+            event.name == "Strikethrough" and self._source[event.start : event.start + 2] != "~~"
+        )
+        if single:
+            self._write("~")
+        return single
+
+    def _inline(self, event: Event) -> None:
+        if self._ended:
+            self._block(event.start)
+
+    def begin_link(self, event: Event) -> None:
+        self._inline(event)
+        start = self._size if self._cell is None else len(self._cell)
+        self._links.append((start, str(event.data["dest_url"])))
+
+    def end_link(self, _event: Event) -> None:
+        start, url = self._links.pop()
+        label = self._since(start)
+        if not label.strip():
+            self._write(url)
+        elif self._cell is None and not self._links and self._linkable(url):
+            self._mark("link", start, url)
+        elif url and url != label:
+            self._write(f" ({url})")
+
+    def _since(self, start: int) -> str:
+        if self._cell is not None:
+            return "".join(self._cell[start:])
+        return _tail(self._parts, self._size - start)
+
+    def begin_table(self, event: Event) -> None:
+        self._block(event.start, flush=True)
+
+    def begin_row(self, _event: Event) -> None:
+        self._rows.append([])
+
+    def begin_cell(self, _event: Event) -> None:
+        self._cell = []
+
+    def end_cell(self, _event: Event) -> None:
+        self._rows[-1].append("".join(self._cell or ()))
+        self._cell = None
+
+    def end_table(self, _event: Event) -> None:
+        start = self._size
+        self._write(text_table(self._rows))
+        self._mark("pre", start)
+        self._rows = []
+        self._ended = True
+
+
+class _List:
+    """Counts a list's items, by the numbers that are written."""
+
+    def __init__(self, first: int | None) -> None:
+        self._ordered = first is not None
+        self._written: int | None = None
+        self._number = 0
+        self.begun = False
+
+    def bullet(self, source: str, start: int) -> str:
+        self.begun = True
+        written = _NUMBER.match(source, start)
+        if not self._ordered or written is None:
+            return "• "
+        number = int(written[1])
+        # "1. 1. 1." is a list that counts itself; any other numbers are meant
+        self._number = self._number + 1 if number == self._written else number
+        self._written = number
+        return f"{self._number}{written[2]} "
+
+
+def _blank_before(source: str, start: int) -> bool:
+    lines = 0
+    while start and source[start - 1] in " \t\r\n>":
+        start -= 1
+        lines += source[start] == "\n"
+    return lines > 1
+
+
+def _tail(parts: list[str], size: int) -> str:
+    taken: list[str] = []
+    while size > 0 and parts:
+        part = parts[-1 - len(taken)]
+        taken.append(part)
+        size -= len(part)
+    return "".join(reversed(taken))
+
+
+_Step = Callable[[_Drawing, Event], None]
+_OPEN: Final[dict[str, _Step]] = {
+    "Paragraph": _Drawing.begin_block,
+    "Heading": _Drawing.begin_heading,
+    "BlockQuote": _Drawing.begin_quote,
+    "List": _Drawing.begin_list,
+    "Item": _Drawing.begin_item,
+    "CodeBlock": _Drawing.begin_code,
+    "Table": _Drawing.begin_table,
+    "TableHead": _Drawing.begin_row,
+    "TableRow": _Drawing.begin_row,
+    "TableCell": _Drawing.begin_cell,
+    "Link": _Drawing.begin_link,
+    "Image": _Drawing.begin_link,
+    **dict.fromkeys(_MARKS, _Drawing.begin_mark),
+}
+_CLOSE: Final[dict[str, _Step]] = {
+    "Paragraph": _Drawing.end_block,
+    "Heading": _Drawing.end_heading,
+    "BlockQuote": _Drawing.end_quote,
+    "List": _Drawing.end_list,
+    "CodeBlock": _Drawing.end_code,
+    "Table": _Drawing.end_table,
+    "TableCell": _Drawing.end_cell,
+    "Link": _Drawing.end_link,
+    "Image": _Drawing.end_link,
+    **dict.fromkeys(_MARKS, _Drawing.end_mark),
+}

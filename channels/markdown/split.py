@@ -1,0 +1,198 @@
+"""Cut a Markdown text into pieces that a platform takes, each of them whole Markdown."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+import regex  # type: ignore[import-untyped]
+
+from channels.markdown.breakpoints import Cut, Level
+from channels.markdown.scan import plan
+from channels.markdown.stitch import Seams
+
+Measure = Callable[[str], int]
+
+_GRAPHEME: Final = regex.compile(r"\X")
+_PLACE: Final = itemgetter(0)
+_WIDEST: Final = 6
+"""A piece stands for at most so many times its limit of the source."""
+
+_DENSEST: Final = 2
+"""Within a line it is looked so many times the limit ahead."""
+
+_LINES: Final = (Level.BLOCK, Level.ITEM, Level.LINE)
+_TRIES: Final = ((True, False), (True, True), (False, False), (False, True))
+_WORDS: Final = (Level.SENTENCE, Level.WORD)
+
+
+class Piece(NamedTuple):
+    """One piece.
+
+    text    what is sent
+    source  the part of the source that it stands for, with the space that a cut leaves out
+    """
+
+    text: str
+    source: str
+
+
+def split(text: str, limit: int, measure: Measure) -> list[str]:
+    """Return a text in pieces of at most `limit` by `measure`; see `cut`."""
+    return [piece.text for piece in cut(text, limit, measure)]
+
+
+def cut(text: str, limit: int, measure: Measure) -> list[Piece]:
+    """Cut a Markdown text; the same text gives the same pieces, a text of spaces gives none.
+
+    `measure` gives the size of a piece as the platform counts it. A piece ends where the text does
+    best: between blocks if it is half full then, else between items, rows or lines, sentences,
+    words. Links, code, spans, code lines and rows are cut only if they are larger than a piece,
+    graphemes only if one alone is. Fences and spans are closed at a cut and opened again after it,
+    tables repeat their header, quotes their mark, and items keep their numbers.
+    """
+    if not text.strip():
+        return []
+    if len(text) <= 2 * limit and measure(text.strip("\r\n")) <= limit:
+        return [Piece(text.strip("\r\n"), text)]
+    return _Cutter(text, limit, measure).pieces()
+
+
+def rejoin(pieces: Iterable[Piece]) -> str:
+    """Return the text that was cut, exactly."""
+    return "".join(piece.source for piece in pieces)
+
+
+def _up_to(level: Level, cuts: Iterable[Cut]) -> list[Cut]:
+    return [cut for cut in cuts if cut.level <= level]
+
+
+class _Cutter:
+    def __init__(self, text: str, limit: int, measure: Measure) -> None:
+        self.text = text
+        self.limit = limit
+        self.measure = measure
+        self.pace = 1.0
+        self.plan = plan(text)
+        self.seams = Seams(text, self.plan, limit)
+        self.end = Cut(len(text), Level.BLOCK, None, line=True)
+        self.lines = [_up_to(level, [*self.plan.cuts, self.end]) for level in _LINES]
+
+    def pieces(self) -> list[Piece]:
+        text = self.text
+        found: list[Piece] = []
+        start = Cut(len(text) - len(text.lstrip("\r\n")), Level.BLOCK, None)
+        begun = 0
+        while start.place < len(text):
+            end, sent = _Search(self, start).best()
+            if sent.strip():
+                found.append(Piece(sent, text[begun : end.place]))
+                begun = end.place
+            start = end
+        if found and begun < len(text):
+            found[-1] = Piece(found[-1].text, found[-1].source + text[begun:])
+        return found
+
+
+class _Search:
+    """Looks for the end of one piece."""
+
+    def __init__(self, cutter: _Cutter, start: Cut) -> None:
+        self._cutter = cutter
+        self._start = start
+        self._limit = cutter.limit
+        self._best: tuple[Cut, str] | None = None
+        self._place = start.place
+        self._size = 0
+        self._window = min(start.place + _WIDEST * self._limit, len(cutter.text)) + 1
+        self._over = self._window
+        self._over_size = 0
+        self._short = False
+
+    def best(self) -> tuple[Cut, str]:
+        for lines in self._cutter.lines:
+            self._largest(lines)
+            if 2 * self._size >= self._limit:
+                return self._done()
+        words = self._words()
+        for level in _WORDS:
+            self._largest(_up_to(level, words))
+            if 2 * self._size >= self._limit:
+                return self._done()
+        if self._best is None:
+            self._inside()
+        return self._done()
+
+    def _inside(self) -> None:
+        """Cut what does not fit: a table's row goes without its header before it is cut itself."""
+        for only_lines, short in _TRIES:
+            self._over, self._over_size, self._short = self._window, 0, short
+            words = self._words()
+            self._largest([cut for cut in words if cut.line] if only_lines else words)
+            if self._best is not None:
+                return
+        self._over, self._over_size, self._short = self._window, 0, False
+        self._graphemes()
+
+    def _words(self) -> list[Cut]:
+        """Return every cut up to which this piece could reach."""
+        start = self._place
+        stop = min(self._over, start + _DENSEST * self._limit)
+        words = self._cutter.plan.words(start, stop)
+        return [*words, self._cutter.end] if stop > self._cutter.end.place else words
+
+    def _done(self) -> tuple[Cut, str]:
+        assert self._best is not None
+        if self._size:
+            self._cutter.pace = (self._place - self._start.place) / self._size
+        return self._best
+
+    def _graphemes(self) -> None:
+        text, start, seams = self._cutter.text, self._start.place, self._cutter.seams
+        stop = min(len(text), start + _DENSEST * self._limit)
+        ends = [found.end() for found in _GRAPHEME.finditer(text, start, stop)]
+        inside = [place for place in map(seams.at, ends) if place is not None]
+        self._largest(inside)
+        if self._best is None:
+            self._largest([seams.broken(place) for place in ends])
+        if self._best is None:
+            self._largest([seams.broken(place) for place in range(start + 1, ends[0])])
+        if self._best is None:
+            end = Cut(min(start + 1, len(text)), Level.GRAPHEME, None)
+            self._best = end, text[start : end.place]
+
+    def _largest(self, cuts: Sequence[Cut]) -> None:
+        """Find the last of these cuts at which the piece fits."""
+        first = bisect_right(cuts, self._place, key=_PLACE)
+        last = bisect_left(cuts, self._over, key=_PLACE)
+        tried = 0
+        while first < last:
+            middle = (first + last) // 2
+            if tried < 4:
+                at = bisect_right(cuts, self._target(), first, last, key=_PLACE) - 1
+                middle = max(at, first)
+            tried += 1
+            if self._fits(cuts[middle]):
+                first = middle + 1
+            else:
+                last = middle
+
+    def _target(self) -> float:
+        """Guess the place up to which the piece would be full."""
+        done, room = self._place - self._start.place, self._limit - self._size
+        if self._over_size:
+            share = room / (self._over_size - self._size)
+            return self._place + (self._over - self._place) * share
+        pace = done / self._size if self._size else self._cutter.pace
+        return self._place + room * pace
+
+    def _fits(self, cut: Cut) -> bool:
+        sent = self._cutter.seams.piece(self._start, cut, short=self._short)
+        size = self._cutter.measure(sent)
+        if size > self._limit:
+            self._over, self._over_size = cut.place, size
+            return False
+        self._best, self._place, self._size = (cut, sent), cut.place, size
+        return True

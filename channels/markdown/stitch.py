@@ -1,0 +1,214 @@
+"""What is written at a cut, so that both pieces are whole Markdown."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from operator import itemgetter
+from typing import Final
+
+from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Plan, is_code
+
+_PREFIX: Final = re.compile(r"[ \t>]*")
+_WOULD_BE_MARK: Final = re.compile(r"[-+](?=[\s+-]|$)|[*_~`#>=|]|\d{1,9}(?P<stop>[.)])(?=\s|$)")
+_EMPTY_QUOTED: Final = re.compile(r"^[ \t]+(?=>[ \t>]*$)", re.MULTILINE)
+_LEFT_OUT: Final = ("table", "fence")
+_PLACE: Final = itemgetter(0)
+
+
+class Seams:
+    """Makes pieces of one text."""
+
+    def __init__(self, text: str, plan: Plan, limit: int) -> None:
+        self._text = text
+        self._plan = plan
+        self._room = limit // 2
+
+    def piece(self, start: Cut, end: Cut, *, short: bool = False) -> str:
+        """Return the piece between two cuts; `short`: without what could be left out before it."""
+        stop = max(start.place, self._stop(start, end))
+        body = self._body(start, stop)
+        return self._opening(start, short) + body + self._closing(start, end)
+
+    def at(self, place: int) -> Cut | None:
+        """Return the cut at any place in a text; None in what can only be cut by breaking it."""
+        leaf = self._leaf(place)
+        if leaf is None or (leaf.whole and leaf.start < place) or self._text[place - 1] == "\n":
+            return None
+        if self._text[place] in " \t\r\n" and not is_code(leaf.frame):
+            return None
+        if "`" in self._text[place - 1 : place + 1] and leaf.frame and leaf.frame.kind == "span":
+            return None
+        return Cut(place, Level.GRAPHEME, leaf.frame)
+
+    def broken(self, place: int) -> Cut:
+        """Return a cut that breaks a span: only the blocks around it go on."""
+        at = bisect_right(self._plan.leaves, place, key=_PLACE) - 1
+        frame = self._plan.leaves[max(at, 0)].frame if self._plan.leaves else None
+        while frame is not None and frame.kind == "span":
+            frame = frame.parent
+        return Cut(place, Level.GRAPHEME, frame)
+
+    def _leaf(self, place: int) -> Leaf | None:
+        """Return the leaf that a place is in, or between two that are one text."""
+        leaves = self._plan.leaves
+        escaped = self._text[place : place + 1] == "\\" and not self._in(place)
+        at = bisect_right(leaves, place + escaped, key=_PLACE) - 1
+        if at < 0 or place >= leaves[at].end:
+            return None
+        leaf = leaves[at]
+        return leaf if leaf.start < place or (at and leaves[at - 1].end == place) else None
+
+    def _in(self, place: int) -> Leaf | None:
+        leaves = self._plan.leaves
+        at = bisect_right(leaves, place, key=_PLACE) - 1
+        return leaves[at] if at >= 0 and place < leaves[at].end else None
+
+    # What is written before, after and between
+
+    def _opening(self, cut: Cut, short: bool) -> str:
+        if cut.frame is None:
+            return ""
+        frames = cut.frame.chain()
+        prefix = _prefix(frames, cut.place)
+        openings, _ = self._marks(frames, prefix, short)
+        return prefix + openings
+
+    def _closing(self, start: Cut, end: Cut) -> str:
+        if end.frame is None:
+            return ""
+        frames = end.frame.chain()
+        return self._marks(frames, _prefix(frames, start.place), short=False)[1]
+
+    def _marks(self, frames: list[Frame], prefix: str, short: bool) -> tuple[str, str]:
+        """Return what opens and closes the frames; the short form where that would be too much."""
+        opening = "".join(
+            frame.short if short and frame.kind in _LEFT_OUT else frame.opening for frame in frames
+        )
+        closing = "".join(frame.closing for frame in reversed(frames))
+        if len(opening) + len(closing) > self._room:
+            opening = "".join(frame.short for frame in frames)
+            closing = "".join(frame.closing for frame in frames if frame.short)
+        return opening.replace("\n", "\n" + prefix), closing.replace("\n", "\n" + prefix)
+
+    def _escaped(self, cut: Cut) -> list[tuple[int, int, str]]:
+        """Return a backslash where a text goes on with what would be a mark at its beginning."""
+        found = _WOULD_BE_MARK.match(self._text, cut.place)
+        if found is None or cut.level in (Level.BLOCK, Level.ITEM):
+            return []
+        leaf = self._in(cut.place)
+        if leaf is None or leaf.whole or is_code(leaf.frame):
+            return []
+        place = found.start("stop") if found["stop"] else cut.place
+        return [(place, place, "\\")]
+
+    def _stop(self, start: Cut, end: Cut) -> int:
+        """Return where the text before a cut ends, without the space between the pieces."""
+        text, place = self._text, end.place
+        if is_code(end.frame) and end.frame is not None and end.frame.start < place:
+            if not end.line:
+                return place
+            stop = text.rfind("\n", 0, place)
+            return stop - 1 if text[stop - 1] == "\r" else stop
+        at = bisect_left(self._plan.leaves, place, key=_PLACE) - 1
+        leaf = self._plan.leaves[at] if at >= 0 else None
+        said = min(place, leaf.end) if leaf else 0
+        first = max(said if leaf and is_code(leaf.frame) else 0, start.place)
+        return self._content_end(first, max(said, start.place), place)
+
+    def _content_end(self, first: int, said: int, place: int) -> int:
+        """Go back over spaces, and behind what is said over the marks of empty quotes."""
+        text = self._text
+        while place > first:
+            if text[place - 1] in " \t\r\n":
+                place -= 1
+                continue
+            line = text.rfind("\n", said, place) + 1
+            if text[place - 1] != ">" or not line or text[line:place].strip("> \t"):
+                break
+            place = line
+        return place
+
+    def _body(self, start: Cut, stop: int) -> str:
+        edits = self._numbers(start.place, stop) + self._escaped(start)
+        if edits or any(frame.kind == "item" for frame in _chain(start.frame)):
+            edits += self._dedents(start.place, stop)
+        edits += self._closed_fences(start.place, stop)
+        if not edits:
+            return self._text[start.place : stop]
+        parts: list[str] = []
+        last = start.place
+        for begin, end, instead in sorted(edits):
+            if begin >= last and end <= stop:
+                parts += (self._text[last:begin], instead)
+                last = end
+        return "".join([*parts, self._text[last:stop]])
+
+    def _closed_fences(self, start: int, stop: int) -> list[tuple[int, int, str]]:
+        """Return the ends of the fences that only the end of their item or quote has closed."""
+        left = self._plan.left_open
+        first, last = (bisect_right(left, place, key=_PLACE) for place in (start, stop))
+        return [
+            (place, place, frame.closing.replace("\n", "\n" + _prefix(frame.chain(), start)))
+            for place, frame in left[first:last]
+        ]
+
+    def _numbers(self, start: int, stop: int) -> list[tuple[int, int, str]]:
+        """Return the numbers of the items whose list began in an earlier piece."""
+        numbers = self._plan.numbers
+        first, last = (bisect_left(numbers, place, key=_PLACE) for place in (start, stop))
+        items = [item for item in numbers[first:last] if item.list_start < start]
+        edits = []
+        for item in items:
+            written = self._text[item.start : item.start + item.digits]
+            if str(item.number) != written:
+                edits.append((item.start, item.start + item.digits, str(item.number)))
+        line = self._text.rfind("\n", 0, items[0].start) + 1 if items else 0
+        if line > start:  # a number ends no paragraph but that of an item, which is not here
+            edits.append((line, line, _prefix(_chain(items[0].frame), start) + "\n"))
+        return edits
+
+    def _dedents(self, start: int, stop: int) -> list[tuple[int, int, str]]:
+        """Return the lines' indents, without those of items that began in an earlier piece."""
+        lines = self._plan.lines
+        first, last = (bisect_right(lines, place, key=_PLACE) for place in (start, stop))
+        edits = []
+        for place, frame in lines[first:last]:
+            begin = self._text.rfind("\n", 0, place) + 1
+            if begin > start and _moved(frame, start) and not self._text[begin:place].strip("> \t"):
+                edits.append((begin, place, _prefix(_chain(frame), start)))
+        known = {begin for begin, _, _ in edits}
+        for found in _EMPTY_QUOTED.finditer(self._text, start, stop):
+            before = bisect_right(lines, found.start(), key=_PLACE) - 1
+            if found.start() not in known and before >= 0 and _moved(lines[before][1], start):
+                edits.append((*found.span(), ""))
+        return edits
+
+
+def _chain(frame: Frame | None) -> list[Frame]:
+    return frame.chain() if frame is not None else []
+
+
+def _prefix(frames: list[Frame], begun: int) -> str:
+    """Return what a line begins with in these frames, in a piece that began at a place."""
+    parts = []
+    for frame in frames:
+        if frame.kind == "quote":
+            parts.append("> ")
+        elif frame.kind == "item" and frame.start >= begun:
+            wider = frame.wider if frame.list_start < begun else 0
+            parts.append(" " * (frame.width + wider))
+        elif frame.kind == "fence":
+            parts.append(" " * frame.width)
+        elif frame.kind == "indent":
+            parts.append("    ")
+    return "".join(parts)
+
+
+def _moved(frame: Frame | None, begun: int) -> bool:
+    """Whether lines in a frame are indented otherwise in a piece that began at a place."""
+    return any(
+        held.kind == "item"
+        and (held.start < begun or (held.wider != 0 and held.list_start < begun))
+        for held in _chain(frame)
+    )

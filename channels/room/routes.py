@@ -1,0 +1,170 @@
+"""The HTTP routes of a channel of our own: an event stream, and posting.
+
+The gateway has let in whoever reaches these routes; who writes under which name in a room is
+taken as said, since all of them are the owner's own people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Annotated, Final
+from uuid import UUID
+
+import anyio
+import orjson
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from channels.errors import InboundRefused
+from channels.room.channel import RoomChannel
+from channels.room.hub import Json
+
+KEEP_ALIVE: Final = 15.0
+"""Seconds after which a silent stream says that it is alive."""
+
+LONGEST_BODY: Final = 1_000_000
+"""Bytes of a post."""
+
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+Name = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f]+$"
+    ),
+]
+
+
+class Person(BaseModel):
+    """Who writes."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: Id
+    name: Name
+
+
+class Post(BaseModel):
+    """A message that the page or the terminal posts; `id` makes a second try the same message."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: UUID
+    person: Person
+    text: Annotated[str, StringConstraints(min_length=1, max_length=200_000)]
+    to_agent: bool = True
+    reply_to: Annotated[str, StringConstraints(max_length=200)] | None = None
+
+
+class Stop(BaseModel):
+    """A request to stop an answer: the one that `reply_to` names, else the person's own."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    person: Person
+    reply_to: Annotated[str, StringConstraints(max_length=200)] | None = None
+
+
+Submit = Callable[[str, Post], Awaitable[None]]
+
+
+def room_routes(channel: RoomChannel, prefix: str, submit: Submit) -> list[Route]:
+    """Return the routes of a channel's rooms; `submit` takes the room and the post."""
+
+    async def events(request: Request) -> Response:
+        room = _room(request)
+        name = request.query_params.get("name", "").strip()[:60]
+        person = {"id": request.query_params.get("person", "")[:64], "name": name} if name else None
+        return StreamingResponse(
+            _stream(channel, room, person),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+
+    async def post(request: Request) -> Response:
+        message = Post.model_validate_json(await _body(request))
+        if not message.text.strip():
+            raise InboundRefused("The message is empty: write something first.")
+        await submit(_room(request), message)
+        return JSONResponse({"id": str(message.id)}, status_code=202)
+
+    async def stop(request: Request) -> Response:
+        asked = Stop.model_validate_json(await _body(request))
+        moment = int(channel.host.clock.monotonic() * 1_000_000_000)
+        message = Post(
+            id=UUID(int=moment, version=4),
+            person=asked.person,
+            text=",stop",
+            reply_to=asked.reply_to,
+        )
+        await submit(_room(request), message)
+        return JSONResponse({}, status_code=202)
+
+    return [
+        Route(f"{prefix}/{{room}}/events", events),
+        Route(f"{prefix}/{{room}}/messages", _guarded(channel, post), methods=["POST"]),
+        Route(f"{prefix}/{{room}}/stop", _guarded(channel, stop), methods=["POST"]),
+    ]
+
+
+def _guarded(
+    channel: RoomChannel,
+    endpoint: Callable[[Request], Awaitable[Response]],
+) -> Callable[[Request], Awaitable[Response]]:
+    """Answer what cannot be taken with a sentence."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except ValidationError as cause:
+            first = cause.errors(include_url=False, include_context=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            return _refusal(f"The message was not taken: {where}: {first['msg']}.")
+        except InboundRefused as cause:
+            return _refusal(str(cause))
+        except Exception:
+            # It is not on the disk, so it is not taken: who posts may try again, under the same id.
+            channel.host.report("channel.accept_failed")
+            return JSONResponse({"error": "Not taken now; try again later."}, status_code=503)
+
+    return answer
+
+
+def _refusal(sentence: str) -> JSONResponse:
+    return JSONResponse({"error": sentence}, status_code=422)
+
+
+async def _body(request: Request) -> bytes:
+    if not request.headers.get("content-type", "").startswith("application/json"):
+        raise InboundRefused("The message was not taken: send it as application/json.")
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LONGEST_BODY:
+            raise InboundRefused("The message is too long: send it in pieces.")
+    return bytes(body)
+
+
+def _room(request: Request) -> str:
+    return str(request.path_params["room"])[:80]
+
+
+async def _stream(
+    channel: RoomChannel, room: str, person: Json | None
+) -> AsyncGenerator[bytes, None]:
+    async with channel.hub.listen(room, person) as events:
+        for past in await channel.opening(room):
+            yield _event(past)
+        while True:
+            event: Json | None = None
+            with anyio.move_on_after(KEEP_ALIVE):
+                try:
+                    event = await events.receive()
+                except (anyio.EndOfStream, anyio.ClosedResourceError):
+                    return
+            yield _event(event) if event is not None else b": still here\n\n"
+
+
+def _event(event: Json) -> bytes:
+    return b"data: " + orjson.dumps(event) + b"\n\n"

@@ -1,0 +1,120 @@
+"""Adding the app to a further workspace: /slack/install leads to Slack, and back to /slack/oauth.
+
+https://docs.slack.dev/authentication/installing-with-oauth/
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
+from typing import Final
+from urllib.parse import urlencode, urlsplit
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from channels.slack.api import QUIET, Sessions
+from channels.slack.api_methods import scopes
+from channels.slack.settings import SlackSettings
+from channels.slack.workspaces import Installed, read_installations, write_installations
+
+COOKIE: Final = "tapeway_slack_install"
+STATE_SECONDS: Final = 600
+
+
+class Install:
+    """The two routes; `installed` is told of each new workspace."""
+
+    def __init__(
+        self,
+        settings: SlackSettings,
+        sessions: Sessions,
+        installed: Callable[[Installed], Awaitable[None]],
+    ) -> None:
+        self._settings = settings
+        self._sessions = sessions
+        self._installed = installed
+        self._key = secrets.token_bytes(32)
+
+    @property
+    def possible(self) -> bool:
+        """Whether everything is set that it needs."""
+        given = self._settings
+        secret = given.client_secret.get_secret_value()
+        return bool(given.client_id and secret and given.installations)
+
+    def routes(self) -> list[Route]:
+        """Return the routes; none where something is not set that they need."""
+        if not self.possible:
+            return []
+        return [
+            Route("/slack/install", self._begin, methods=["GET"]),
+            Route("/slack/oauth", self._end, methods=["GET"]),
+        ]
+
+    async def _begin(self, _request: Request) -> Response:
+        """Send whoever installs the app to Slack."""
+        state = self._state(int(time.time()) + STATE_SECONDS, secrets.token_urlsafe(16))
+        parts = urlsplit(self._settings.base_url)
+        asked = {
+            "client_id": self._settings.client_id,
+            "scope": ",".join(sorted(scopes())),
+            "state": state,
+        }
+        url = f"{parts.scheme}://{parts.netloc}/oauth/v2/authorize?{urlencode(asked)}"
+        response = RedirectResponse(url, status_code=302)
+        response.set_cookie(
+            COOKIE, state, max_age=STATE_SECONDS, httponly=True, samesite="lax", secure=True
+        )
+        return response
+
+    async def _end(self, request: Request) -> Response:
+        """Take the token that Slack gives for the code, and write it down."""
+        state, code = request.query_params.get("state", ""), request.query_params.get("code", "")
+        own = hmac.compare_digest(state.encode(), request.cookies.get(COOKIE, "").encode())
+        if not (code and own and self._is_ours(state)):
+            return PlainTextResponse("Begin again at /slack/install.\n", status_code=400)
+        try:
+            one = await self._exchange(code)
+        except (SlackApiError, aiohttp.ClientError, TimeoutError, KeyError, TypeError):
+            return PlainTextResponse(
+                "Slack did not give the token. Begin again at /slack/install.\n", status_code=502
+            )
+        path = self._settings.installations
+        assert path is not None
+        others = [known for known in read_installations(path) if known.team != one.team]
+        write_installations(path, [*others, one])
+        await self._installed(one)
+        return PlainTextResponse(f"The app is in {one.name or one.team} now.\n")
+
+    async def _exchange(self, code: str) -> Installed:
+        client = AsyncWebClient(base_url=self._settings.base_url, logger=QUIET, retry_handlers=[])
+        client.proxy = self._sessions.proxy
+        client.session = self._sessions.session
+        given = {
+            "client_id": self._settings.client_id,
+            "client_secret": self._settings.client_secret.get_secret_value(),
+            "code": code,
+        }
+        found = await client.api_call("oauth.v2.access", data=given)
+        team = found["team"]
+        return Installed(str(team["id"]), str(found["access_token"]), str(team.get("name") or ""))
+
+    def _state(self, until: int, nonce: str) -> str:
+        told = f"{until}.{nonce}"
+        return f"{told}.{hmac.new(self._key, told.encode(), sha256).hexdigest()}"
+
+    def _is_ours(self, state: str) -> bool:
+        until, _, rest = state.partition(".")
+        nonce, _, _mark = rest.rpartition(".")
+        if not (until.isascii() and until.isdigit() and len(until) < 16):
+            return False
+        right = self._state(int(until), nonce)
+        return hmac.compare_digest(right.encode(), state.encode()) and int(until) > time.time()

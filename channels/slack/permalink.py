@@ -1,0 +1,22 @@
+"""Slack's links to messages: WORKSPACE.slack.com/archives/CHANNEL/pSTAMP.
+
+The stamp stands there without its dot; a message of a thread carries its thread in the query.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from channels.permalink import MessageLink
+
+_LINK: Final = re.compile(
+    r"(?:https?://)?[\w-]+(?:\.[\w-]+)?\.slack\.com/archives/"
+    r"(?P<chat>[A-Z0-9]{3,20})/p(?P<seconds>\d{10})(?P<rest>\d{6})/?(?:\?\S*)?"
+)
+
+
+def read_link(text: str) -> MessageLink | None:
+    """Read a link; None for what is none of Slack's to a message."""
+    found = _LINK.fullmatch(text)
+    return MessageLink(f"{found['seconds']}.{found['rest']}", found["chat"]) if found else None

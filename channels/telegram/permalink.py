@@ -1,0 +1,30 @@
+"""Telegram's links to messages: t.me/c/ID/MESSAGE in private groups, t.me/NAME/MESSAGE elsewhere.
+
+In a forum the topic's id stands before the message's. https://core.telegram.org/api/links
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from channels.permalink import MessageLink
+
+_LINK: Final = re.compile(
+    r"(?:https?://)?(?:www\.)?(?:t|telegram)\.me/"
+    r"(?:c/(?P<private>\d{1,20})|(?P<name>[A-Za-z]\w{3,31}))"
+    r"(?:/\d{1,20})?/(?P<message>\d{1,20})/?(?:\?\S*)?"
+)
+_APP: Final = re.compile(
+    r"tg://privatepost\?(?:\S*&)?channel=(\d{1,20})&(?:\S*&)?post=(\d{1,20})\S*"
+)
+
+
+def read_link(text: str) -> MessageLink | None:
+    """Read a link; None for what is none of Telegram's to a message."""
+    found = _LINK.fullmatch(text)
+    if found is not None:
+        private = found["private"]
+        return MessageLink(found["message"], f"-100{private}" if private else "")
+    app = _APP.fullmatch(text)
+    return MessageLink(app[2], f"-100{app[1]}") if app else None

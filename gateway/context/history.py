@@ -1,0 +1,64 @@
+"""What was said in a chat, read from its tape, for channels that show it themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from channels.message import Shown
+from tape.deletions import deleted
+from tape.entry import EVENT, MESSAGE, Entry
+from tape.handle import Tape
+
+ENTRIES_A_MESSAGE: Final = 4
+"""So many entries are read for each message that is wanted: a turn leaves others beside it."""
+
+
+async def read_history(tape: Tape, agent: str, limit: int) -> list[Shown]:
+    """Return the newest messages of a chat, oldest of them first."""
+    entries = await tape.find(kinds=(MESSAGE, EVENT), limit=limit * ENTRIES_A_MESSAGE, newest=True)
+    gone = await deleted(tape, entries[0].id) if entries else set()
+    finals = _finals(entries)
+    shown: list[Shown] = []
+    for entry in entries:
+        if entry.kind == MESSAGE and "inbox" in entry.meta and entry.id not in gone:
+            shown.append(_person(entry))
+        elif entry.name == "outbound":
+            shown.append(_ours(entry, agent, finals))
+    return shown[-limit:]
+
+
+def _finals(entries: Sequence[Entry]) -> Mapping[str, str]:
+    """Return the final text of each turn: an `outbound` event does not repeat it."""
+    return {
+        entry.meta["turn"]: entry.text
+        for entry in entries
+        if entry.kind == MESSAGE and entry.meta.get("final")
+    }
+
+
+def _person(entry: Entry) -> Shown:
+    meta = entry.meta
+    return Shown(
+        id=meta["message_id"],
+        role="person",
+        author_id=meta["author"],
+        author=meta.get("name", ""),
+        text=meta["text"],
+        date=meta["said_at"],
+        reply_to=meta.get("reply_to"),
+        addressed=meta.get("addressed"),
+    )
+
+
+def _ours(entry: Entry, agent: str, finals: Mapping[str, str]) -> Shown:
+    data: Mapping[str, Any] = entry.payload["data"]
+    return Shown(
+        id=data["idem"],
+        role="agent" if data["kind"] == "answer" else "notice",
+        author_id="agent",
+        author=agent,
+        text=data.get("text", finals.get(entry.meta.get("turn", ""), "")),
+        date=entry.date,
+        reply_to=data.get("reply_to"),
+    )

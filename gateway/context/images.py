@@ -1,0 +1,192 @@
+"""Images on their way to a model: fetched when a turn takes their message, kept as files.
+
+The tape names an image by a reference; its bytes are in the home folder, under their digest. What
+is too large, is no image, or does not come in time is told to the model instead of shown.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+
+from channels.errors import ChannelError, MediaRefused
+from channels.message import Media
+from gateway.context.selection import taken_ids
+from gateway.logs import get_log
+from gateway.pipeline.turn import Turn
+from gateway.services import Core
+from tape.context import MESSAGE_MEDIA
+from tape.entry import MESSAGE, Entry, event
+
+SCHEME: Final = "tapeway:media/"
+MOST_BYTES: Final = 24_000_000
+"""So much a request holds of images, as text."""
+
+MOST_IMAGES: Final = 4
+"""So many images of the newest messages that a turn takes are shown."""
+
+MIMES: Final = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif"}
+
+Message = Mapping[str, Any]
+
+
+async def load_images(core: Core, turn: Turn) -> None:
+    """Fetch the images of messages that a turn takes, and write down which there are."""
+    if not core.settings.media.images:
+        return
+    numbers = turn.pictured
+    if turn.asked.turn_id:  # resumed: the tape knows what it took
+        numbers = tuple(taken_ids(await turn.tape.find(turn=turn.id)))
+    if not numbers:
+        return
+    entries = await turn.tape.entries(numbers)
+    wanted = [
+        (entries[number], media)
+        for number in numbers
+        if number in entries
+        for media in _images(entries[number])
+    ]
+    loaded = {
+        entry.payload["data"]["entry"]
+        for entry in await turn.tape.find(turn=turn.id)
+        if entry.name == MESSAGE_MEDIA
+    }
+    found: dict[int, dict[str, list[str]]] = {}
+    for entry, media in wanted[-MOST_IMAGES:]:
+        if entry.id in loaded:
+            continue
+        kept = found.setdefault(entry.id, {"images": [], "refused": []})
+        try:
+            kept["images"].append(await _fetch(core, entry, media))
+        except MediaRefused as refused:
+            kept["refused"].append(f"this {media.label} cannot be shown: {refused}")
+    events = [event(MESSAGE_MEDIA, {"entry": number, **kept}) for number, kept in found.items()]
+    if events:
+        await turn.log.record(*events)
+
+
+def _images(entry: Entry) -> Iterator[Media]:
+    if entry.kind != MESSAGE:
+        return
+    for values in entry.meta.get("media", ()):
+        if values.get("kind") == "image" and values.get("file"):
+            yield Media(**values)
+
+
+async def _fetch(core: Core, entry: Entry, media: Media) -> str:
+    """Fetch one image and keep it; returns its reference. Raises MediaRefused."""
+    settings = core.settings.media
+    channel = core.router.channel(str(entry.meta.get("channel", "")))
+    if channel is None or "media" not in channel.capabilities:
+        raise MediaRefused("its channel is not there")
+    data = b""
+    with anyio.move_on_after(settings.seconds) as scope:
+        try:
+            data = await channel.fetch(media, settings.bytes)
+        except MediaRefused:
+            raise
+        except Exception as cause:
+            if not isinstance(cause, ChannelError):
+                get_log().error("media.fetch_failed", exc_info=cause)
+            raise MediaRefused("it could not be fetched") from cause
+    if scope.cancelled_caught:
+        raise MediaRefused(f"it did not come within {settings.seconds:g} s")
+    if len(data) > settings.bytes:
+        raise MediaRefused("it is larger than it was said to be")
+    suffix = await anyio.to_thread.run_sync(_check, data, settings.pixels)
+    name = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
+    folder = core.settings.home_path / "media"
+    try:
+        await anyio.to_thread.run_sync(_keep, folder, name, data)
+    except OSError as cause:
+        get_log().error("media.not_kept", why=str(cause))
+        raise MediaRefused("it could not be kept on the disk") from cause
+    return SCHEME + name
+
+
+def _check(data: bytes, most_pixels: int) -> str:
+    module = import_module("gateway.context.image_header")
+    suffix: str = module.check_image(data, most_pixels)
+    return suffix
+
+
+def _keep(folder: Path, name: str, data: bytes) -> None:
+    path = folder / name
+    if path.exists():
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = folder / f".{name}.{token_hex(8)}"  # two turns may keep the same image at once
+    part.write_bytes(data)
+    part.replace(path)
+
+
+def has_images(messages: Sequence[Message]) -> bool:
+    """Tell whether any message holds an image's reference."""
+    return any(_references(message) for message in messages)
+
+
+def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
+    """Return messages with their images' bytes, of the newest images as far as MOST_BYTES go.
+
+    An image that is too much, or whose file is gone, is told of.
+    """
+    left = MOST_BYTES
+
+    def show(url: str) -> str | None:
+        nonlocal left
+        shown = _data_url(url, home) if left > 0 else None
+        left -= len(shown or "")
+        return shown
+
+    return [_map_images(message, show) for message in reversed(messages)][::-1]
+
+
+def without_images(messages: Sequence[Message]) -> list[Message]:
+    """Return messages whose images are only told of, for a model that cannot see."""
+    return [_map_images(message, lambda _url: None) for message in messages]
+
+
+def _references(message: Message) -> bool:
+    content = message.get("content")
+    return isinstance(content, list) and any(part.get("type") == "image_url" for part in content)
+
+
+def _map_images(message: Message, show: Any) -> Message:
+    if not _references(message):
+        return message
+    texts: list[str] = []
+    images: list[Mapping[str, Any]] = []
+    for part in message["content"]:
+        if part.get("type") != "image_url":
+            texts.append(str(part.get("text", "")))
+            continue
+        url = str(part["image_url"]["url"])
+        shown = show(url)
+        if shown is None:
+            texts.append("[an image that you cannot see]")
+        else:
+            images.append({"type": "image_url", "image_url": {"url": shown}})
+    text = "\n".join(texts)
+    content = [{"type": "text", "text": text}, *images] if images else text
+    return {**message, "content": content}
+
+
+def _data_url(url: str, home: Path) -> str | None:
+    if not url.startswith(SCHEME):
+        return url
+    name = url.removeprefix(SCHEME)
+    path = home / "media" / Path(name).name
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    mime = MIMES.get(path.suffix.removeprefix("."), "application/octet-stream")
+    return f"data:{mime};base64,{base64.b64encode(data).decode()}"

@@ -1,0 +1,76 @@
+"""What a model was shown, built again from the tape, and held against its recorded mark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agent.loop import as_prompt, digest
+from gateway.errors import DeskRefused
+from tape.context import LATEST, Message, to_messages, view_entries
+from tape.entry import Entry, dump
+from tape.handle import Tape
+from tape.snapshot import PastTape
+
+STEP: Final = "loop.step"
+PROMPT: Final = "prompt.system"
+UNMARKED: Final = "not known to be what was sent: no mark of that was recorded"
+DIFFERENT: Final = (
+    "not the bytes that were sent: a plugin built the view, or the tape lost some of its words"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The prompt of one model call.
+
+    exact    whether it is what was sent, byte for byte, by the mark that was recorded then
+    why      a sentence why not; empty where it is
+    entries  the entries that it shows, in order
+    """
+
+    step: int
+    status: str
+    exact: bool
+    why: str
+    entries: tuple[int, ...]
+    messages: tuple[Message, ...]
+
+
+async def prompts_of(tape: Tape, turn: str) -> list[Shown]:
+    """Return the prompts of a turn's model calls, in order; raises DeskRefused for no such turn.
+
+    A view that a plugin built is not known to the tape: it is told as not exact.
+    """
+    own = await tape.find(turn=turn)
+    steps = [entry for entry in own if entry.name == STEP]
+    if not own:
+        raise DeskRefused(f"this tape has no turn {turn}; `tapeway tape show` lists its entries")
+    return [await _again(tape, turn, own, step) for step in steps]
+
+
+async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Shown:
+    data = step.payload["data"]  # an import may have put anything there
+    lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
+    upto = data.get("upto")
+    then = PastTape(tape, upto if type(upto) is int else step.id - 1)
+    entries = await view_entries(then, LATEST, lane, turn)
+    system = await _system(tape, data.get("system_entry"))
+    shown = to_messages(entries)
+    prompts = [as_prompt(shown, system, strict_roles=strict) for strict in (False, True)]
+    exact = [prompt for prompt in prompts if digest(dump(prompt)) == data.get("prompt")]
+    return Shown(
+        step=data["step"] if type(data.get("step")) is int else 0,
+        status=str(data.get("status", "")),
+        exact=bool(exact),
+        why="" if exact else DIFFERENT if "prompt" in data else UNMARKED,
+        entries=tuple(entry.id for entry in entries),
+        messages=tuple((exact or prompts)[0]),
+    )
+
+
+async def _system(tape: Tape, entry_id: object) -> str:
+    found = await tape.entries([entry_id]) if type(entry_id) is int else {}
+    told = [entry for entry in found.values() if entry.name == PROMPT]
+    return next((str(entry.payload["data"].get("text", "")) for entry in told), "")

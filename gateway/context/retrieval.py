@@ -1,0 +1,81 @@
+"""What is known of a question beside its lane: from the room's memory, and evidence from long ago.
+
+A room remembers what is recent, and the linker knows what of it belongs to a question. What is
+older is found by words: entries that say the question's rarest words together. Few, or none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from channels.message import InboundMessage
+from gateway.context.room_memory import Rooms, key_of
+from gateway.context.selection import Near
+from gateway.logs import get_log
+from tape.construct.keywords import words_of_task
+from tape.context import RESET
+from tape.entry import MESSAGE
+from tape.errors import TapeError
+from tape.handle import Tape
+
+WORDS: Final = 3
+"""So many of a question's words an old entry must say, all of them."""
+
+SHORTEST: Final = 4
+"""Shorter words of letters say little; a character that stands alone is a word."""
+
+
+async def near(
+    rooms: Rooms, tape: Tape, message: InboundMessage, inbox_id: int, text: str, most: int
+) -> Near:
+    """Return what is known of a message beside its lane: from the room, and from long ago.
+
+    `text` is what it asks, `most` how many old entries; these are looked for while its conversation
+    is young.
+    """
+    room = await rooms.of(tape.name)
+    key = key_of(message, inbox_id)
+    heard = room.room.by_key.get(key)
+    if heard is None:
+        return Near(thread=message.thread_id)
+    opened_on = room.entries.get(f"{message.chat_id}/{message.thread_id}", 0)
+    known = Near(thread=message.thread_id, opened_on=opened_on)
+    if room.whole(key):
+        return replace(known, whole=True)
+    if not room.is_young(key):
+        return known
+    likely = tuple(room.likely(key))
+    old = await find_evidence(tape, heard.lane, text, room.begins(), most)
+    return replace(known, likely=likely, evidence=tuple(old))
+
+
+async def find_evidence(tape: Tape, lane: str, question: str, before: int, most: int) -> list[int]:
+    """Return the newest old entries outside of a lane that say what a question asks about.
+
+    `before` is the first entry that is remembered; nothing from before a reset is found. Where the
+    search fails there is none: a question is answered all the same.
+    """
+    words = [word for word in words_of_task(question) if _tells(word)][:WORDS]
+    if most < 1 or len(words) < WORDS or before <= 1:
+        return []
+    try:
+        hits = await tape.search(" ".join(words), limit=most * 2, kinds=(MESSAGE,), before=before)
+        reset = await tape.last_anchor(RESET) if hits else None
+    except TapeError as cause:
+        get_log().warning("evidence.not_searched", why=str(cause))
+        return []
+    asides = ("command", "hint")
+    begin = reset.id if reset else 0
+    found = [
+        entry.id
+        for entry in hits
+        if entry.id > begin
+        and entry.meta.get("lane") != lane
+        and not any(mark in entry.meta for mark in asides)
+    ]
+    return sorted(found[:most])
+
+
+def _tells(word: str) -> bool:
+    return len(word) >= SHORTEST or not word.isascii()

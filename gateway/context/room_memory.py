@@ -1,0 +1,289 @@
+"""What is remembered of the groups that talk now, so that a message finds its conversation.
+
+A room is made of the newest messages of its tape with their recorded links, and goes on from there:
+one that was forgotten is read again and links as if it had never been.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from channels.message import InboundMessage
+from gateway.context.selection import HANDFUL
+from gateway.logs import get_log
+from tape.entry import MESSAGE, Entry, parse_date
+from tape.errors import NumbersUnfit
+from tape.linking import Link, Linker, Room, Said
+from tape.linking.room import WINDOW, Heard
+from tape.linking.utterance import AGENT
+from tape.service import TapeService
+
+OURS: Final = "turn:"
+MOST_REMEMBERED: Final = 5_000
+"""Messages of all rooms together: a kilobyte each."""
+
+LEAST: Final = 8
+"""A room is counted as so many messages at least."""
+
+LOOK_EVERY: Final = 32
+"""After so many questions for a room it is looked how much is remembered."""
+
+PAGE: Final = WINDOW + 50
+MORE: Final = 4 * WINDOW
+MOST_PEOPLE: Final = 30
+"""So many of those whom a message addresses tell whose conversation it is."""
+
+MOST_LIKELY: Final = 30
+"""So many messages may help a young conversation out."""
+
+RECENT: Final = 50
+FILLS: Final = 0.92
+FILLS_NO_MORE: Final = 0.8
+FEWEST: Final = 6
+"""Of fewer messages nobody can tell whether one conversation fills the room."""
+
+
+class ChatRoom:
+    """A linker's room, with the entries of its messages.
+
+    alone    whether all that is remembered was said by one person and the agent
+    filling  the lane that nearly all of it belongs to; None where there is none
+    """
+
+    def __init__(self, linker: Linker, entries: Iterable[Entry] = ()) -> None:
+        self.room = Room()
+        self.alone = True
+        self.filling: str | None = None
+        self.entries: dict[str, int] = {}
+        self.linker = linker
+        self._called: dict[str, str] = {}
+        for entry in entries:
+            found = _read(entry, self.room)
+            if found is not None:
+                self._remember(*found, entry.id, str(entry.meta.get("handle", "")))
+        self._judge()
+
+    def link(self, said: Said, replied_lane: str | None) -> Link:
+        """Find the conversation of a message; the room stays as it is."""
+        return self.linker.link(self.room, said, replied_lane)
+
+    def hear(self, said: Said, link: Link, entry_id: int = 0, handle: str = "") -> None:
+        """Remember a message and its link; its entry may be told later."""
+        self._remember(said, link, entry_id, handle)
+        self._judge()
+
+    def _remember(self, said: Said, link: Link, entry_id: int, handle: str) -> None:
+        self.room.add(said, link)
+        if entry_id:
+            self.entries[said.key] = entry_id
+        if not said.agent:
+            for name in _names(said.name, handle):
+                self._called[name] = said.author
+        if len(self.entries) > 2 * WINDOW:
+            self.entries = {k: n for k, n in self.entries.items() if k in self.room.by_key}
+            self._called = {k: who for k, who in self._called.items() if who in self.room.authors}
+
+    def _judge(self) -> None:
+        """Look anew whether one person, or one conversation, fills the room."""
+        recent = list(islice(reversed(self.room.heard), RECENT))
+        self.alone = len({heard.author for heard in recent if not heard.agent}) < 2
+        self.filling = self._fills(recent)
+
+    def whole(self, key: str) -> bool:
+        """Tell whether the conversation of a message fills the room, or one person talks there."""
+        heard = self.room.by_key.get(key)
+        return self.alone or (heard is not None and heard.lane == self.filling)
+
+    def people(self, message: InboundMessage) -> tuple[str, ...]:
+        """Return whom a message addresses, by their ids: mentions, a name it begins with, us."""
+        found = dict.fromkeys(self._person(name) for name in message.mentions[:MOST_PEOPLE])
+        found.update(dict.fromkeys([self._begins_with(message.text)]))
+        if message.addressed:
+            found = {AGENT: None, **found}
+        people = (one for one in found if one and one != message.sender.id)
+        return tuple(islice(people, MOST_PEOPLE))
+
+    def likely(self, key: str) -> list[int]:
+        """Return the entries that help a message out whose conversation is young."""
+        if not self.is_young(key):
+            return []
+        found = self.linker.chosen(self.room, key, MOST_LIKELY)
+        return [self.entries[one] for one in found if one in self.entries]
+
+    def is_young(self, key: str) -> bool:
+        """Tell whether the conversation of a message has less than a handful of messages."""
+        heard = self.room.by_key.get(key)
+        return heard is not None and len(self.room.lanes[heard.lane].heard) < HANDFUL
+
+    def begins(self) -> int:
+        """Return the first entry that is remembered; 0 where nothing is."""
+        known = (self.entries.get(heard.key, 0) for heard in self.room.heard)
+        return next((number for number in known if number), 0)
+
+    def _person(self, mention: str) -> str:
+        name = mention.removeprefix("@")
+        return self._known(name.casefold()) or name
+
+    def _begins_with(self, text: str) -> str:
+        first = text.split(maxsplit=1)[0] if text.strip() else ""
+        return self._known(first.strip("@,:;.!?").casefold())
+
+    def _known(self, name: str) -> str:
+        who = self._called.get(name, "")
+        return who if who in self.room.authors else ""
+
+    def _fills(self, recent: Sequence[Heard]) -> str | None:
+        """Return the lane that fills the room; what did so goes on while it is near that."""
+        if len(recent) < FEWEST:
+            return None
+        lanes = Counter(heard.lane for heard in recent)
+        (lane, most), *_others = lanes.most_common(1)
+        enough = FILLS_NO_MORE if lane == self.filling else FILLS
+        return lane if most / len(recent) > enough else None
+
+
+class Rooms:
+    """The rooms of the chats that talked last."""
+
+    def __init__(self, tapes: TapeService, linker: Linker) -> None:
+        self._tapes = tapes
+        self.linker = linker
+        self._rooms: OrderedDict[str, ChatRoom] = OrderedDict()
+        self._asked = 0
+
+    async def of(self, tape: str) -> ChatRoom:
+        """Return the room of a tape, read from it where it is not remembered."""
+        room = self._rooms.get(tape)
+        if room is None:
+            made = ChatRoom(self.linker, await self._newest(tape))
+            room = self._rooms.setdefault(tape, made)
+        self._rooms.move_to_end(tape)
+        self._asked += 1
+        if self._asked % LOOK_EVERY == 0:
+            self._make_place()
+        return room
+
+    def forget(self, tapes: Iterable[str]) -> None:
+        """Forget rooms: what was put into them may not be on their tapes."""
+        for tape in tapes:
+            self._rooms.pop(tape, None)
+
+    def answered(self, tape: str, lane: str | None, turn: str, text: str, at: float) -> None:
+        """Remember what the agent said, where the room is remembered."""
+        room = self._rooms.get(tape)
+        if room is not None and lane is not None:
+            room.hear(*_ours(room.room, lane, turn, text, at))
+
+    async def _newest(self, tape: str) -> list[Entry]:
+        """Read the newest messages of a tape, as many as a room remembers."""
+        own = self._tapes.tape(tape)
+        page = await own.find(kinds=(MESSAGE,), limit=PAGE, newest=True)
+        kept = [entry for entry in page if _is_said(entry)]
+        if len(page) == PAGE and len(kept) < WINDOW:  # many commands, or words beside calls
+            before = page[0].id
+            more = await own.find(kinds=(MESSAGE,), before=before, limit=MORE, newest=True)
+            kept = [*(entry for entry in more if _is_said(entry)), *kept]
+        return kept[-WINDOW:]
+
+    def _make_place(self) -> None:
+        """Forget the rooms that nobody talked in for longest, until the others are few enough."""
+        remembered = sum(max(len(room.room), LEAST) for room in self._rooms.values())
+        while remembered > MOST_REMEMBERED and len(self._rooms) > 1:
+            _tape, oldest = self._rooms.popitem(last=False)
+            remembered -= max(len(oldest.room), LEAST)
+
+
+def open_linker() -> Linker:
+    """Return the linker with its model, or, where its file is unfit, with its rules alone."""
+    try:
+        return Linker.shipped()
+    except NumbersUnfit as unfit:
+        get_log().error("linker.rules_only", why=str(unfit))
+        return Linker()
+
+
+def key_of(message: InboundMessage, inbox_id: int) -> str:
+    """Return the key by which a room knows a message.
+
+    A chat that migrated counts its messages anew; a command of a platform may have no message.
+    """
+    return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
+
+
+def said_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Said:
+    """Return a message as a linker is told of it."""
+    return Said(
+        key=key_of(message, inbox_id),
+        at=parse_date(message.date).timestamp(),
+        author=message.sender.id,
+        name=message.sender.name,
+        text=message.text,
+        mentions=tuple(people),
+        reply_to=f"{message.chat_id}/{message.reply_to}" if message.reply_to else None,
+        thread=message.thread_id,
+    )
+
+
+def told_link(link: Link, people: Sequence[str], chat: str) -> dict[str, Any]:
+    """Return a link as the meta of its message's entry tells it: messages by the platform's ids."""
+    parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
+    told = {"parent": parent, "why": link.why, "to": list(people)}
+    return {name: value for name, value in told.items() if value}
+
+
+def _is_said(entry: Entry) -> bool:
+    meta = entry.meta
+    said = "inbox" in meta or meta.get("final")
+    return bool(said) and isinstance(meta.get("lane"), str) and "command" not in meta
+
+
+def _read(entry: Entry, room: Room) -> tuple[Said, Link] | None:
+    """Read a message and its link from an entry; None for what is none, or not as we write it."""
+    if not _is_said(entry):
+        return None
+    meta = entry.meta
+    try:
+        if meta.get("final"):
+            at = parse_date(entry.date).timestamp()
+            return _ours(room, meta["lane"], str(meta.get("turn")), entry.text, at)
+        return _theirs(meta)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        return None  # imported, or of another version: one entry stops no chat
+
+
+def _theirs(meta: Mapping[str, Any]) -> tuple[Said, Link]:
+    chat = str(meta.get("chat", ""))
+    told = meta.get("link") or {}
+    reply_to, parent = meta.get("reply_to"), told.get("parent")
+    said = Said(
+        key=f"{chat}/{meta.get('message_id') or 'in-' + str(meta['inbox'])}",
+        at=parse_date(meta["said_at"]).timestamp(),
+        author=str(meta.get("author", "")),
+        name=str(meta.get("name", "")),
+        text=str(meta.get("text", "")),
+        mentions=tuple(str(one) for one in told.get("to", ())),
+        reply_to=f"{chat}/{reply_to}" if reply_to else None,
+        thread=str(meta["thread"]) if meta.get("thread") else None,
+    )
+    if parent and "/" not in parent and not parent.startswith(OURS):
+        parent = f"{chat}/{parent}"
+    return said, Link(meta["lane"], parent, str(told.get("why", "")))
+
+
+def _ours(room: Room, lane: str, turn: str, text: str, at: float) -> tuple[Said, Link]:
+    """Return an answer of the agent: to the last person who spoke in its lane."""
+    known = room.lanes.get(lane)
+    people = [heard for heard in known.heard if not heard.agent] if known else []
+    asked = people[-1] if people else None
+    to = (asked.author,) if asked else ()
+    said = Said(f"{OURS}{turn}", at, AGENT, "", text, to, agent=True)
+    return said, Link(lane, asked.key if asked else None, "an answer")
+
+
+def _names(name: str, handle: str) -> set[str]:
+    """Return what a person may be called at the beginning of a message, or in a mention."""
+    folded = name.casefold().split()
+    return {"".join(folded), *folded[:1], handle.casefold()} - {""}

@@ -1,0 +1,265 @@
+"""What a turn takes: what was said in its lane since the last turn, the question last.
+
+A message that waits for a turn of its own is not taken by another's. While a lane holds fewer than
+a handful of messages, the last few of the room come along, so that a first question in a group is
+not asked into the void.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from agent.anchors import HINT
+from agent.loop import OVERFLOW_NOTICED
+from tape.context import (
+    LATEST,
+    is_edit,
+    is_take,
+    to_messages,
+    told_edit,
+    view_entries,
+    waits,
+)
+from tape.deletions import deleted
+from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
+from tape.handle import Tape
+from tape.linking.utterance import THREAD
+from tape.snapshot import PastTape
+from tape.tokens import estimate
+
+LOOK_BACK: Final = 400
+"""So many of a lane's newest entries are looked at for what no turn has taken."""
+
+HANDFUL: Final = 4
+REFILLED: Final = 0.5
+"""So much of the budget holds what was shown before, once a view had to be cut."""
+
+FEW: Final = 6
+"""A lane of less than a handful of messages is helped out with what seems to belong to it, or,
+where nothing is known of the room, with the last few of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What a turn shows: `include` from other lanes, then `takes` from its own, in this order.
+
+    `pictured` are those of them, the questions apart, that came with images. `whole`: the view is
+    that of the room, since one conversation fills it.
+    """
+
+    include: tuple[int, ...] = ()
+    takes: tuple[int, ...] = ()
+    pictured: tuple[int, ...] = ()
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What is known of a question beside its lane.
+
+    whole      its conversation fills the room: all that was said there comes along
+    likely     the entries that seem to belong to it, whatever their lanes
+    evidence   old entries that say what it asks about
+    opened_on  the entry on which its thread was opened
+    thread     its thread: what was said in others is not shown to it
+    """
+
+    whole: bool = False
+    likely: tuple[int, ...] = ()
+    evidence: tuple[int, ...] = ()
+    opened_on: int = 0
+    thread: str | None = None
+
+
+NOTHING_NEAR: Final = Near()
+
+
+async def choose_takes(
+    tape: Tape,
+    lane: str | None,
+    asked: Sequence[int],
+    waiting: Collection[int],
+    budget: int,
+    near: Near = NOTHING_NEAR,
+) -> Takes:
+    """Return what a new turn takes, the questions last.
+
+    `waiting` are the entries that wait for turns of their own, `budget` is in tokens; the
+    questions themselves are always taken.
+    """
+    anchor = await tape.last_anchor(lane=lane)
+    after = await _begin(tape, anchor) if anchor else 0
+    recent = await tape.find(
+        after=after,
+        lane=lane,
+        kinds=(MESSAGE, EVENT),
+        limit=LOOK_BACK,
+        newest=True,
+    )
+    taken = set(taken_ids(recent))
+    gone = await deleted(tape, after)
+    settled = taken | gone | set(waiting) | set(asked)
+    unseen = set(waiting) | set(asked)
+    fresh = [
+        entry
+        for entry in recent
+        if entry.id not in settled and (_is_chatter(entry) or _tells(entry, recent, unseen))
+    ]
+    kept = _newest_within(fresh, budget)
+    include: list[Entry] = []
+    if lane is not None:
+        few = not near.likely and sum(entry.kind == MESSAGE for entry in recent) < HANDFUL
+        room = await _elsewhere(tape, lane, near, after, few=few, first=not taken)
+        include = _newest_within([e for e in room if e.id not in settled], budget - _cost(kept))
+    pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
+    takes = (*(entry.id for entry in kept), *asked)
+    return Takes(tuple(entry.id for entry in include), takes, pictured, near.whole)
+
+
+async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
+    """Return what a turn takes again after its anchor, in the order in which it is shown.
+
+    The questions always; of its calls with their results, then of its other messages, the newest
+    that `budget` tokens hold. After `context:overflow` what was shown before comes along, as far as
+    half the budget holds it, so that the conversation can go on before it is cut again.
+    """
+    own = await tape.find(turn=turn)
+    earlier = [number for number in taken_ids(own) if number not in asked]
+    found = await tape.entries([*dict.fromkeys(earlier), *asked])
+    messages = {n: entry for n, entry in found.items() if entry.kind == MESSAGE or is_edit(entry)}
+    steps = [entry for entry in own if entry.kind in (MESSAGE, TOOL_CALL, TOOL_RESULT)]
+    left = budget - _cost(messages[number] for number in asked if number in messages)
+    pairs = _newest_within(_pairs(steps), left, together=True)
+    left -= _cost(pairs)
+    others = [messages[number] for number in dict.fromkeys(earlier) if number in messages]
+    kept = _newest_within(others, left)
+    left -= _cost(kept) + budget - int(budget * REFILLED)
+    old = _newest_within(await _shown_before(tape, turn, own), left)
+    before = [entry.id for entry in (*old, *kept)]
+    return before + list(asked) + [entry.id for entry in pairs]
+
+
+async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Entry]:
+    """Return the messages of a turn's view before its anchor that are not its own."""
+    anchors = [entry for entry in own if entry.kind == ANCHOR]
+    if not anchors or anchors[-1].name != OVERFLOW_NOTICED:
+        return []  # how far too long the prompt was, a provider does not tell
+    lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
+    shown = await view_entries(PastTape(tape, anchors[-1].id - 1), LATEST, lane, turn)
+    mine = {*taken_ids(own), *(entry.id for entry in own)}
+    return [
+        entry
+        for entry in shown
+        if entry.kind == MESSAGE and entry.id not in mine and "edit_of" not in entry.meta
+    ]
+
+
+def taken_ids(entries: Iterable[Entry]) -> list[int]:
+    """Return the ids that the takes among some entries name, in their order."""
+    return [
+        number
+        for entry in entries
+        if is_take(entry)
+        for key in ("include", "takes")
+        for number in entry.payload["data"].get(key, ())
+    ]
+
+
+def _is_pictured(entry: Entry) -> bool:
+    return any(media.get("kind") == "image" for media in entry.meta.get("media", ()))
+
+
+async def _begin(tape: Tape, anchor: Entry) -> int:
+    """Return the entry after which a lane is looked at for what no turn has taken.
+
+    What people said while the turn ran that set an anchor, that turn has not shown.
+    """
+    turn = anchor.meta.get("turn")
+    own = await tape.find(turn=turn, limit=1) if isinstance(turn, str) else []
+    return min([anchor.id, *(entry.id for entry in own)])
+
+
+async def _elsewhere(
+    tape: Tape, lane: str, near: Near, after: int, *, few: bool, first: bool
+) -> list[Entry]:
+    """Return what comes along from other lanes: what seems to belong to this one, else the last few
+    messages of the room, or all of them where one conversation fills it.
+    """
+    wanted = [*near.evidence, *(number for number in near.likely if number > after)]
+    if first and near.opened_on:
+        wanted.append(near.opened_on)
+    found = dict(await tape.entries(list(dict.fromkeys(wanted))))
+    if few or near.whole:
+        most = LOOK_BACK if near.whole else FEW * 2
+        room = await tape.find(after=after, kinds=(MESSAGE,), limit=most, newest=True)
+        others = [entry for entry in room if entry.meta.get("lane") != lane and _is_said(entry)]
+        kept = others if near.whole else others[-FEW:]
+        found.update((entry.id, entry) for entry in kept)
+    return [
+        entry
+        for _number, entry in sorted(found.items())
+        if entry.meta.get("lane") != lane and _is_said(entry) and _may_leave(entry, near)
+    ]
+
+
+def _may_leave(entry: Entry, near: Near) -> bool:
+    """Tell whether a message may be shown outside of its thread: some threads are private."""
+    lane = str(entry.meta.get("lane"))
+    threads = (
+        entry.meta.get("thread"),
+        lane.removeprefix(THREAD) if lane.startswith(THREAD) else None,
+    )
+    return all(thread in (None, near.thread) for thread in threads)
+
+
+def _is_said(entry: Entry) -> bool:
+    """Tell whether an entry is what a person said, or an answer to it."""
+    said = "inbox" in entry.meta or entry.payload.get("role") == "user" or entry.meta.get("final")
+    return bool(said) and not any(mark in entry.meta for mark in ("command", HINT, "prompt_of"))
+
+
+def _is_chatter(entry: Entry) -> bool:
+    return waits(entry) and "command" not in entry.meta
+
+
+def _tells(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bool:
+    """Tell whether an edit is news: its message was shown before it, as it read then."""
+    if not is_edit(entry):
+        return False
+    edited = entry.payload["data"]["entry"]
+    if edited in unseen:
+        return False
+    takes = [take.id for take in recent if is_take(take) and edited in taken_ids([take])]
+    if takes:
+        return max(takes) < entry.id
+    return all(other.id != edited for other in recent)  # taken long ago, or not at all yet
+
+
+def _pairs(steps: Sequence[Entry]) -> list[Entry]:
+    """Return calls that are followed by their results, with both; other texts are left out."""
+    paired: list[Entry] = []
+    for call, result in pairwise(steps):
+        if (call.kind, result.kind) == (TOOL_CALL, TOOL_RESULT):
+            paired += [call, result]
+    return paired
+
+
+def _newest_within(entries: Sequence[Entry], budget: int, *, together: bool = False) -> list[Entry]:
+    """Return the newest entries that a budget holds, two by two where they belong together."""
+    size = 2 if together else 1
+    groups = [entries[start : start + size] for start in range(0, len(entries), size)]
+    kept: list[Entry] = []
+    for group in reversed(groups):
+        cost = _cost(group)
+        if cost > budget:
+            break
+        budget -= cost
+        kept[:0] = group
+    return kept
+
+
+def _cost(entries: Iterable[Entry]) -> int:
+    return estimate(to_messages(told_edit(e) if is_edit(e) else e for e in entries))

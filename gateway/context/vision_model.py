@@ -1,0 +1,80 @@
+"""A model that is shown images: their bytes go in just before the call.
+
+Whether a model can see is found out by showing it one: where its server refuses the request and
+takes it without, images are told of instead from then on.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import anyio.to_thread
+
+from agent.errors import ModelDown, RequestRejected, UnknownModel
+from agent.model import ChatModel, ModelRequest, Piece
+from agent.models.offline import OFFLINE
+from gateway.context.images import has_images, with_bytes, without_images
+from gateway.logs import get_log
+
+BLIND_SECONDS: Final = 600.0
+_SIGHT: Final = re.compile(
+    r"vision|multi-?modal|image[_ ](input|url)s?\b.{0,60}\b(not|un)|(not|un)\w*\b.{0,60}\bimages?\b"
+    r"|content.{0,40}\b(string|array|list|type)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What servers say of a model that takes no images at all."""
+
+FOREVER: Final = float("inf")
+
+
+class SeeingModel:
+    """Shows a model the images of its messages."""
+
+    def __init__(self, inner: ChatModel, home: Path) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._home = home
+        self._blind_until = FOREVER if inner.name == OFFLINE else 0.0
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        """Answer a request; see `ChatModel`."""
+        if not has_images(request.messages):
+            async with aclosing(self._inner.stream(request)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            return
+        told = replace(request, messages=without_images(request.messages))
+        blind = time.monotonic() < self._blind_until
+        if not blind:
+            messages = await anyio.to_thread.run_sync(with_bytes, request.messages, self._home)
+            begun = False
+            try:
+                async with aclosing(
+                    self._inner.stream(replace(request, messages=messages))
+                ) as pieces:
+                    async for piece in pieces:
+                        begun = True
+                        yield piece
+                return
+            except (RequestRejected, UnknownModel, ModelDown) as refused:
+                if begun:
+                    raise
+                why = refused
+        async with aclosing(self._inner.stream(told)) as pieces:
+            async for piece in pieces:
+                yield piece
+        if not blind:
+            # One picture that a server cannot read says nothing of the others.
+            if _SIGHT.search(str(why)):
+                self._blind_until = time.monotonic() + BLIND_SECONDS
+            get_log().warning("model.images_refused", model=self.name, why=str(why))
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        await self._inner.aclose()

@@ -1,0 +1,53 @@
+"""From the settings to an embedder, and to the search by meaning that it makes possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from gateway.logs import get_log
+from gateway.settings import Settings
+from tape.search.embedder import Embedder
+from tape.search.semantic import Meaning
+from tape.store import TapeStore
+
+EMBEDDERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "openai": "gateway.embeddings.openai:make_openai_embedder",
+        "local": "gateway.embeddings.local:make_local_embedder",
+    }
+)
+"""An SDK is imported when its embedder is named, not before."""
+
+
+def make_embedder(settings: Settings) -> Embedder | None:
+    """Make the embedder that the settings name; None: they name none."""
+    name = settings.search.embedder
+    if not name:
+        return None
+    module, _, attribute = EMBEDDERS[name].partition(":")
+    make: Callable[[Settings], Embedder] = getattr(import_module(module), attribute)
+    return make(settings)
+
+
+def open_meaning(settings: Settings, store: TapeStore) -> Meaning | None:
+    """Open the search by meaning; None where the settings name no embedder."""
+    embedder = make_embedder(settings)
+    if embedder is None:
+        return None
+    return Meaning(store, embedder, _database(settings), tell=_tell)
+
+
+def _database(settings: Settings) -> Path:
+    """Return the file beside which the vectors lie."""
+    scheme, _, rest = settings.tape_url.partition(":")
+    path = rest.removeprefix("//").split("?")[0]
+    own = scheme == "sqlite" and path
+    return Path(path) if own else settings.home_path / "tapeway.db"
+
+
+def _tell(problem: str) -> None:
+    get_log().warning("search.embedder_failed", problem=problem)

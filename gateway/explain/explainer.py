@@ -1,0 +1,109 @@
+"""The explainer: from what an operator has in hand to the whole story."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gateway.explain.lookup import MOST, Found, find
+from gateway.explain.message_report import (
+    first_of,
+    head_of,
+    is_about_another,
+    payload_of,
+    tell_message,
+)
+from gateway.explain.report import Line, StoreReads, Story, quoted, secrets_of, without_secrets
+from gateway.explain.turn_report import tell_send, tell_turn
+from gateway.settings import Settings
+from tape.entry import Entry, dump
+from tape.unit_of_work import Row
+
+
+class Explainer:
+    """Reads a store with the ledger; changes nothing, and says no secret of the settings."""
+
+    def __init__(self, reads: StoreReads, settings: Settings) -> None:
+        self._reads = reads
+        self._secrets = secrets_of(settings)
+
+    async def explain(self, asked: str) -> Story:
+        """Tell what became of a message, and why."""
+        found = await find(self._reads, asked)
+        story = await self._story(asked, found)
+        return Story.from_json(without_secrets(story.to_json(), self._secrets))
+
+    async def _story(self, asked: str, found: Found) -> Story:
+        if found.missing:
+            return Story(asked, missing=found.missing)
+        if found.options:
+            return Story(asked, options=found.options)
+        if found.outbox is not None:
+            return await self._of_send(asked, found.outbox)
+        if found.inbox is not None:
+            return await self._of_message(asked, found.inbox)
+        assert found.entry is not None
+        return Story(asked, *self._of_entry(found.tape, found.entry))
+
+    async def _of_message(self, asked: str, row: Row, before: Sequence[Line] = ()) -> Story:
+        said = payload_of(row)
+        lines = list(before)
+        other = await self._subject(row)
+        if other is not None:
+            lines.append(Line(row["received_at"], "asked", head_of(row, said)))
+            row, said = other, payload_of(other)
+        lines += await tell_message(self._reads, row, await self._tape(row))
+        return Story(asked, head_of(row, said), lines)
+
+    async def _subject(self, row: Row) -> Row | None:
+        """Return the message that a row is an edit, a deletion or a part of; None: it is itself."""
+        values = {name: row[name] for name in ("message_id", "chat_id", "account_id")}
+        if is_about_another(payload_of(row)):
+            rows = await self._reads.select("ledger.told_chat_message", {**values, "limit": MOST})
+            return first_of(rows)
+        if row["status"] == "joined":
+            of = {"entry_id": row["entry_id"], "session_id": row["session_id"]}
+            heads = await self._reads.select("ledger.head_of", {**of, "before": row["id"]})
+            if heads:
+                found = await self._reads.select("ledger.inbox_row", {"id": heads[0]["id"]})
+                return found[0]
+        return None
+
+    async def _of_send(self, asked: str, row: Row) -> Story:
+        """Tell of a message of the agent's: what it answers, and all that belongs to that."""
+        said = payload_of(row)
+        kind = "a notice" if said.get("kind") == "notice" else "an answer"
+        part = f", part {row['part']}" if row["part"] else ""
+        piece = f", piece {said['piece'] + 1}" if said.get("piece") else ""
+        head = f"out-{row['id']} is {kind}{part}{piece} to {row['account_id']} {row['chat_id']}"
+        text = f": {quoted(str(said['text']))}" if said.get("text") else ""
+        question = await self._question(row, said.get("answers"))
+        own = Line(str(said.get("date") or ""), "asked", f"{head}{text}")
+        if question is not None:
+            return await self._of_message(asked, question, [own])
+        lines = [own, *tell_send(row)]
+        if row["turn_id"]:
+            lines += await tell_turn(self._reads, await self._tape(row), row["turn_id"])
+        return Story(asked, head, lines)
+
+    async def _question(self, row: Row, answers: object) -> Row | None:
+        if answers:
+            values = {"account_id": row["account_id"], "ext_id": answers}
+            rows = await self._reads.select("ledger.told_key", values)
+            if rows:
+                return rows[0]
+        if row["turn_id"]:
+            values = {"turn_id": row["turn_id"], "limit": MOST}
+            rows = await self._reads.select("ledger.told_turn", values)
+            return rows[-1] if rows else None
+        return None
+
+    def _of_entry(self, tape: str, entry: Entry) -> tuple[str, list[Line]]:
+        says = quoted(entry.text or dump(entry.payload), 1000)
+        what = f"{entry.kind} {entry.name}" if entry.name else entry.kind
+        head = f"entry {entry.id} of the tape {tape} is of no message and of no turn"
+        return head, [Line(entry.date, "entry", f"{what}: {says}", {"meta": dict(entry.meta)})]
+
+    async def _tape(self, row: Row) -> str:
+        values = {"session_id": row["session_id"] or ""}
+        rows = await self._reads.select("ledger.told_session", values)
+        return str(rows[0]["tape"]) if rows else ""

@@ -1,0 +1,197 @@
+"""From what an operator has in hand to what is meant.
+
+A platform's id, `chat/message`, a link, a row (in-12, out-34), an entry (TAPE#7), a turn, or the id
+of one of the agent's own answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from channels.registry import read_link
+from gateway.explain.report import Option, StoreReads, quoted
+from tape.entry import Entry, load
+from tape.query import Query
+from tape.unit_of_work import Row
+
+MOST: Final = 50
+_ROW: Final = re.compile(r"(in|out)-(\d{1,18})")
+_TURN: Final = re.compile(r"t-[0-9a-f]{20}")
+_ENTRY: Final = re.compile(r"(.+)#(\d{1,10})")
+_NEAR: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is meant: one message that came in or went out, a turn or an entry; or why it is not.
+
+    missing  the sentence where nothing was found
+    options  where several things may be meant
+    """
+
+    inbox: Row | None = None
+    outbox: Row | None = None
+    turn: str = ""
+    tape: str = ""
+    entry: Entry | None = None
+    missing: str = ""
+    options: Sequence[Option] = field(default=())
+
+
+async def find(reads: StoreReads, asked: str) -> Found:
+    """Find what is meant; see the module for what may be written."""
+    text = asked.strip().strip("<>")
+    if not text or len(text) > 1000:
+        return Found(missing=_HOW)
+    if matched := _ROW.fullmatch(text):
+        return await _row(reads, matched[1], int(matched[2]))
+    if _TURN.fullmatch(text):
+        return await _of_turn(reads, text)
+    linked = read_link(text)
+    if linked is not None:
+        channel, link = linked
+        return await _message(reads, link.message_id, link.chat_id, channel)
+    if "://" in text:
+        return Found(missing=f"{text} is no link to a message of a platform that I know. {_HOW}")
+    if matched := _ENTRY.fullmatch(text):
+        return await _entry(reads, matched[1], int(matched[2]))
+    found = await _message(reads, text)
+    chat, slash, number = text.rpartition("/")
+    if found.missing and slash and number:
+        channel, _colon, rest = chat.partition(":")
+        known = bool(rest) and channel.isalpha()
+        return await _message(reads, number, rest if known else chat, channel if known else "")
+    return found
+
+
+_HOW: Final = (
+    "Write a message's id as the platform shows it, CHAT/MESSAGE, a link to the message, a row of"
+    " `tapeway ledger list` (in-12, out-34), an entry of a tape (TAPE#7) or a turn (t-...)."
+)
+
+
+async def _row(reads: StoreReads, box: str, number: int) -> Found:
+    rows = await reads.select(f"ledger.{'inbox' if box == 'in' else 'outbox'}_row", {"id": number})
+    if not rows:
+        return Found(
+            missing=f"There is no row {box}-{number}: `tapeway ledger list` shows the newest."
+        )
+    return Found(inbox=rows[0]) if box == "in" else Found(outbox=rows[0])
+
+
+async def _of_turn(reads: StoreReads, turn: str) -> Found:
+    rows = await reads.select("ledger.told_turn", {"turn_id": turn, "limit": MOST})
+    if rows:
+        return Found(inbox=rows[-1])
+    sends = await reads.select("ledger.told_sends", {"key": turn, "limit": 1})
+    if sends:
+        return Found(outbox=sends[0])
+    return Found(
+        missing=f"No turn {turn} took a message here. A message that was asked again belongs to its"
+        " later turn: look it up by its own id."
+    )
+
+
+async def _entry(reads: StoreReads, name: str, number: int) -> Found:
+    """Find an entry by its tape's name, or by its session's."""
+    rows = await reads.select("ledger.told_session", {"session_id": name})
+    tape = str(rows[0]["tape"]) if rows else name
+    entries = await reads.query(Query(tape, ids=(number,)))
+    if not entries:
+        return Found(
+            missing=f"The tape {name} has no entry {number}. A tape is named as its file or session"
+            " is (telegram:-100123#7)."
+        )
+    entry = entries[0]
+    data = entry.payload.get("data")
+    told = data.get("inbox") if isinstance(data, Mapping) else None
+    inbox = entry.meta.get("inbox", told)
+    if isinstance(inbox, int):
+        found = await _row(reads, "in", inbox)
+        if found.inbox is not None:
+            return found
+    turn = entry.meta.get("turn")
+    if isinstance(turn, str):
+        found = await _of_turn(reads, turn)
+        if not found.missing:
+            return found
+    return Found(tape=tape, entry=entry)
+
+
+async def _message(reads: StoreReads, number: str, chat: str = "", channel: str = "") -> Found:
+    """Find a message of a person or of the agent by the platform's id."""
+    values = {"message_id": number, "chat_id": chat, "channel": channel, "limit": MOST}
+    inbox = await reads.select("ledger.told_inbox", values)
+    outbox = await reads.select("ledger.told_outbox", values)
+    heads: dict[tuple[str, str], Row] = {}
+    for row in inbox:
+        # An edit of a message comes in under its id: the message is the first.
+        heads.setdefault((row["account_id"], row["chat_id"]), row)
+    if len(heads) + len(outbox) > 1:
+        options = [*map(_inbox_option, heads.values()), *map(_outbox_option, outbox)]
+        return Found(options=options)
+    for row in heads.values():
+        return Found(inbox=row)
+    for row in outbox:
+        return Found(outbox=row)
+    return Found(missing=await _never_heard(reads, number, chat, channel))
+
+
+def _payload(row: Row) -> dict[str, object]:
+    try:
+        payload = load(row["payload"])
+    except ValueError:
+        return {}
+    return payload if isinstance(payload, dict) else {}
+
+
+def _inbox_option(row: Row) -> Option:
+    where = f"{row['account_id']} {row['chat_id']}, heard {row['received_at'][:19]}"
+    if row["status"] == "refused":
+        return Option(f"in-{row['id']}", f"{where}: not let in")
+    if row["entry_id"] is None:
+        return Option(f"in-{row['id']}", f"{where}: on no tape")
+    return Option(f"in-{row['id']}", f"{where}: {quoted(str(_payload(row).get('text', '')), 60)}")
+
+
+def _outbox_option(row: Row) -> Option:
+    said = quoted(str(_payload(row).get("text", "")), 60)
+    return Option(f"out-{row['id']}", f"{row['account_id']} {row['chat_id']}, said there: {said}")
+
+
+async def _never_heard(reads: StoreReads, number: str, chat: str, channel: str) -> str:
+    where = f" in the chat {chat}" if chat else ""
+    says = (
+        f"No message {number}{where} was ever heard: it was said before the tape began or while"
+        " nobody told the bot (it was not in the chat, or the platform gives it only what is"
+        " addressed to it), or the id is another one."
+    )
+    near = await _near(reads, number, chat, channel)
+    if near:
+        says += f" The nearest that was heard there is {near}."
+    return f"{says} {_HOW}"
+
+
+async def _near(reads: StoreReads, number: str, chat: str, channel: str) -> str:
+    """Return the row of the message with the nearest id, where ids are numbers."""
+    if not _is_number(number) or not (chat or channel):
+        return ""
+    rows = await reads.select("ledger.told_near", {"message_id": number, "limit": _NEAR})
+    wanted = [
+        row
+        for row in rows
+        if _is_number(row["message_id"])
+        and (not chat or row["chat_id"] == chat)
+        and (not channel or str(row["account_id"]).partition(":")[0] == channel)
+    ]
+    if not wanted:
+        return ""
+    nearest = min(wanted, key=lambda row: abs(float(row["message_id"]) - float(number)))
+    return f"{nearest['message_id']} (in-{nearest['id']})"
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"\d{1,20}(\.\d{1,6})?", text))

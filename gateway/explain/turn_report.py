@@ -1,0 +1,264 @@
+"""What is told of a turn: what it took and showed, each model call, each tool, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from gateway.explain.report import Line, StoreReads, bounded, cut, quoted
+from tape.context import WHOLE
+from tape.entry import ANCHOR, ERROR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, dump
+from tape.query import Query
+from tape.unit_of_work import Row
+
+MOST_ENTRIES: Final = 1000
+MOST_SENDS: Final = 200
+STEP: Final = "loop.step"
+SILENT: Final = frozenset({"handoff"})
+
+
+async def tell_turn(reads: StoreReads, tape: str, turn: str) -> list[Line]:
+    """Tell what a turn left on its tape, in order."""
+    entries = await reads.query(Query(tape, turn=turn, limit=MOST_ENTRIES))
+    names = _names_of_calls(entries)
+    done = {_data(entry).get("call_id") for entry in entries if entry.name == "tool.done"}
+    lines: list[Line] = []
+    called: tuple[int, str] | None = None
+    for entry in entries:
+        if called is None and _calls(entry):
+            called = len(lines), entry.date
+        told = _tell(entry, done, names)
+        if entry.name == "loop.step" and called is not None:
+            # A step is written down when its tools have run; its reply came before them.
+            place, moment = called
+            lines[place:place] = [replace(line, at=moment) for line in told]
+            called = None
+        else:
+            lines += told
+    if any(entry.name == STEP and "upto" in entry.payload["data"] for entry in entries):
+        says = f"its prompts again, byte for byte: tapeway tape show {tape} --view {turn}"
+        lines.append(Line("", "view", says))
+    if len(entries) == MOST_ENTRIES:
+        lines.append(Line("", "turn", f"more than {MOST_ENTRIES} entries: the rest is on the tape"))
+    return lines
+
+
+def _calls(entry: Entry) -> bool:
+    """Tell whether an entry is what a step's reply brought: its calls, or the text beside them."""
+    said = entry.kind == MESSAGE and not entry.meta.keys() & {"final", "prompt_of"}
+    return entry.kind == TOOL_CALL or (said and entry.payload.get("role") == "assistant")
+
+
+def _names_of_calls(entries: Sequence[Entry]) -> dict[Any, str]:
+    """Return the tools by the ids of their calls."""
+    calls = [call for entry in entries if entry.kind == TOOL_CALL for call in _calls_of(entry)]
+    return {call.get("id"): str((call.get("function") or {}).get("name")) for call in calls}
+
+
+def _calls_of(entry: Entry) -> Sequence[Mapping[str, Any]]:
+    calls = entry.payload.get("calls")
+    return [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
+
+
+async def tell_sends(reads: StoreReads, key: str) -> list[Line]:
+    """Tell what was put into the outbox under a key (a turn's, or a notice's)."""
+    rows = await reads.select("ledger.told_sends", {"key": key, "limit": MOST_SENDS})
+    return [line for row in rows for line in tell_send(row)]
+
+
+def tell_send(row: Row) -> list[Line]:
+    """Tell of one row of the outbox."""
+    data = {name: row[name] for name in ("idem", "op", "status", "platform_id", "attempts", "why")}
+    data["row"] = f"out-{row['id']}"
+    lines = []
+    if row["op"] in ("place", "draft"):
+        became = "and became the answer" if row["op"] == "place" else "and was not finished"
+        where = f" as message {row['platform_id']}" if row["platform_id"] else ""
+        lines.append(Line("", "draft", f"partial text was shown{where} {became}", data))
+    if row["op"] == "draft":
+        return lines
+    where = f" as message {row['platform_id']}" if row["platform_id"] else ""
+    says = f"out-{row['id']} to {row['account_id']} {row['chat_id']}: {row['status']}{where}"
+    if row["attempts"]:
+        says += f", begun {_times(row['attempts'])}"
+    if row["why"]:
+        says += f": {row['why']}"
+    return [*lines, Line("", "send", says, data)]
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _tell(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[Line]:
+    if entry.name == "tool.done":
+        return [_done(entry, names)]
+    by_name = _EVENTS.get(entry.name or "")
+    if by_name is not None:
+        return by_name(entry, _data(entry))
+    if entry.name in SILENT:
+        return ()
+    if entry.kind == TOOL_CALL:
+        return [_call(entry, call) for call in _calls_of(entry)]
+    if entry.kind == TOOL_RESULT:
+        return _results(entry, done)
+    if entry.kind == MESSAGE:
+        return [_message(entry)]
+    if entry.kind == ERROR:
+        number = entry.meta.get("error_id", "")
+        says = f"{number} {quoted(str(entry.payload.get('message', '')), 1000)}".strip()
+        return [_line(entry, "error", says, error_id=number)]
+    if entry.kind == ANCHOR:
+        state = dump(entry.payload.get("state"))
+        return [_line(entry, "anchor", f"{entry.name} was set: {cut(state)}")]
+    data = dump(bounded(entry.payload.get("data", entry.payload)))
+    return [_line(entry, "event", f"{entry.name or entry.kind} {cut(data)}")]
+
+
+def _data(entry: Entry) -> Mapping[str, Any]:
+    data = entry.payload.get("data")
+    return data if isinstance(data, Mapping) else {}
+
+
+def _line(entry: Entry, about: str, says: str, **data: Any) -> Line:
+    return Line(entry.date, about, says, {"entry": entry.id, **bounded(data)})
+
+
+def _start(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+    turn = str(data.get("turn", ""))
+    lane = entry.meta.get("lane")
+    where = f" in the lane {lane}" if lane else ""
+    lines = [_line(entry, "turn", f"{turn} began{where}", turn=turn, lane=lane)]
+    return [*lines, *_takes(entry, data)]
+
+
+def _takes(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+    takes, include = data.get("takes") or [], data.get("include") or []
+    says = f"it takes {_entries(takes)}"
+    if include:
+        says += f", and shows of elsewhere {_entries(include)}"
+    if data.get("view") == WHOLE:
+        says += ", of a room that one conversation fills: all lanes are shown"
+    if data.get("steered"):
+        says += ", said while it ran"
+    return [_line(entry, "view", says, takes=takes, include=include)]
+
+
+def _entries(numbers: Sequence[object]) -> str:
+    listed = ", ".join(map(str, numbers[:30]))
+    more = f" and {len(numbers) - 30} more" if len(numbers) > 30 else ""
+    return f"entr{'y' if len(numbers) == 1 else 'ies'} {listed or 'none'}{more}"
+
+
+def _resume(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+    return [
+        _line(
+            entry, "turn", f"taken up again after a crash or a stop, attempt {data.get('attempt')}"
+        )
+    ]
+
+
+def _include(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+    shown = data.get("entries") or []
+    return [_line(entry, "view", f"from here on it also shows {_entries(shown)}", include=shown)]
+
+
+def _system(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+    says = f"system prompt {data.get('sha256')}, {len(str(data.get('text', '')))} characters"
+    return [_line(entry, "view", says)]
+
+
+def _step(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+    view = f"{data.get('messages')} messages, prompt {data.get('prompt')}"
+    if data.get("system"):
+        view += f", system prompt {data['system']}"
+    usage = data.get("usage") or {}
+    if usage.get("prompt_tokens") is not None:
+        view += f", {usage['prompt_tokens']} tokens"
+    if data.get("tools"):
+        view += f"; tools offered: {', '.join(map(str, data['tools']))}"
+    model = data.get("model") or "no model answered"
+    says = f"step {data.get('step')}: {model}, {data.get('status')} in {data.get('elapsed_ms')} ms"
+    if usage:
+        counts = ", ".join(f"{name} {count}" for name, count in usage.items())
+        says += f", usage {counts}"
+    if data.get("finish_reason"):
+        says += f", finish {data['finish_reason']}"
+    if data.get("error"):
+        says += f": {quoted(str(data['error']), 1000)}"
+    return [_line(entry, "view", f"shown: {view}"), _line(entry, "model", says, **data)]
+
+
+def _call(entry: Entry, call: Mapping[str, Any]) -> Line:
+    function = call.get("function") or {}
+    says = f"{function.get('name')} was called with {cut(str(function.get('arguments', '')))}"
+    return _line(entry, "tool", says, call=call)
+
+
+def _done(entry: Entry, names: Mapping[Any, str]) -> Line:
+    data = _data(entry)
+    name = names.get(data.get("call_id"), "it")
+    says = f"{name} gave, in {data.get('elapsed_ms')} ms, {quoted(str(data.get('result', '')))}"
+    return _line(entry, "tool", says, **data)
+
+
+def _results(entry: Entry, done: set[Any]) -> Sequence[Line]:
+    if done:
+        return ()
+    return [
+        _line(entry, "tool", f"a tool gave {quoted(one if isinstance(one, str) else dump(one))}")
+        for one in entry.payload.get("results") or ()
+    ]
+
+
+def _message(entry: Entry) -> Line:
+    said = quoted(entry.text)
+    if "prompt_of" in entry.meta:
+        says = f"entry {entry.meta['prompt_of']} is shown as {said}, as a plugin wrote it"
+        return _line(entry, "view", says)
+    if "hint" in entry.meta:
+        return _line(entry, "view", f"from here on it also shows a hint of the gateway: {said}")
+    whole = "the answer" if entry.meta.get("final") else "beside its calls it said"
+    return _line(entry, "said", f"{whole}: {said}" if whole == "the answer" else f"{whole} {said}")
+
+
+def _outbound(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+    says = f"to be sent to {data.get('channel')} {data.get('chat')}"
+    if data.get("reply_to"):
+        says += f" as a reply to {data['reply_to']}"
+    if data.get("text"):
+        says += f": {quoted(str(data['text']))}"
+    return [_line(entry, "send", says, **data)]
+
+
+def _receipt(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+    ids = ", ".join(map(str, data.get("platform_ids") or [])) or "no id"
+    return [_line(entry, "receipt", f"the platform has {data.get('idem')} as {ids}", **data)]
+
+
+def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+    says = f"it ended: {data.get('status')}"
+    if data.get("error_id"):
+        says += f", error {data['error_id']}: {quoted(str(data.get('error', '')), 1000)}"
+    if data.get("why"):
+        says += f" ({data['why']}, by {data.get('name') or data.get('by')})"
+    return [_line(entry, "turn", says, **data)]
+
+
+_EVENTS: Final[Mapping[str, Callable[[Entry, Mapping[str, Any]], Sequence[Line]]]] = (
+    MappingProxyType(
+        {
+            "turn.start": _start,
+            "turn.retake": _takes,
+            "turn.resume": _resume,
+            "turn.end": _end,
+            "view.include": _include,
+            "prompt.system": _system,
+            STEP: _step,
+            "outbound": _outbound,
+            "send.receipt": _receipt,
+        }
+    )
+)

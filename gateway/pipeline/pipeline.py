@@ -1,0 +1,230 @@
+"""The turn pipeline: eight steps, each a hook.
+
+The order and the meaning of every step stand in docs/hooks.md; tests hold each sentence of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+import anyio
+
+from agent.events import AgentEvent
+from channels.message import OutboundMessage
+from gateway.hooks.messages import as_outbound, content_of, field_of, session_of
+from gateway.hooks.runtime import HookRuntime, call
+from gateway.logs import get_log
+from gateway.pipeline.router import OutboundChannelRouter
+from gateway.pipeline.turn import Turn, current_turn
+from gateway.storage.ledger.rows import idem_key
+
+SAVE_SECONDS: Final = 5.0
+"""So long `save_state` is shielded from the end of its turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """What a turn came to."""
+
+    session_id: str
+    prompt: Any
+    model_output: str
+    outbounds: list[OutboundMessage] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Output:
+    """The joined text so far; a reset empties it."""
+
+    pieces: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+class Framework:
+    """Runs messages through the hooks."""
+
+    def __init__(
+        self,
+        hooks: HookRuntime,
+        router: OutboundChannelRouter,
+        workspace: str,
+        aliases: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.hooks = hooks
+        self.router = router
+        self.workspace = workspace
+        self._aliases = aliases
+
+    async def resolve_session(self, message: Any) -> str:
+        """Return the session of a message."""
+        found = await self.hooks.call_first("resolve_session", message=message)
+        if found:
+            return str(found)
+        own = session_of(message)
+        return self._aliases.get(own, own)
+
+    async def process_inbound(self, message: Any, turn: Turn | None = None) -> TurnResult:
+        """Run a message through the steps; an error is told to `on_error` and raised again."""
+        token = current_turn.set(turn)
+        try:
+            return await self._steps(message, turn)
+        except Exception as cause:
+            await self.hooks.notify_error("turn", cause, message)
+            raise
+        finally:
+            current_turn.reset(token)
+
+    async def _steps(self, message: Any, turn: Turn | None) -> TurnResult:
+        session_id = turn.session_id if turn else await self.resolve_session(message)
+        state: dict[str, Any] = {"_runtime_workspace": self.workspace}
+        await self._load_state(message, session_id, state)
+        output = _Output()
+        prompt: Any = None
+        failed = True
+        try:
+            prompt = await self._build_prompt(message, session_id, state)
+            await self._run_model(prompt, session_id, state, message, output)
+            failed = False
+        finally:
+            await self._save_state(message, session_id, state, output.text(), failed=failed)
+        text = output.text()
+        outbounds = await self._render(message, session_id, state, text, turn)
+        for outbound in outbounds:
+            await self.hooks.call_first("dispatch_outbound", message=outbound)
+        return TurnResult(session_id, prompt, text, outbounds)
+
+    async def _load_state(self, message: Any, session_id: str, state: dict[str, Any]) -> None:
+        found = await self.hooks.call_many("load_state", message=message, session_id=session_id)
+        for loaded in reversed(found):
+            if isinstance(loaded, dict):
+                state.update(loaded)
+
+    async def _build_prompt(self, message: Any, session_id: str, state: dict[str, Any]) -> Any:
+        prompt = await self.hooks.call_first(
+            "build_prompt", message=message, session_id=session_id, state=state
+        )
+        return prompt or content_of(message)
+
+    async def _run_model(
+        self, prompt: Any, session_id: str, state: dict[str, Any], message: Any, output: _Output
+    ) -> None:
+        arguments = {
+            "prompt": prompt,
+            "session_id": session_id,
+            "state": state,
+            "message": message,
+        }
+        told_end = False
+        async with AsyncExitStack() as stack:
+            events = await self._model_events(arguments)
+            if events is None:
+                missing = LookupError("no plugin implements run_model or run_model_stream")
+                await self.hooks.notify_error("run_model", missing, message)
+                output.pieces.append(prompt if isinstance(prompt, str) else content_of(message))
+                return
+            if inspect.isasyncgen(events):
+                await stack.enter_async_context(aclosing(events))
+            async for raw in events:
+                event = _as_event(raw)
+                await self._take_event(event, message, output)
+                told_end = told_end or event.kind == "final"
+            if not told_end:
+                await self._take_event(AgentEvent("final", {}), message, output)
+
+    async def _model_events(self, arguments: dict[str, Any]) -> AsyncIterator[Any] | None:
+        """Ask the plugins in order for a stream, or for a text as a stream of one."""
+        for name in self.hooks.names():
+            stream = self.hooks.of_plugin(name, "run_model_stream")
+            if stream is not None:
+                events = await call(stream, arguments)
+                if events is not None:
+                    found: AsyncIterator[Any] = events
+                    return found
+            whole = self.hooks.of_plugin(name, "run_model")
+            if whole is not None:
+                text = await call(whole, arguments)
+                if text is not None:
+                    return _stream_of_one(str(text))
+        return None
+
+    async def _take_event(self, event: AgentEvent, message: Any, output: _Output) -> None:
+        if event.kind == "text":
+            output.pieces.append(str(event.data.get("delta", "")))
+        elif event.kind == "reset":
+            output.pieces.clear()
+        await self.router.dispatch_event(event, message)
+        if event.kind == "error":
+            told = event.data.get("error")
+            cause = told if isinstance(told, BaseException) else RuntimeError(str(event.data))
+            await self.hooks.notify_error("run_model", cause, message)
+
+    async def _save_state(
+        self, message: Any, session_id: str, state: dict[str, Any], text: str, *, failed: bool
+    ) -> None:
+        """Save, whatever happened; where an error is already on its way, that one is raised."""
+        with anyio.move_on_after(SAVE_SECONDS, shield=True) as scope:
+            try:
+                await self.hooks.call_many(
+                    "save_state",
+                    session_id=session_id,
+                    state=state,
+                    message=message,
+                    model_output=text,
+                )
+            except Exception as cause:
+                if not failed:
+                    raise
+                get_log().error("hook.save_state_failed", exc_info=cause)
+                await self.hooks.notify_error("save_state", cause, message)
+        if scope.cancelled_caught:
+            get_log().error("hook.save_state_too_slow", seconds=SAVE_SECONDS)
+
+    async def _render(
+        self, message: Any, session_id: str, state: dict[str, Any], text: str, turn: Turn | None
+    ) -> list[OutboundMessage]:
+        rendered = await self.hooks.call_many(
+            "render_outbound",
+            message=message,
+            session_id=session_id,
+            state=state,
+            model_output=text,
+        )
+        flat = list(_flatten(rendered)) or [{"text": text}]
+        outbounds = [as_outbound(one, message) for one in flat]
+        if turn is None:
+            return outbounds
+        return [
+            replace(outbound, turn=turn.id, part=part, idem=idem_key(turn.id, part))
+            for part, outbound in enumerate(outbounds)
+        ]
+
+
+def _flatten(rendered: list[Any]) -> Any:
+    for result in rendered:
+        if result is None:
+            continue
+        if isinstance(result, (list, tuple)):
+            yield from (one for one in result if one is not None)
+        else:
+            yield result
+
+
+def _as_event(raw: Any) -> AgentEvent:
+    """Take an event of ours, one that reads like it, a mapping, or a piece of text."""
+    if isinstance(raw, AgentEvent):
+        return raw
+    if isinstance(raw, str):
+        return AgentEvent("text", {"delta": raw})
+    data = field_of(raw, "data", {})
+    return AgentEvent(field_of(raw, "kind"), data if isinstance(data, Mapping) else {})
+
+
+async def _stream_of_one(text: str) -> AsyncIterator[AgentEvent]:
+    yield AgentEvent("text", {"delta": text})

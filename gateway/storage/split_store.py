@@ -1,0 +1,81 @@
+"""The ledger beside a plugin's tape store: two stores, no common transaction.
+
+The appends of a unit go first, each under a key, then the statements in one transaction. A crash
+between the two leaves a tape that is ahead; the same unit again finds its entries by their keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tape.entry import Entry, NewEntry
+from tape.errors import TapeNotAsWas
+from tape.query import Query
+from tape.store import TakesIn, TapeInfo, TapeStore, UnitStore
+from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit, resolve
+
+
+class BesideStore:
+    """A plugin's tapes and a database for the rest, as one store with units of work."""
+
+    one_transaction = False
+
+    def __init__(self, tapes: TapeStore, database: UnitStore) -> None:
+        self._tapes = tapes
+        self._database = database
+        self.durable = tapes.durable and database.durable
+
+    async def append(
+        self, tape: str, entries: Sequence[NewEntry], key: str | None = None
+    ) -> list[Entry]:
+        """Put a batch on a tape of the plugin's store."""
+        return await self._tapes.append(tape, entries, key)
+
+    async def commit(self, unit: Unit) -> list[Outcome]:
+        """Do the appends, then the statements; see the module for what that promises."""
+        outcomes: list[Outcome] = [Outcome() for _ in unit.steps]
+        for position, step in enumerate(unit.steps):
+            if isinstance(step, Append):
+                entries = await self._tapes.append(step.tape, step.entries, step.key)
+                outcomes[position] = Outcome(entries=tuple(entries))
+        runs = [
+            (position, replace(step, values=resolve(step.values, outcomes)))
+            for position, step in enumerate(unit.steps)
+            if isinstance(step, Run)
+        ]
+        done = await self._database.commit(Unit([step for _position, step in runs]))
+        for (position, _step), outcome in zip(runs, done, strict=True):
+            outcomes[position] = outcome
+        return outcomes
+
+    async def take_in(self, tape: str, batch: Batch) -> None:
+        """Put a batch on a tape of the plugin's store: at once, where that cannot take it in."""
+        if isinstance(self._tapes, TakesIn):
+            await self._tapes.take_in(tape, batch)
+        elif await self._tapes.size(tape) != batch.after:
+            raise TapeNotAsWas(tape, batch.after, await self._tapes.size(tape))
+        else:
+            await self._tapes.append(tape, list(batch), f"import:{batch.after}:{batch.count}")
+
+    async def query(self, query: Query) -> list[Entry]:
+        """Answer a query from the plugin's store."""
+        return await self._tapes.query(query)
+
+    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        """Run a named reading statement on the database."""
+        return await self._database.select(statement, values)
+
+    async def tapes(self, prefix: str = "") -> list[TapeInfo]:
+        """List the plugin's tapes."""
+        return await self._tapes.tapes(prefix)
+
+    async def size(self, tape: str) -> int:
+        """Return the size of a tape of the plugin's store."""
+        return await self._tapes.size(tape)
+
+    async def close(self) -> None:
+        """Close both."""
+        await self._tapes.close()
+        await self._database.close()

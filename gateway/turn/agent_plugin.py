@@ -1,0 +1,285 @@
+"""The builtin plugin: what happens where no other plugin decides."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+import anyio
+
+from agent.events import AgentEvent
+from agent.handoffs import Handoffs
+from agent.loop import Task, run_turn
+from agent.model import ModelReply, ModelRequest
+from agent.subagents import DEEPEST, Subagents, close_left
+from agent.system_prompt import DEFAULT_PROMPT, read_agents_file
+from agent.token_meter import Meter, can_count_exactly
+from agent.tool import Role, Tool, ToolContext
+from agent.tool_runner import ToolRunner
+from agent.toolbox import Toolbox
+from agent.tools import BUILTIN_TOOLS
+from agent.turn_log import Once, TurnLog
+from channels.message import OutboundMessage
+from gateway.context.selection import choose_retakes
+from gateway.context.tape_access import other_tapes
+from gateway.hooks.specs import hookimpl
+from gateway.logs import get_log
+from gateway.pipeline.turn import Turn, current_turn
+from gateway.services import Core
+from gateway.storage.ledger.rows import new_turn_id
+from gateway.turn.task_boundary import look
+from gateway.turn.transactions import take_also
+from tape.context import (
+    LATEST,
+    TURN_RETAKE,
+    TURN_START,
+    Message,
+    TapeContext,
+    to_messages,
+    view,
+    view_entries,
+)
+from tape.entry import event, message
+from tape.errors import UnitFailed
+from tape.handle import Tape
+from tape.snapshot import PastTape
+from tape.tokens import estimate_text
+
+
+class BuiltinPlugin:
+    """The agent's loop as the model, the outbox as the dispatch, the default prompt and tools."""
+
+    def __init__(self, core: Core, turns: Mapping[str, Turn]) -> None:
+        self._core = core
+        self._turns = turns
+        self._once = Once()
+        self._meter = Meter(core.settings.agent.counter)
+        if core.settings.agent.counter == "exact" and not can_count_exactly():
+            get_log().warning("agent.counter_estimates", why="install tapeway[exact] to count")
+
+    @hookimpl
+    def system_prompt(self) -> str:
+        """Return the default prompt and the workspace's AGENTS.md."""
+        own = read_agents_file(self._core.settings.workspace_path)
+        name = self._core.settings.agent.name
+        opening = f"Your name is {name}. {DEFAULT_PROMPT}"
+        return f"{opening}\n\n{own}" if own else opening
+
+    @hookimpl
+    def provide_tools(self) -> list[Tool]:
+        """Return the tools that come with Tapeway."""
+        return list(BUILTIN_TOOLS)
+
+    @hookimpl
+    async def run_model_stream(
+        self, prompt: Any, session_id: str, state: dict[str, Any]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Answer with the agent's loop, on the turn's tape."""
+        turn = current_turn.get()
+        if turn is None:
+            return self._outside_a_turn(prompt, session_id, state)
+        return self._inside(turn, prompt, state)
+
+    @hookimpl
+    async def dispatch_outbound(self, message: OutboundMessage) -> bool:
+        """Keep a turn's message for its commit; outside a turn, send it."""
+        turn = self._turns.get(message.turn)
+        if turn is not None:
+            turn.outbound.append(message)
+        else:
+            await self._core.router.dispatch(message)
+        return True
+
+    async def _inside(
+        self, turn: Turn, prompt: Any, state: dict[str, Any]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        await _record_prompt(turn, prompt)
+        task = await self._task(turn.log, turn.session_id, prompt, state, turn)
+        if turn.asked.turn_id:
+            await close_left(self._core.tapes, turn.log)
+        async for told in run_turn(task, self._core.model):
+            if told.kind == "final":
+                turn.final_text = told.data.get("text")
+            yield told
+
+    async def _outside_a_turn(
+        self, prompt: Any, session_id: str, state: dict[str, Any]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Answer a message that did not come through a channel: a script's or a plugin's."""
+        tape = self._core.tapes.session_tape(session_id)
+        log = TurnLog(tape, new_turn_id(), None)
+        await log.record(
+            event(TURN_START, {"turn": log.turn, "takes": []}), message("user", prompt)
+        )
+        task = await self._task(log, session_id, prompt, state, None)
+        final = ""
+        async for told in run_turn(task, self._core.model):
+            if told.kind == "final":
+                final = str(told.data.get("text", ""))
+            yield told
+        end = event("turn.end", {"turn": log.turn, "status": "done"})
+        await log.record(*log.deferred, message("assistant", final), log.stamp(end))
+
+    async def _task(
+        self,
+        log: TurnLog,
+        session_id: str,
+        prompt: Any,
+        state: dict[str, Any],
+        turn: Turn | None,
+    ) -> Task:
+        settings = self._core.settings
+        system = await self._system(prompt, state)
+        context = await self._core.hooks.call_first(
+            "build_tape_context", session_id=session_id, state=state
+        )
+        asked = turn.asked.entry_ids if turn else ()
+
+        async def build(upto: int) -> list[Message]:
+            then = PastTape(log.tape, upto)
+            if isinstance(context, TapeContext):
+                return await view(then, context)
+            return await _default_view(then, log)
+
+        async def before_step() -> None:
+            if turn is not None:
+                await self._steer(turn)
+
+        tool_context = ToolContext(
+            tape=log.tape,
+            role=turn.asked.role if turn else Role.OWNER,
+            lane=log.lane,
+            turn=log.turn,
+            asked=asked,
+            shared=turn is not None and turn.message.chat_kind == "group",
+        )
+        if turn is not None:
+            tool_context = replace(tool_context, tape_of=other_tapes(self._core, turn.asked))
+        mode = settings.context.handoff if turn and tool_context.sets_anchors else "off"
+        looks = await look(turn.tape, turn.asked) if turn and mode != "off" else ""
+        return replace(
+            await self._loop(log, session_id, system, tool_context, asked, 0),
+            view=build,
+            before_step=before_step,
+            steps=settings.agent.steps,
+            handoffs=Handoffs(mode, looks, asked),
+        )
+
+    async def _loop(
+        self,
+        log: TurnLog,
+        session_id: str,
+        system: str,
+        context: ToolContext,
+        asked: Sequence[int],
+        depth: int,
+    ) -> Task:
+        """Make the loop of a turn, or of one of its subagents: with the same role and hooks."""
+        settings = self._core.settings
+        toolbox = Toolbox(await self.tools(), context.role)
+        hooks = _LoopHooks(self._core, session_id)
+        reserve = estimate_text(system)
+
+        async def retake(budget: int) -> None:
+            takes = await choose_retakes(log.tape, log.turn, asked, max(0, budget - reserve))
+            await log.record(event(TURN_RETAKE, {"turn": log.turn, "takes": takes}))
+
+        async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:
+            inner = replace(context, tape=own.tape, turn=own.turn, give=None)
+            task = await self._loop(own, session_id, system, inner, (question,), below)
+            async with aclosing(run_turn(task, self._core.model)) as events:
+                async for told in events:
+                    yield told
+
+        if depth < DEEPEST and settings.agent.subagents:
+            helpers = Subagents(self._core.tapes, log, run, depth, settings.agent.subagents)
+            context = replace(context, give=helpers.give)
+        return Task(
+            log=log,
+            toolbox=toolbox,
+            runner=ToolRunner(
+                log, toolbox, context, hooks, settings.agent.tool_timeout, _report_tool
+            ),
+            hooks=hooks,
+            system=system,
+            view=lambda upto: _default_view(PastTape(log.tape, upto), log),
+            retake=retake,
+            before_step=_nothing,
+            budget=settings.context.budget,
+            steps=settings.agent.subagent_steps,
+            strict_roles=settings.agent.strict_roles,
+            once=self._once,
+            meter=self._meter,
+        )
+
+    async def tools(self) -> list[Tool]:
+        """Return the tools of every plugin; of one name the first wins."""
+        found: dict[str, Tool] = {}
+        for provided in await self._core.hooks.call_many("provide_tools"):
+            for tool in provided or ():
+                found.setdefault(tool.name, tool)
+        return list(found.values())
+
+    async def _system(self, prompt: Any, state: dict[str, Any]) -> str:
+        parts = await self._core.hooks.call_many("system_prompt", prompt=prompt, state=state)
+        return "\n\n".join(part for part in reversed(parts) if part)
+
+    async def _steer(self, turn: Turn) -> None:
+        """Take the questions that were steered into this turn."""
+        while turn.steered:
+            asked = turn.steered[0]
+            with anyio.CancelScope(shield=True):  # taken and known to be taken, or neither
+                try:
+                    await take_also(self._core, turn, asked)
+                except UnitFailed:  # it was dropped or deleted meanwhile
+                    get_log().info("turn.not_steered", turn=turn.id)
+            if asked in turn.steered:
+                turn.steered.remove(asked)
+
+
+async def _default_view(then: Tape, log: TurnLog) -> list[Message]:
+    return to_messages(await view_entries(then, LATEST, log.lane, log.turn))
+
+
+async def _nothing() -> None:
+    """Take nothing before a step: a subagent is not steered."""
+
+
+async def _record_prompt(turn: Turn, prompt: Any) -> None:
+    """Put a prompt on the tape that is not what intake wrote; it is shown instead of that."""
+    if prompt == turn.message.text:
+        return
+    written = message("user", prompt, prompt_of=turn.asked.entry_ids[-1])
+    await turn.log.record(written, key=f"prompt:{turn.id}")
+
+
+def _report_tool(name: str, cause: BaseException) -> None:
+    get_log().error("tool.failed", tool=name, exc_info=cause)
+
+
+class _LoopHooks:
+    """The loop's hooks as plugins' hooks."""
+
+    def __init__(self, core: Core, session_id: str) -> None:
+        self._hooks = core.hooks
+        self._session_id = session_id
+
+    async def before_llm_call(self, request: ModelRequest) -> None:
+        await self._hooks.call_many("before_llm_call", request=request, session_id=self._session_id)
+
+    async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None:
+        await self._hooks.call_many(
+            "after_llm_call", request=request, reply=reply, session_id=self._session_id
+        )
+
+    async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
+        await self._hooks.call_many(
+            "before_tool_call", name=name, arguments=arguments, session_id=self._session_id
+        )
+
+    async def after_tool_call(self, name: str, result: str) -> None:
+        await self._hooks.call_many(
+            "after_tool_call", name=name, result=result, session_id=self._session_id
+        )

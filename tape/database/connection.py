@@ -1,0 +1,275 @@
+"""Opening an SQLite database fit for tapes: checks, migrations, connections.
+
+Below SQLite 3.51.3 a bug in the reset of the write-ahead log can corrupt a database; apsw's wheel
+carries a current one, and an older library is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from tape.database.query_compiler import compose
+from tape.database.schema import Schema
+from tape.entry import Entry, entry_text, load
+from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnfit
+from tape.query import Query, fold, located
+from tape.store import TapeInfo
+from tape.unit_of_work import Row
+
+APPLICATION_ID: Final = 0x54505759  # "TPWY"
+OLDEST_SQLITE: Final = (3, 51, 3)
+BUSY_MS: Final = 5000
+CHECKED_BYTES: Final = 128 * 1024 * 1024
+"""A larger file is not read through at the start: that would take longer than people wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A checked and migrated database file, from which connections are made."""
+
+    path: Path
+    statements: Mapping[str, str]
+
+    @classmethod
+    def open(cls, path: Path, schemas: Sequence[Schema]) -> Database:
+        """Check a file before touching it, then bring its tables up to date."""
+        _check_library()
+        try:
+            if path.exists() and path.stat().st_size:
+                _check_before_touching(path, schemas)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            statements = {name: sql for s in schemas for name, sql in s.statements.items()}
+            database = cls(path, statements)
+            connection = database.writer()
+            try:
+                migrate(connection, schemas)
+            finally:
+                connection.close()
+        except (apsw.NotADBError, apsw.CorruptError) as cause:
+            raise StoreUnfit(
+                f"{path} is not a sound tape database ({cause}): restore a backup of it, or move it"
+                " away and start anew; nothing was changed"
+            ) from cause
+        except (apsw.Error, OSError) as cause:
+            raise StoreUnavailable(
+                f"{path} cannot be opened ({cause}): check the disk and the permissions of the"
+                " folder, or name another file in TAPEWAY_TAPE__URL"
+            ) from cause
+        return database
+
+    @classmethod
+    def look(cls, path: Path, schemas: Sequence[Schema]) -> Reader:
+        """Open a file for reading alone, where another program may hold it; nothing is changed.
+
+        Raises StoreTooNew, StoreUnfit, and StoreUnavailable also where its tables are older than
+        the statements: opening it for writing brings them up to date.
+        """
+        statements = {name: sql for s in schemas for name, sql in s.statements.items()}
+        try:
+            connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+            connection.set_busy_timeout(BUSY_MS)
+            _check_kind(connection, path, schemas)
+            if any(_applied(connection, s.name) < s.version for s in schemas):
+                connection.close()
+                raise StoreUnavailable(
+                    f"{path} was written by an older version: start the gateway once, which brings"
+                    " it up to date"
+                )
+        except (apsw.Error, OSError) as cause:
+            raise StoreUnavailable(
+                f"{path} cannot be read ({cause}): check its permissions, or whether it is there"
+            ) from cause
+        return Reader(connection, statements)
+
+    def writer(self) -> apsw.Connection:
+        """Make a read-write connection; for the writer thread alone."""
+        connection = apsw.Connection(str(self.path))
+        connection.set_busy_timeout(BUSY_MS)
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "full")
+        connection.pragma("foreign_keys", True)
+        return connection
+
+    def reader(self) -> Reader:
+        """Make a reader; for the thread that makes it."""
+        return Reader(self.read_connection(), self.statements)
+
+    def read_connection(self) -> apsw.Connection:
+        """Make a read-only connection; for the thread that makes it."""
+        connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
+        connection.set_busy_timeout(BUSY_MS)
+        return connection
+
+
+def migrate(connection: apsw.Connection, schemas: Sequence[Schema]) -> None:
+    """Apply every migration that the database has not seen, in one transaction."""
+    with connection:
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migration"
+            " (name TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (name, version)) STRICT"
+        )
+        for schema in schemas:
+            applied = _applied(connection, schema.name)
+            for number, sql in enumerate(schema.migrations, start=1):
+                if number > applied:
+                    connection.execute(sql)
+                    connection.execute(
+                        "INSERT INTO migration (name, version) VALUES (?, ?)", (schema.name, number)
+                    )
+
+
+def _applied(connection: apsw.Connection, schema: str) -> int:
+    value = connection.execute(
+        "SELECT coalesce(max(version), 0) FROM migration WHERE name = ?", (schema,)
+    ).get
+    return int(value)
+
+
+def _check_library() -> None:
+    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    if version < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
+        raise StoreUnfit(
+            f"SQLite {apsw.sqlite_lib_version()} can corrupt a database; {oldest} or newer is"
+            " needed: install the apsw wheel that requirements.txt pins"
+        )
+
+
+def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    # After a kill the first to look at the file recovers its log: that may be somebody else.
+    connection.set_busy_timeout(BUSY_MS)
+    try:
+        _check_kind(connection, path, schemas)
+        if path.stat().st_size <= CHECKED_BYTES:
+            verdict = connection.execute("PRAGMA quick_check(1)").get
+            if verdict != "ok":
+                raise apsw.CorruptError(str(verdict).replace("\n", " "))
+    finally:
+        connection.close()
+
+
+def _check_kind(connection: apsw.Connection, path: Path, schemas: Sequence[Schema]) -> None:
+    """Refuse another program's database, and one of a newer version."""
+    if connection.pragma("application_id") != APPLICATION_ID:
+        raise StoreUnfit(
+            f"{path} is a database of another program: name another file in TAPEWAY_TAPE__URL;"
+            " nothing was changed"
+        )
+    for schema in schemas:
+        found = _applied(connection, schema.name)
+        if found > schema.version:
+            raise StoreTooNew(path, schema.name, found, schema.version)
+
+
+class Reader:
+    """A read-only connection with the stores' questions on it."""
+
+    def __init__(self, connection: apsw.Connection, statements: Mapping[str, str]) -> None:
+        self._connection = connection
+        self._sql = statements
+        connection.create_scalar_function("entry_says", _entry_says, 3, deterministic=True)
+
+    def query(self, query: Query) -> list[Entry]:
+        """Answer a query."""
+        query = located(query, self.query)
+        tape = self._tape(query.tape)
+        if tape is None or query.asks_for_nothing:
+            return []
+        if query.since is not None or query.until is not None:
+            query = self._between_dates(tape, query)
+        sql, values = compose(query, self._sql)
+        entries = self._entries(self._fetch(sql, {"tape": tape, **values}))
+        return entries[::-1] if query.newest else entries
+
+    def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        """Run a named statement and return its rows by column."""
+        try:
+            cursor = self._connection.execute(self._sql[statement], values)
+            return rows_of(cursor)
+        except apsw.Error as cause:
+            raise StoreUnavailable(f"the database cannot be read: {cause}") from cause
+
+    def tapes(self, prefix: str) -> list[TapeInfo]:
+        """List tapes by prefix."""
+        rows = self._fetch(self._sql["tape.tapes"], {"prefix": prefix})
+        return [TapeInfo(name, size, last or "") for name, size, last in rows]
+
+    def size(self, tape: str) -> int:
+        """Return the id of the newest entry."""
+        number = self._tape(tape)
+        if number is None:
+            return 0
+        return int(self._fetch(self._sql["tape.newest_id"], {"tape": number})[0][0])
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _entries(self, rows: Sequence[Sequence[Any]]) -> list[Entry]:
+        return [read_entry(row) for row in rows]
+
+    def _tape(self, name: str) -> int | None:
+        rows = self._fetch(self._sql["tape.find_tape"], {"name": name})
+        return rows[0][0] if rows else None
+
+    def _fetch(self, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        try:
+            return list(self._connection.execute(sql, values))
+        except (UnicodeEncodeError, OverflowError) as cause:
+            raise QueryRefused(f"a query holds what no entry can ({cause})") from cause
+        except apsw.Error as cause:
+            raise StoreUnavailable(f"the database cannot be read: {cause}") from cause
+
+    def _between_dates(self, tape: int, query: Query) -> Query:
+        """Narrow a query to the ids that its dates leave, so that none is looked for in vain."""
+        after, before = query.after, query.before
+        if query.since is not None:
+            after = max(after, self._last_before(tape, query.since))
+        if query.until is not None:
+            last = self._last_before(tape, query.until)
+            late = self._fetch(self._sql["tape.last_late"], {"tape": tape, "date": query.until})
+            behind = max(last, late[0][0] or 0) + 1
+            before = behind if before is None else min(before, behind)
+        return replace(query, after=after, before=before)
+
+    def _last_before(self, tape: int, date: str) -> int:
+        """Return the last entry that is dated before and is not late, by halving; 0: none is."""
+        sql = self._sql["tape.dated"]
+        low, high = 0, int(self._fetch(self._sql["tape.newest_id"], {"tape": tape})[0][0])
+        while low < high:
+            middle = (low + high + 1) // 2
+            found = self._fetch(sql, {"tape": tape, "id": middle})
+            if found and found[0][1] >= date:
+                high = found[0][0] - 1
+            else:
+                low = middle
+        found = self._fetch(sql, {"tape": tape, "id": low})
+        return found[0][0] if found else 0
+
+
+def rows_of(cursor: apsw.Cursor) -> list[Row]:
+    """Return all rows of a statement, each by column name."""
+    rows: list[Row] = []
+    names: tuple[str, ...] | None = None
+    for row in cursor:
+        if names is None:
+            names = tuple(column[0] for column in cursor.get_description())
+        rows.append(dict(zip(names, row, strict=True)))
+    return rows
+
+
+def read_entry(row: Sequence[Any]) -> Entry:
+    """Make an entry from a row of id, kind, payload, meta, date."""
+    return Entry(row[0], row[1], load(row[2]), load(row[3]), row[4])
+
+
+def _entry_says(*values: object) -> bool:
+    kind, payload, folded = (str(value) for value in values)
+    return folded in fold(entry_text(kind, load(payload)))

@@ -1,0 +1,255 @@
+"""From a line of any tool's tape to an entry that ours takes, and a word on what was mended.
+
+Nothing is guessed: what no view could show (an unknown kind, a message without a role, calls that
+are no list) is kept as the event `import.<kind>`, which says what it was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import orjson
+
+from tape.entry import (
+    ANCHOR,
+    ERROR,
+    EVENT,
+    MESSAGE,
+    SYSTEM,
+    TOOL_CALL,
+    TOOL_RESULT,
+    as_date,
+    utc_iso,
+)
+from tape.importing.normalize_meta import without_unfit
+
+DEEPEST: Final = 60
+LONGEST_LINE: Final = 32 * 1024 * 1024
+MILLISECONDS: Final = 100_000_000_000
+"""A moment as great as that is told in milliseconds: in seconds it would be after the year 5000."""
+
+_MARK: Final = re.compile(r"[0-9a-f]{16}")
+_HALVES: Final = re.compile("[\ud800-\udfff]")
+
+Note = Callable[[str], None]
+"""Takes a word on what was mended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A line as it was read: `id` and `date` may be missing (None, '')."""
+
+    id: int | None
+    kind: str
+    payload: dict[str, Any]
+    meta: dict[str, Any]
+    date: str
+
+
+def read_raw(line: bytes, note: Note) -> Raw | None:
+    """Read a line and mend it; None where it is no entry at all."""
+    value = _object(line)
+    if value is None or not isinstance(value.get("kind"), str):
+        return None
+    cleaned = _clean(value, note)
+    number = cleaned.get("id")
+    kind, payload = _fit(cleaned["kind"], cleaned.get("payload"), note)
+    return Raw(
+        number if type(number) is int and number > 0 else None,
+        kind,
+        payload,
+        _meta(cleaned.get("meta"), note),
+        _date(cleaned, note),
+    )
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    if len(line) > LONGEST_LINE:
+        return None
+    try:
+        value = orjson.loads(line)
+    except ValueError:
+        try:
+            value = json.loads(line)  # takes what is strictly no JSON: NaN, half characters
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _clean(value: dict[str, Any], note: Note) -> dict[str, Any]:
+    """Take out what neither JSON nor a database holds."""
+    changed = False
+
+    def clean(inner: Any, depth: int) -> Any:
+        nonlocal changed
+        if isinstance(inner, str):
+            fit = _HALVES.sub("\ufffd", inner.replace("\x00", ""))
+            changed = changed or fit != inner
+            return fit
+        if isinstance(inner, Mapping | list) and depth > DEEPEST:
+            changed = True
+            return None
+        if isinstance(inner, dict):
+            return {clean(key, depth): clean(one, depth + 1) for key, one in inner.items()}
+        if isinstance(inner, list):
+            return [clean(one, depth + 1) for one in inner]
+        if _beyond(inner):
+            changed = True
+            return str(inner)
+        return inner
+
+    cleaned: dict[str, Any] = clean(value, 0)
+    if changed:
+        note("cleaned of what no tape holds (NUL, half characters, numbers without end)")
+    return cleaned
+
+
+def _beyond(value: object) -> bool:
+    if isinstance(value, float):
+        return value != value or value in (float("inf"), float("-inf"))
+    return type(value) is int and not -(2**63) <= value < 2**64
+
+
+def _fit(kind: str, payload: Any, note: Note) -> tuple[str, dict[str, Any]]:
+    """Return a kind and payload that views and tools can read."""
+    if kind in _FITS and isinstance(payload, dict):
+        fitting = _FITS[kind](payload)
+        if fitting is not None:
+            if fitting is not payload:
+                note(f"of kind {kind}: made complete")
+            return kind, fitting
+        note(f"of kind {kind}, without what such an entry holds: kept as an event")
+    else:
+        note(f"of kind {kind[:40]}, which no tape knows: kept as an event")
+    return EVENT, {"name": f"import.{kind}"[:200], "data": {"kind": kind, "payload": payload}}
+
+
+def _message(payload: dict[str, Any]) -> dict[str, Any] | None:
+    content, calls = payload.get("content"), payload.get("tool_calls")
+    fits = (
+        isinstance(payload.get("role"), str)
+        and (isinstance(content, str) or _is_list_of(content, dict))
+        and (calls is None or _are_calls(calls))
+        and isinstance(payload.get("tool_call_id"), str | None)
+    )
+    return payload if fits else None
+
+
+def _calls(payload: dict[str, Any]) -> dict[str, Any] | None:
+    return payload if _are_calls(payload.get("calls")) else None
+
+
+def _are_calls(value: object) -> bool:
+    return isinstance(value, list) and all(_is_call(one) for one in value)
+
+
+def _is_call(value: object) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("id"), str | None):
+        return False
+    function = value.get("function")
+    return function is None or (
+        isinstance(function, dict) and isinstance(function.get("name"), str | None)
+    )
+
+
+def _results(payload: dict[str, Any]) -> dict[str, Any] | None:
+    return payload if isinstance(payload.get("results"), list) else None
+
+
+def _anchor(payload: dict[str, Any]) -> dict[str, Any] | None:
+    if not _named(payload):
+        return None
+    state = payload.get("state")
+    if isinstance(state, dict):
+        return payload
+    return {**payload, "state": {} if state is None else {"value": state}}
+
+
+def _event(payload: dict[str, Any]) -> dict[str, Any] | None:
+    if not _named(payload):
+        return None
+    name, data = payload["name"], payload.get("data")
+    if not isinstance(data, dict):
+        payload = {**payload, "data": {} if data is None else {"value": data}}
+    fits = _EVENTS.get(name)
+    return payload if fits is None or fits(payload["data"]) else None
+
+
+def _named(payload: dict[str, Any]) -> bool:
+    return isinstance(payload.get("name"), str) and bool(payload["name"])
+
+
+def _is_list_of(value: object, wanted: type) -> bool:
+    return isinstance(value, list) and all(type(one) is wanted for one in value)
+
+
+def _takes(data: dict[str, Any]) -> bool:
+    lists = (data.get("takes"), data.get("include", []))
+    return all(_is_list_of(numbers, int) for numbers in lists)
+
+
+def _media(data: dict[str, Any]) -> bool:
+    lists = (data.get("refused", []), data.get("images", []))
+    return _names_an_entry(data) and all(_is_list_of(texts, str) for texts in lists)
+
+
+def _names_an_entry(data: dict[str, Any]) -> bool:
+    return type(data.get("entry")) is int
+
+
+_FITS: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any] | None]]] = {
+    MESSAGE: _message,
+    TOOL_CALL: _calls,
+    TOOL_RESULT: _results,
+    ANCHOR: _anchor,
+    EVENT: _event,
+    SYSTEM: lambda payload: payload,
+    ERROR: lambda payload: payload,
+}
+_EVENTS: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
+    "turn.start": _takes,
+    "turn.retake": _takes,
+    "message.delete": _names_an_entry,
+    "message.edit": lambda data: _names_an_entry(data) and "content" in data,
+    "message.media": _media,
+}
+
+
+def _meta(meta: Any, note: Note) -> dict[str, Any]:
+    if meta is None:
+        return {}
+    if not isinstance(meta, dict):
+        note("with a meta that is no object: kept under meta.value")
+        return {"value": meta}
+    return without_unfit(_without_marks(meta), note)
+
+
+def _without_marks(meta: dict[str, Any]) -> dict[str, Any]:
+    """Take off the marks of a file store's own line."""
+    digest = meta.get("sum")
+    if not (isinstance(digest, str) and _MARK.fullmatch(digest) and list(meta)[-1] == "sum"):
+        return meta
+    own = meta.get("meta")
+    if isinstance(own, dict):
+        return own
+    return {name: value for name, value in meta.items() if name not in ("key", "block", "sum")}
+
+
+def _date(value: Mapping[str, Any], note: Note) -> str:
+    """Return the date as tapes write it; '' where there is none that can be read."""
+    given = value.get("date", value.get("timestamp"))
+    try:
+        if isinstance(given, str):
+            return as_date(given)
+        if type(given) in (int, float):
+            seconds = given / 1000 if abs(given) >= MILLISECONDS else given
+            return utc_iso(datetime.fromtimestamp(seconds, UTC))
+    except (ValueError, OverflowError, OSError):
+        pass
+    note("without a date that can be read: given the date of the entry before")
+    return ""

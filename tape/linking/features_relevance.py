@@ -1,0 +1,129 @@
+"""One message and every earlier one: numbers for who belongs to its conversation, in hindsight."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from tape.linking.features_lane import Likely
+from tape.linking.features_message import LONG_AGO, Asked
+from tape.linking.room import Heard, Room
+
+Row = tuple[float, ...]
+UNSEEN: Final = -1.0
+"""Stands for a chance where the first two stages did not ask."""
+
+_OF_ASKED: Final = (0, 1, 4, 7, 12)
+"""Of the message's own numbers: length, question, mentions, own last word, pace of the room."""
+
+
+class Judged(Protocol):
+    """What the first two stages say of a message."""
+
+    against: list[Heard]
+    chances: list[float]
+    lanes: list[Likely]
+    scores: list[float]
+    new: float
+
+
+def relevance_rows(room: Room, asked: Asked, judged: Judged, lane: str) -> list[Row]:
+    """Return the numbers of a message against each one of its room, newest first.
+
+    The room is as it was before the message came; `lane` is what was recorded for the message.
+    """
+    view = _View(room, asked, judged, lane)
+    lanes: dict[str, Row] = {}
+    since: dict[str, int] = {}
+    rows: list[Row] = []
+    for heard in reversed(room.heard):
+        name = heard.lane
+        if name not in lanes:
+            lanes[name] = view.of_lane(name)
+        after = since.get(name, 0)
+        rows.append((*lanes[name], *view.of_message(heard, after), *view.same_for_all))
+        since[name] = after + 1
+    return rows
+
+
+class _View:
+    """The room as one message sees it."""
+
+    def __init__(self, room: Room, asked: Asked, judged: Judged, lane: str) -> None:
+        self.room, self.asked, self.judged, self.lane = room, asked, judged, lane
+        self.places = {likely.lane: at for at, likely in enumerate(judged.lanes)}
+        numbers = [heard.number for heard in judged.against]
+        self.chances = dict(zip(numbers, judged.chances, strict=True))
+        self.best_score = max(judged.scores, default=0.0)
+        self.total = sum(judged.scores)
+        best = judged.lanes[judged.scores.index(self.best_score)] if judged.lanes else None
+        self.people = room.lanes[best.lane].authors if best else {}
+        self.hops = _hops(room, best.best if best else None)
+        self.same_for_all = (
+            self.best_score,
+            self.total,
+            judged.new,
+            max(judged.chances, default=0.0),
+            len(judged.lanes),
+            *(asked.message[at] for at in _OF_ASKED),
+        )
+
+    def of_lane(self, name: str) -> Row:
+        """Return what is the same for each message of a lane."""
+        asked, lane, place = self.asked, self.room.lanes[name], self.places.get(name)
+        score = total = highest = UNSEEN
+        rank = LONG_AGO
+        if place is not None:
+            score = self.judged.scores[place]
+            total, highest = self.judged.lanes[place].total, self.judged.lanes[place].highest
+            rank = sum(other > score for other in self.judged.scores)
+        return (
+            name == self.lane,
+            name == self.lane and asked.replied,
+            score,
+            self.best_score - score,
+            score / (self.total + 0.01),
+            rank,
+            total,
+            highest,
+            len(lane.heard),
+            len(lane.authors),
+            lane.authors.get(asked.author, 0),
+            sum(lane.authors.get(person, 0) for person in asked.mentions),
+            sum(person in self.people for person in lane.authors),
+            asked.now - lane.heard[-1].number,
+        )
+
+    def of_message(self, heard: Heard, after: int) -> Row:
+        """Return the numbers of one message; `after` counts those of its lane that came later."""
+        asked, room, them = self.asked, self.room, heard.author
+        return (
+            asked.now - heard.number,
+            asked.minute - heard.minute,
+            self.chances.get(heard.number, UNSEEN),
+            after,
+            self.hops.get(heard.key, LONG_AGO),
+            them == asked.author,
+            them in asked.mentions,
+            asked.author in heard.mentions,
+            not asked.mentions.isdisjoint(heard.mentions),
+            asked.shared.get(heard.number, (0.0, 0.0))[0],
+            self.people.get(them, 0),
+            sum(person in self.people for person in heard.mentions),
+            len(heard.mentions),
+            asked.exchanges.get(them, 0),
+            room.lanes[heard.lane].authors[them],
+            room.answers.get(heard.key, 0),
+            heard.parent is None,
+            heard.length,
+            heard.asks,
+            heard.replied,
+        )
+
+
+def _hops(room: Room, heard: Heard | None) -> dict[str, int]:
+    """Count the steps from a message back to each that it goes on from."""
+    hops: dict[str, int] = {}
+    while heard is not None and heard.key not in hops:
+        hops[heard.key] = len(hops)
+        heard = room.by_key.get(heard.parent) if heard.parent else None
+    return hops

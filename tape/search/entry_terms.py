@@ -1,0 +1,85 @@
+"""What an entry says, as terms: what was said and by whom, without the frame that a model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, content_text
+from tape.search.tokenizer import fold, terms
+
+LONGEST_TEXT: Final = 100_000
+"""So many characters of an entry can be found: no platform's message is longer."""
+
+TALK: Final = ("message", "anchor", "system", "error")
+"""The kinds that people search; the others are found where they are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The terms of an entry: of its text, and of its author's name."""
+
+    text: list[str]
+    who: list[str]
+
+
+def words(entry: Entry, most: int = LONGEST_TEXT) -> Words:
+    """Return the terms of an entry's first characters; one that says nothing has none."""
+    text = terms(fold(said(entry)[:most]))
+    name = entry.meta.get("name")
+    spoken = text and entry.kind == MESSAGE and isinstance(name, str)
+    return Words(text, terms(fold(str(name)[:most])) if spoken else [])
+
+
+def said(entry: Entry) -> str:
+    """Return the text of an entry as it was said."""
+    payload = entry.payload
+    if entry.kind == MESSAGE:
+        return _message(entry)
+    if entry.kind == ANCHOR:
+        return " \n".join((str(entry.name or ""), *_values(payload.get("state"))))
+    if entry.kind == EVENT:
+        data = payload.get("data")
+        text = data.get("text") if isinstance(data, Mapping) else None
+        return text if isinstance(text, str) else ""
+    if entry.kind == TOOL_CALL:
+        return " \n".join(_values([call_words(call) for call in _list(payload.get("calls"))]))
+    if entry.kind == TOOL_RESULT:
+        return " \n".join(_values(payload.get("results")))
+    return content_text(payload.get("content") or payload.get("message"))
+
+
+def call_words(call: object) -> list[object]:
+    """Return what a call says: the tool's name and its arguments."""
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping):
+        return []
+    return [function.get("name"), function.get("arguments")]
+
+
+def _message(entry: Entry) -> str:
+    text = entry.meta.get("text")
+    if not isinstance(text, str):
+        return content_text(entry.payload.get("content"))
+    media = [one for one in _list(entry.meta.get("media")) if isinstance(one, Mapping)]
+    told = [one.get(key) for one in media for key in ("name", "detail")]
+    return " \n".join([text, *(piece for piece in told if isinstance(piece, str))])
+
+
+def _list(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _values(value: object) -> Iterator[str]:
+    """Give the texts and numbers inside a JSON value, in their order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _values(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _values(inner)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)

@@ -1,0 +1,170 @@
+"""What the index answers, on connections of one thread.
+
+The newest entries, which the index does not have yet, are looked through; then the index names
+places, newest first, and the tapes give the entries: what is shown is always what the tape holds,
+and an entry whose text was erased is no hit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import apsw
+
+from tape.database.connection import Database, Reader
+from tape.entry import Entry
+from tape.query import Query
+from tape.search.entry_terms import said
+from tape.search.index_file import BROKEN, ROOM, IndexFile, index_schema
+from tape.search.index_rows import SPAN, match_of, tables_of
+from tape.search.query_text import Wanted
+from tape.search.scan import MOST_SCANNED, Scanned, scan_here, scanning
+
+LONGEST_PAGE: Final = 2000
+_EVER: Final = "\U0010ffff"
+
+
+class IndexBroken(Exception):
+    """The index is of no use and has to be made anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a tape that is in the index: the tape's number, and its ids from low to high."""
+
+    tape: int
+    low: int
+    high: int
+
+
+class Lookup:
+    """The readers of one thread: of the tapes, and of their index.
+
+    So many entries that are not in the index are looked through, on either side of it: `most`.
+    """
+
+    def __init__(self, database: Database, file: IndexFile, most: int = MOST_SCANNED) -> None:
+        self._database = database
+        self._file = file
+        self._most = most
+        self._tapes: Reader | None = None
+        self._index: apsw.Connection | None = None
+        self._generation = -1
+        self._sql = index_schema().statements
+
+    def search(self, query: Query, wanted: Wanted) -> Scanned:
+        """Return the newest hits; not whole where the index lacks more than can be looked through.
+
+        Raises IndexBroken.
+        """
+        tapes = self._tapes = self._tapes or self._database.reader()
+        index = self._opened()
+        if index is None:
+            return scan_here(scanning(query, wanted, self._most), tapes.query)
+        try:
+            index.execute("BEGIN")
+            return self._search(query, wanted, tapes)
+        except BROKEN as cause:
+            raise IndexBroken(f"the index cannot be read: {cause}") from cause
+        finally:
+            if index.in_transaction:
+                index.execute("ROLLBACK")
+
+    def scan(self, query: Query, wanted: Wanted) -> Scanned:
+        """Return the newest hits without the index."""
+        tapes = self._tapes = self._tapes or self._database.reader()
+        return scan_here(scanning(query, wanted, self._most), tapes.query)
+
+    def close(self) -> None:
+        """Close both connections."""
+        for connection in (self._tapes, self._index):
+            if connection is not None:
+                connection.close()
+        self._tapes = self._index = None
+
+    def _opened(self) -> apsw.Connection | None:
+        if self._index is not None and self._generation != self._file.generation:
+            self._index.close()
+            self._index = None
+        if self._index is None:
+            self._generation = self._file.generation
+            self._index = self._file.reader()
+        return self._index
+
+    def _search(self, query: Query, wanted: Wanted, tapes: Reader) -> Scanned:
+        part = self._part(query.tape)
+        newer = replace(query, after=max(query.after, part.high if part else 0))
+        found = scan_here(scanning(newer, wanted, self._most), tapes.query)
+        if part is None or _full(found.hits, query):
+            return found
+        hits, whole = found.hits, found.whole
+        for page in self._pages(query, match_of(wanted, query), part):
+            entries = tapes.query(replace(query, ids=tuple(page), limit=None))
+            hits += [entry for entry in reversed(entries) if said(entry)]
+            if _full(hits, query):
+                return Scanned(hits[: query.limit], whole)
+        if part.low > query.after + 1:
+            before = part.low if query.before is None else min(part.low, query.before)
+            rest = None if query.limit is None else query.limit - len(hits)
+            older = replace(query, before=before, limit=rest)
+            found = scan_here(scanning(older, wanted, self._most), tapes.query)
+            hits, whole = [*hits, *found.hits], whole and found.whole
+        return Scanned(hits, whole)
+
+    def _part(self, name: str) -> Part | None:
+        rows = self._ask("covered", {"name": name})
+        return Part(*rows[0]) if rows else None
+
+    def _pages(self, query: Query, match: str, part: Part) -> Iterator[list[int]]:
+        """Give the ids that match, page by page, newest first."""
+        size = min((query.limit or LONGEST_PAGE) + 1, LONGEST_PAGE)
+        for first, last in self._stretches(query, part):
+            while True:
+                page = self._page(tables_of(query.kinds), match, part.tape, (first, last), size)
+                if page:
+                    yield page
+                if len(page) < size:
+                    break
+                last = page[-1] - 1
+                size = min(4 * size, LONGEST_PAGE)
+
+    def _page(
+        self, tables: tuple[str, ...], match: str, tape: int, ids: tuple[int, int], size: int
+    ) -> list[int]:
+        values = {
+            "match": match,
+            "first": tape * ROOM + ids[0],
+            "last": tape * ROOM + ids[1],
+            "limit": size,
+        }
+        found = [row[0] for table in tables for row in self._ask(f"find_{table}", values)]
+        return [place - tape * ROOM for place in sorted(found, reverse=True)[:size]]
+
+    def _stretches(self, query: Query, part: Part) -> Iterator[tuple[int, int]]:
+        """Give the stretches of ids in which the query's dates lie, newest first."""
+        low = max(part.low, query.after + 1)
+        high = part.high if query.before is None else min(part.high, query.before - 1)
+        if low > high:
+            return
+        if query.since is None and query.until is None:
+            yield low, high
+            return
+        dates = {"since": query.since or "", "until": query.until or _EVER}
+        blocks = [row[0] for row in self._ask("spans", {"tape": part.tape, **dates})]
+        while blocks:
+            newest = oldest = blocks.pop(0)
+            while blocks and blocks[0] == oldest - 1:
+                oldest = blocks.pop(0)
+            first, last = max(low, oldest * SPAN), min(high, newest * SPAN + SPAN - 1)
+            if first <= last:
+                yield first, last
+
+    def _ask(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        assert self._index is not None
+        return list(self._index.execute(self._sql[f"search.{statement}"], values))
+
+
+def _full(hits: list[Entry], query: Query) -> bool:
+    return query.limit is not None and len(hits) >= query.limit

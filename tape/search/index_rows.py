@@ -1,0 +1,96 @@
+"""From entries to the rows of an index, and from what is wanted to a question that it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import groupby, pairwise
+from typing import Final
+
+from tape.entry import Entry
+from tape.query import Query
+from tape.search.entry_terms import TALK, words
+from tape.search.query_text import Wanted
+from tape.search.tokenizer import alone, pairs
+
+SPAN: Final = 4096
+"""So many ids of a tape share one oldest and one newest date."""
+
+Row = tuple[int, str, str, str, str]
+
+
+def table_of(kind: str) -> str:
+    """Return the table in which a kind is indexed."""
+    return "talk" if kind in TALK else "work"
+
+
+def tables_of(kinds: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the tables that a search for kinds has to ask."""
+    if kinds is None:
+        return ("talk", "work")
+    return tuple(sorted({table_of(kind) for kind in kinds}))
+
+
+def row_of(place: int, entry: Entry) -> Row | None:
+    """Return the row of an entry; None: it says nothing."""
+    found = words(entry)
+    if not found.text:
+        return None
+    return (
+        place,
+        " ".join(found.text),
+        " ".join(pairs(found.text)),
+        " ".join(found.who),
+        " ".join(_tags(entry)),
+    )
+
+
+def _tags(entry: Entry) -> Iterator[str]:
+    if entry.kind != "message":
+        yield _tag("kind", entry.kind)
+    for name in ("author", "lane"):
+        value = entry.meta.get(name)
+        if isinstance(value, str):
+            yield _tag(name, value)
+
+
+def _tag(name: str, value: str) -> str:
+    """Make one term of a condition; a clash costs a look at the entry, and no wrong answer."""
+    digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=5)
+    return f"{name[0]}{digest.hexdigest()}"
+
+
+def match_of(wanted: Wanted, query: Query) -> str:
+    """Return the question in the index's language: only terms of ours, each in quotes."""
+    texts = [_in_text(phrase) for phrase in wanted.phrases]
+    parts = [texts[0]]
+    if len(texts) > 1:
+        either = [
+            f"({text} OR {_in('who', phrase)})"
+            for text, phrase in zip(texts, wanted.phrases, strict=True)
+        ]
+        parts = [*either, f"({' OR '.join(texts)})"]
+    for name, value in (("author", query.author), ("lane", query.lane)):
+        if value is not None and not (name == "lane" and query.unlaned):
+            parts.append(f'tags : "{_tag(name, value)}"')
+    if query.kinds and "message" not in query.kinds:
+        kinds = " OR ".join(f'"{_tag("kind", kind)}"' for kind in sorted(set(query.kinds)))
+        parts.append(f"tags : ({kinds})")
+    return " AND ".join(parts)
+
+
+def _in_text(phrase: tuple[str, ...]) -> str:
+    """Ask for a phrase in the text: by its neighbours, as far as it has any."""
+    runs = [tuple(run) for single, run in groupby(phrase, alone) if single]
+    near = [_in("pairs", _paired(run)) for run in runs if len(run) > 1]
+    if len(near) == 1 and len(runs[0]) == len(phrase):
+        return near[0]
+    return f"({' AND '.join([*near, _in('text', phrase)])})"
+
+
+def _paired(run: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(first + second for first, second in pairwise(run))
+
+
+def _in(column: str, phrase: tuple[str, ...]) -> str:
+    return f'{column} : "{" ".join(phrase)}"'

@@ -1,0 +1,187 @@
+"""Search by meaning: vectors of what was said, made in the background, beside the search by words.
+
+An extra, and never instead of words: while the embedder is away, or has not come to an entry yet,
+words find it. Newer entries come first; of each tape only the newest are taken, for vectors cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, TypeVar
+
+import anyio
+import apsw
+
+from tape.entry import ANCHOR, MESSAGE, Entry
+from tape.errors import EmbedderFailed
+from tape.fork import INFIX
+from tape.query import Query
+from tape.search.embedder import Embedder, Vector
+from tape.search.entry_terms import said
+from tape.search.vectors import MOST, VectorFile, check_vectors
+from tape.store import TapeStore
+
+KINDS: Final = (MESSAGE, ANCHOR)
+BATCH: Final = 64
+"""So many texts go to the embedder at once."""
+
+LONGEST: Final = 2000
+"""So many characters of a text: what is longer has no one meaning."""
+
+LOOK_EVERY: Final = 10.0
+"""Seconds between two looks at what is new: until then, words find it."""
+
+PATIENCE: Final = 5.0
+"""Seconds that a search waits for the embedder."""
+
+T = TypeVar("T")
+Tell = Callable[[str], None]
+
+
+def _unheard(_problem: str) -> None:
+    return
+
+
+class Meaning:
+    """The vectors of a store's tapes; `run` it beside the store, and `close` it first."""
+
+    def __init__(
+        self,
+        store: TapeStore,
+        embedder: Embedder,
+        database: Path,
+        *,
+        tell: Tell = _unheard,
+        look_every: float = LOOK_EVERY,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._database = database
+        self._tell = tell
+        self._look_every = look_every
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="tape-vectors")
+        self._file: VectorFile | None = None
+        self._covered: dict[str, tuple[int, int]] = {}
+        self._problem = ""
+
+    async def run(self) -> None:
+        """Make vectors of what is on the tapes, for ever; whatever fails is tried again."""
+        while True:
+            try:
+                while await self.round():
+                    pass
+            except Exception as cause:  # whatever it is, the search by words goes on
+                self._failed(cause)
+            await anyio.sleep(self._look_every)
+
+    async def round(self) -> bool:
+        """Take one batch of each tape that has one; tells whether there may be more."""
+        if self._file is None:
+            self._covered = await self._in_thread(lambda file: file.covered())
+        busy = False
+        for info in await self._store.tapes():
+            if INFIX not in info.name:
+                busy |= await self._batch(info.name, info.size)
+        return busy
+
+    async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
+        """Return the entries of the query that mean nearly the same, each with its score.
+
+        Nothing while the embedder is away: a search never fails for it.
+        """
+        try:
+            with anyio.fail_after(PATIENCE):
+                vector = (await self._embed([text[:LONGEST]]))[0]
+            before = query.before if query.before is not None else 2**32
+            found = await self._in_thread(
+                lambda file: file.nearest(query.tape, vector, before, 4 * limit)
+            )
+        except (EmbedderFailed, TimeoutError, apsw.Error, OSError) as cause:
+            self._failed(cause)
+            return []
+        self._problem = ""
+        if not found:
+            return []
+        scores = dict(found)
+        asked = Query(
+            query.tape,
+            after=query.after,
+            ids=tuple(scores),
+            kinds=query.kinds,
+            since=query.since,
+            until=query.until,
+            author=query.author,
+            lane=query.lane,
+        )
+        entries = [entry for entry in await self._store.query(asked) if said(entry)]
+        entries.sort(key=lambda entry: (-scores[entry.id], -entry.id))
+        return [(entry, scores[entry.id]) for entry in entries[:limit]]
+
+    async def forget(self, tape: str, ids: Sequence[int]) -> None:
+        """Take out what was erased."""
+        await self._in_thread(lambda file: file.forget(tape, ids))
+
+    async def close(self) -> None:
+        """Let go of the file and of the embedder."""
+        await self._embedder.aclose()
+        file, self._file = self._file, None
+        if file is not None:
+            await asyncio.get_running_loop().run_in_executor(self._thread, file.close)
+        self._thread.shutdown()
+
+    async def _batch(self, tape: str, newest: int) -> bool:
+        """Make vectors of the next entries of a tape: the new ones, else older ones."""
+        low, high = self._covered.get(tape, (newest + 1, newest))
+        if high > newest:  # another history: a backup was put in place
+            low, high = newest + 1, newest
+        if high < newest:
+            asked = Query(tape, after=high, kinds=KINDS, limit=BATCH)
+            entries = await self._store.query(asked)
+            stretch = (low, entries[-1].id if len(entries) == BATCH else newest)
+        elif low > max(1, newest - 2 * MOST):
+            asked = Query(tape, before=low, kinds=KINDS, limit=BATCH, newest=True)
+            entries = await self._store.query(asked)
+            stretch = (entries[0].id if len(entries) == BATCH else 1, high)
+        else:
+            return False
+        spoken = [entry for entry in entries if said(entry).strip()]
+        vectors = await self._embed([text_of(entry) for entry in spoken])
+        made = list(zip((entry.id for entry in spoken), vectors, strict=True))
+        await self._in_thread(lambda file: file.put(tape, *stretch, made))
+        self._covered[tape] = stretch
+        self._problem = ""
+        return True
+
+    async def _embed(self, texts: Sequence[str]) -> list[Vector]:
+        if not texts:
+            return []
+        vectors = await self._embedder.embed(texts)
+        check_vectors(vectors, len(texts), self._embedder.dimensions)
+        return vectors
+
+    def _failed(self, cause: Exception) -> None:
+        """Tell of a trouble once, until it is over."""
+        problem = str(cause) or type(cause).__name__
+        if not self._problem:
+            self._tell(problem)
+        self._problem = problem
+
+    async def _in_thread(self, do: Callable[[VectorFile], T]) -> T:
+        work = functools.partial(self._with_file, do)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def _with_file(self, do: Callable[[VectorFile], T]) -> T:
+        if self._file is None:
+            self._file = VectorFile(self._database, self._embedder.name)
+        return do(self._file)
+
+
+def text_of(entry: Entry) -> str:
+    """Return the text of which a vector is made: when, who, what."""
+    name = entry.meta.get("name")
+    who = f" {name}:" if isinstance(name, str) else ""
+    return f"{entry.date[:16].replace('T', ' ')}{who} {said(entry)}"[:LONGEST]

@@ -1,0 +1,83 @@
+"""What an SQLite store holds for search: the indexer, and the thread in which searches run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import apsw
+
+from tape.database.connection import Database
+from tape.entry import Entry
+from tape.errors import StoreUnavailable
+from tape.query import Query
+from tape.search.index_file import IndexFile
+from tape.search.index_reader import IndexBroken, Lookup
+from tape.search.indexer import Indexer, SearchState
+from tape.search.query_text import Wanted
+from tape.search.scan import Scanned
+
+T = TypeVar("T")
+
+
+class SearchBeside:
+    """The search of one SQLite store; its index stands in a file beside the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._file = IndexFile(database.path)
+        self._indexer = Indexer(database, self._file)
+        self._lookup = Lookup(database, self._file)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="tape-search")
+        self._partial = 0
+
+    def wrote(self, tapes: Mapping[int, str]) -> None:
+        """Take note of tapes with new entries."""
+        self._indexer.wrote(tapes)
+
+    async def search(self, query: Query, wanted: Wanted) -> list[Entry]:
+        """Return the newest hits, newest first."""
+        found = await self._in_thread(lambda: self._search(query, wanted))
+        self._partial += not found.whole
+        return found.hits
+
+    def state(self) -> SearchState:
+        """Tell how far the index is."""
+        indexer = self._indexer
+        return SearchState(indexer.ready, indexer.left, indexer.problem, self._partial)
+
+    def rebuild(self) -> None:
+        """Make the index anew, in the background."""
+        self._indexer.rebuild()
+
+    async def indexed(self) -> None:
+        """Index at once what is on the tapes by now, and wait until it is."""
+        await asyncio.wrap_future(self._indexer.indexed())
+
+    async def forget(self, tape: str, ids: Sequence[int]) -> None:
+        """Take the words of entries out of the index, and out of its file."""
+        await asyncio.wrap_future(self._indexer.forget(tape, ids))
+
+    async def close(self) -> None:
+        """End both threads."""
+        await self._in_thread(self._lookup.close)
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._indexer.close)
+        self._thread.shutdown()
+
+    def _search(self, query: Query, wanted: Wanted) -> Scanned:
+        try:
+            if self._indexer.checked:
+                return self._lookup.search(query, wanted)
+            self._indexer.look()  # the index may be of another history: a backup was put in place
+        except IndexBroken:
+            self._indexer.rebuild()
+        except apsw.Error:
+            pass  # the index is away for a moment; the tapes are not
+        try:
+            return self._lookup.scan(query, wanted)
+        except apsw.Error as cause:
+            raise StoreUnavailable(f"the database cannot be read: {cause}") from cause
+
+    async def _in_thread(self, do: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, do)

@@ -1,0 +1,166 @@
+"""The index of a folder of tapes: where each entry stands, and what queries go by.
+
+It is a database beside the files that may be thrown away at any time. What it says of a file is
+believed as far as the file's own sums agree; the rest is read again.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from tape.database.connection import Database
+from tape.database.group_commit import late_ones
+from tape.database.query_compiler import FOREVER
+from tape.database.schema import Schema, read_schema
+from tape.entry import Entry
+from tape.errors import StoreTooNew, StoreUnfit
+from tape.query import told_of
+from tape.stores.jsonl.check import Check, Mark, Moved, Placed
+from tape.stores.sqlite import tape_schema
+
+
+@functools.cache
+def index_schema() -> Schema:
+    """Return the tables of the index; its statements are the tapes' own where they can be."""
+    own = read_schema("tape", "tape", "file")
+    return Schema("file", own.migrations, {**tape_schema().statements, **own.statements})
+
+
+def open_index(path: Path) -> Database:
+    """Open the index; one that cannot be used is thrown away."""
+    try:
+        return Database.open(path, [index_schema()])
+    except (StoreUnfit, StoreTooNew):
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
+        return Database.open(path, [index_schema()])
+
+
+class FileIndex:
+    """The index, as the writer's thread holds it; whoever calls holds the transaction."""
+
+    def __init__(self, connection: apsw.Connection, statements: Mapping[str, str]) -> None:
+        self._connection = connection
+        self._sql = statements
+
+    def find(self, tape: str) -> int | None:
+        """Return the number of a tape."""
+        rows = self.run("find_tape", name=tape)
+        return rows[0][0] if rows else None
+
+    def make(self, tape: str) -> int:
+        """Return the number of a tape, a new one where it has none."""
+        number = self.find(tape)
+        return int(self.run("make_tape", name=tape)[0][0]) if number is None else number
+
+    def mark(self, number: int) -> Mark:
+        """Return how far the file of a tape was read."""
+        ((size, digest),) = self.run("mark", tape=number)
+        return Mark(size, digest)
+
+    def read(self, path: Path, number: int) -> None:
+        """Read a tape's file through, cut what does not count, and note what is new.
+
+        Raises StoreUnfit where the file is damaged.
+        """
+        try:
+            check = self._note(path, number, self.mark(number))
+        except Moved:
+            self.forget(number)
+            check = self._note(path, number, Mark())
+        end = check.end.size
+        if path.stat().st_size > end:
+            if check.spared:
+                _keep(path, end)
+            os.truncate(path, end)
+
+    def forget(self, number: int) -> None:
+        """Forget what a tape's file held."""
+        self.run("forget_entries", tape=number)
+        self.run("forget_late", tape=number)
+        self.run("forget_keys", tape=number)
+        self.set_mark(number, Mark())
+
+    def set_mark(self, number: int, mark: Mark) -> None:
+        """Note how far a tape's file is known."""
+        self.run("set_mark", tape=number, bytes=mark.size, sum=mark.sum)
+
+    def newest(self, number: int) -> tuple[str, int]:
+        """Return the latest date of a tape and the id of its newest entry."""
+        rows = self.run("newest", tape=number)
+        return (rows[0][0], rows[0][1]) if rows else ("", 0)
+
+    def add(self, number: int, dated: str, placed: Sequence[tuple[Entry, int, int]]) -> None:
+        """Note entries, each with its place and size in the file."""
+        behind = bool(placed) and placed[0][0].date < dated
+        last = self.run("newest", tape=number)[0][2] if behind else 0
+        late = late_ones((entry for entry, _at, _size in placed), dated, last)
+        rows = [
+            (
+                *(number, entry.id, entry.kind, entry.name),
+                *(_text(entry.meta.get(mark)) for mark in ("author", "lane", "turn")),
+                _about(entry),
+                *(late.get(entry.id), entry.date, at, size),
+            )
+            for entry, at, size in placed
+        ]
+        self._connection.executemany(self._sql["tape.add_entry"], rows)
+        for entry, _at, _size in placed:
+            if entry.id in late:
+                self.run("add_late", tape=number, id=entry.id, date=entry.date)
+
+    def add_key(self, number: int, key: str, asked: Sequence[Entry]) -> None:
+        """Note the entries that an append with a key asked for."""
+        first = asked[0].id if asked else 0
+        self.run("add_key", tape=number, key=key, first=first, count=len(asked))
+
+    def run(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        """Run a statement."""
+        return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
+
+    def _note(self, path: Path, number: int, known: Mark) -> Check:
+        check = Check(path, known)
+        dated, _newest = self.newest(number)
+        for block in check.blocks():
+            self.add(number, dated, [(one.line.entry, one.at, one.size) for one in block])
+            dated = max(dated, *(one.line.entry.date for one in block))
+            self._add_keys(number, block)
+        if check.end != known:
+            self.set_mark(number, check.end)
+        return check
+
+    def _add_keys(self, number: int, block: Sequence[Placed]) -> None:
+        asked = [one.line for one in block if one.line.key is not None]
+        if asked and asked[0].key is not None:
+            self.add_key(number, asked[0].key, [line.entry for line in asked])
+
+
+def _keep(path: Path, start: int) -> None:
+    """Copy a file's end to `<file>.cut-<n>` beside it, on the disk before it is cut."""
+    numbers = itertools.count(1)
+    while (kept := path.with_name(f"{path.name}.cut-{next(numbers)}")).exists():
+        pass
+    with path.open("rb") as file, kept.open("xb") as copy:
+        file.seek(start)
+        shutil.copyfileobj(file, copy)
+        copy.flush()
+        os.fsync(copy.fileno())
+    kept.chmod(0o600)
+
+
+def _about(entry: Entry) -> int | None:
+    """Return the id of the entry whose fate an event tells; what can be no id is none."""
+    found = told_of(entry)
+    return int(found) if found is not None and 0 < found < FOREVER and found % 1 == 0 else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

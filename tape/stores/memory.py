@@ -1,0 +1,157 @@
+"""The memory store: the contract without a disk, for tests and for trying things out.
+
+Its tapes are plain lists; the statements of others run on an SQLite database in memory, inside a
+savepoint that stands or falls with the lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import apsw
+
+from tape.database.connection import migrate, rows_of
+from tape.database.schema import Schema
+from tape.entry import Entry, NewEntry, check, dump, load, utc_iso, with_bootstrap
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas, UnitFailed
+from tape.query import Query
+from tape.store import Now, TapeInfo, utc_now
+from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit, resolve
+
+
+@dataclass(slots=True)
+class _Tape:
+    entries: list[Entry] = field(default_factory=list)
+    keys: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
+
+
+class MemoryStore:
+    """A tape store that is gone with its process."""
+
+    durable = False
+    one_transaction = True
+
+    def __init__(self, schemas: Sequence[Schema] = (), now: Now = utc_now) -> None:
+        self._tapes: dict[str, _Tape] = {}
+        self._now = now
+        self._sql = {name: sql for s in schemas for name, sql in s.statements.items()}
+        self._database = apsw.Connection(":memory:")
+        migrate(self._database, schemas)
+        self._closed = False
+
+    async def append(
+        self, tape: str, entries: Sequence[NewEntry], key: str | None = None
+    ) -> list[Entry]:
+        """Put a batch on a tape; see the contract in `tape.store`."""
+        unit = Unit([Append(tape, tuple(entries), key)])
+        return list((await self.commit(unit))[0].entries)
+
+    async def commit(self, unit: Unit) -> list[Outcome]:
+        """Run a unit; on an error its tapes and tables are as they were."""
+        self._refuse_when_closed()
+        undo: list[tuple[str, int, str | None]] = []
+        outcomes: list[Outcome] = []
+        self._database.execute("SAVEPOINT unit")
+        try:
+            for step in unit.steps:
+                if isinstance(step, Append):
+                    outcomes.append(self._append(step, undo))
+                elif isinstance(step, Run):
+                    outcomes.append(self._run(step, outcomes))
+        except BaseException as cause:
+            self._database.execute("ROLLBACK TO unit")
+            self._take_back(undo)
+            if isinstance(cause, Exception) and not isinstance(cause, TapeError):
+                raise AppendRefused(f"the database refused a statement: {cause}") from cause
+            raise
+        finally:
+            self._database.execute("RELEASE unit")
+        return outcomes
+
+    async def take_in(self, tape: str, batch: Batch) -> None:
+        """Put a batch on a tape that has just the entries before it."""
+        size = await self.size(tape)
+        if size != batch.after:
+            raise TapeNotAsWas(tape, batch.after, size)
+        entries = list(batch)
+        batch.check(size + len(entries))
+        await self.append(tape, entries)
+
+    async def query(self, query: Query) -> list[Entry]:
+        """Answer a query by the reference itself."""
+        self._refuse_when_closed()
+        tape = self._tapes.get(query.tape)
+        return [_copy(entry) for entry in query.pick(tape.entries if tape else [])]
+
+    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        """Run a named reading statement."""
+        self._refuse_when_closed()
+        return rows_of(self._database.execute(self._sql[statement], values))
+
+    async def tapes(self, prefix: str = "") -> list[TapeInfo]:
+        """List the tapes whose names begin with a prefix."""
+        self._refuse_when_closed()
+        return [
+            TapeInfo(name, len(tape.entries), tape.entries[-1].date)
+            for name, tape in sorted(self._tapes.items())
+            if name.startswith(prefix) and tape.entries
+        ]
+
+    async def size(self, tape: str) -> int:
+        """Return the id of a tape's newest entry."""
+        self._refuse_when_closed()
+        return len(self._tapes[tape].entries) if tape in self._tapes else 0
+
+    async def close(self) -> None:
+        """Forget everything."""
+        self._closed = True
+        self._database.close()
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("the tape store is closed")
+
+    def _append(self, step: Append, undo: list[tuple[str, int, str | None]]) -> Outcome:
+        check(step.entries)
+        dump([step.tape, step.key])  # refuses what is no text
+        tape = self._tapes.setdefault(step.tape, _Tape())
+        if step.key is not None and step.key in tape.keys:
+            return Outcome(tuple(_copy(entry) for entry in tape.keys[step.key]))
+        batch = with_bootstrap(step.entries, empty=not tape.entries)
+        date = utc_iso(self._now())
+        newest = len(tape.entries)
+        entries = [
+            _copy(Entry(number, new.kind, new.payload, new.meta, new.date or date))
+            for number, new in enumerate(batch, start=newest + 1)
+        ]
+        tape.entries.extend(entries)
+        asked = tuple(entries[len(batch) - len(step.entries) :])
+        if step.key is not None:
+            tape.keys[step.key] = asked
+        undo.append((step.tape, newest, step.key))
+        return Outcome(tuple(_copy(entry) for entry in asked))
+
+    def _run(self, step: Run, outcomes: Sequence[Outcome]) -> Outcome:
+        before = self._database.total_changes()
+        cursor = self._database.execute(self._sql[step.statement], resolve(step.values, outcomes))
+        rows = tuple(rows_of(cursor))
+        changed = self._database.total_changes() - before
+        if step.expect is not None and changed != step.expect:
+            raise UnitFailed(step.statement, step.expect, changed)
+        return Outcome(rows=rows, changed=changed)
+
+    def _take_back(self, undo: list[tuple[str, int, str | None]]) -> None:
+        for name, size, key in reversed(undo):
+            tape = self._tapes[name]
+            del tape.entries[size:]
+            if key is not None:
+                del tape.keys[key]
+
+
+def _copy(entry: Entry) -> Entry:
+    """Copy an entry through JSON: what a caller does to its dicts is never the tape's."""
+    return Entry(
+        entry.id, entry.kind, load(dump(entry.payload)), load(dump(entry.meta)), entry.date
+    )

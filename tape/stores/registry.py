@@ -1,0 +1,68 @@
+"""The built-in stores by the scheme of their URL; a plugin may bring another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from tape.database.schema import Schema
+from tape.errors import StoreUnfit
+from tape.store import Now, TapeStore, UnitStore, utc_now
+from tape.stores.jsonl.store import FileStore
+from tape.stores.memory import MemoryStore
+from tape.stores.sqlite import SqliteStore
+
+
+def _open_memory(_rest: str, schemas: Sequence[Schema], now: Now) -> UnitStore:
+    return MemoryStore(schemas, now)
+
+
+def _open_sqlite(rest: str, schemas: Sequence[Schema], now: Now) -> UnitStore:
+    return SqliteStore.open(_path(rest, "sqlite:///srv/tapeway.db"), schemas, now)
+
+
+def _open_file(rest: str, now: Now) -> TapeStore:
+    return FileStore.open(_path(rest, "file:///srv/tapes"), now)
+
+
+UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = MappingProxyType(
+    {"memory": _open_memory, "sqlite": _open_sqlite}
+)
+"""Those with a unit of work, in which the ledger stands beside the tapes."""
+
+TAPE_STORES: Mapping[str, Callable[[str, Now], TapeStore]] = MappingProxyType({"file": _open_file})
+"""Those of tapes alone: the ledger needs a database of its own."""
+
+
+def holds_tapes_alone(url: str) -> bool:
+    """Tell whether a URL is that of a store without a unit of work; raises StoreUnfit."""
+    scheme = url.partition(":")[0]
+    if scheme not in {**UNIT_STORES, **TAPE_STORES}:
+        known = ", ".join(sorted({**UNIT_STORES, **TAPE_STORES}))
+        raise StoreUnfit(
+            f"no tape store is known for {scheme!r} (known: {known}): set TAPEWAY_TAPE__URL to"
+            " something like sqlite:///srv/tapeway.db"
+        )
+    return scheme in TAPE_STORES
+
+
+def open_store(url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> UnitStore:
+    """Open the store of a URL: `sqlite:///absolute/file.db` or `memory:`."""
+    if holds_tapes_alone(url):
+        raise StoreUnfit(f"{url} holds tapes alone, and no tables of others")
+    scheme, _, rest = url.partition(":")
+    return UNIT_STORES[scheme](rest, schemas, now)
+
+
+def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
+    """Open a store of tapes alone: `file:///absolute/folder`."""
+    scheme, _, rest = url.partition(":")
+    return TAPE_STORES[scheme](rest, now)
+
+
+def _path(rest: str, example: str) -> Path:
+    path = rest.removeprefix("//").split("?")[0]
+    if not path:
+        raise StoreUnfit(f"TAPEWAY_TAPE__URL names no place: for example {example}")
+    return Path(path)

@@ -1,0 +1,326 @@
+"""The conformance checks of a whole tape: see `tape.testing.stores`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from tape.context import default_tape_context, view
+from tape.deletions import GONE, deletion
+from tape.entry import (
+    Entry,
+    NewEntry,
+    anchor,
+    bootstrap,
+    dump,
+    error,
+    event,
+    handoff,
+    load,
+    message,
+    tool_call,
+    tool_result,
+)
+from tape.errors import AppendRefused, NotFound, QueryRefused
+from tape.handle import Tape
+from tape.query import Query
+from tape.service import TapeService
+from tape.store import TakesIn, TapeStore
+from tape.unit_of_work import Batch
+
+T: Final = "tape-under-test"
+
+
+def _dated(new: NewEntry, day: int) -> NewEntry:
+    return replace(new, date=f"2026-01-{day:02}T12:00:00.000000+00:00")
+
+
+async def _story(store: TapeStore) -> Tape:
+    """Write two tasks, with what was said before, between and behind them."""
+    tape = Tape(store, T)
+    await tape.append(_dated(message("user", "before", author="1", lane="a"), 1))
+    await tape.append(_dated(anchor("task/start", {"n": 1}), 2))
+    await tape.append(_dated(message("user", "one", author="2", lane="b"), 3))
+    await tape.append(_dated(anchor("task/done"), 4), _dated(message("user", "gap"), 5))
+    await tape.append(_dated(anchor("task/start", {"n": 2}), 6))
+    await tape.append(_dated(message("user", "two", author="1", lane="b"), 7))
+    await tape.append(_dated(anchor("task/done", {"n": 2}), 8), _dated(error("late", lane="a"), 9))
+    await tape.append(_dated(anchor("task/done"), 10), _dated(message("user", "end"), 11))
+    return tape
+
+
+def _said(entries: list[Entry]) -> list[str]:
+    return [entry.text for entry in entries if entry.kind == "message"]
+
+
+async def a_tape_is_read_from_both_ends(store: TapeStore) -> None:
+    """All of it, the newest few (oldest of them first), its size, entries by their ids."""
+    tape = await _story(store)
+    entries = await tape.read()
+    assert [entry.id for entry in entries] == list(range(1, 14))
+    assert await tape.recent(3) == entries[-3:]
+    assert await tape.recent(0) == []
+    assert await tape.recent(99) == entries
+    assert await tape.size() == 13
+    assert await tape.entries([4, 2, 99]) == {4: entries[3], 2: entries[1]}
+
+
+async def anchors_are_found_by_name_and_by_place(store: TapeStore) -> None:
+    """In tape order; the latest of all, of a name, before an entry."""
+    tape = await _story(store)
+    names = [entry.name for entry in await tape.anchors()]
+    assert names == ["session/start", *("task/start", "task/done") * 2, "task/done"]
+    assert [entry.id for entry in await tape.anchors(2)] == [10, 12]
+    latest = await tape.last_anchor()
+    assert latest is not None
+    assert (latest.id, latest.name) == (12, "task/done")
+    assert (await tape.anchor("task/start")).payload["state"] == {"n": 2}
+    earlier = await tape.last_anchor("task/done", before=10)
+    assert earlier is not None
+    assert earlier.id == 6
+    assert await tape.last_anchor("nothing") is None
+
+
+async def after_and_between_read_from_the_latest_anchor_on(store: TapeStore) -> None:
+    """Both exclusive; between goes from the latest first to the first second behind it."""
+    tape = await _story(store)
+    assert _said(await tape.after("task/start")) == ["two", "end"]
+    assert _said(await tape.after("task/start", limit=1)) == ["two"]
+    assert _said(await tape.after()) == ["end"]
+    assert _said(await tape.between("task/start", "task/done")) == ["two"]
+    assert _said(await tape.between("session/start", "task/start")) == ["before"]
+
+
+async def an_unknown_anchor_names_the_nearest(store: TapeStore) -> None:
+    """Also one that does not follow, one of a tape without entries, and one of a megabyte."""
+    tape = await _story(store)
+    for asked in (
+        tape.after("task/stat"),
+        tape.anchor("task/stat"),
+        tape.between("task/stat", "task/done"),
+        tape.find(before_anchor="task/stat"),
+    ):
+        assert (await _not_found(asked)).nearest[0] == "task/start"
+    assert (await _not_found(tape.between("task/done", "task/start"))).name == "task/start"
+    assert (await _not_found(Tape(store, "empty").after("task/start"))).nearest == ()
+    assert len(str(await _not_found(tape.after("task/" * 200_000)))) < 1000
+
+
+async def _not_found(asked: Awaitable[object]) -> NotFound:
+    try:
+        await asked
+    except NotFound as told:
+        return told
+    raise AssertionError("an unknown anchor was found")
+
+
+async def conditions_compose(store: TapeStore) -> None:
+    """Anchors, dates, kinds, names, text, authors, lane and limit, as the reference says."""
+    tape = await _story(store)
+    everything = await tape.read()
+    for query, ids in (
+        (Query(T, after_anchor="task/start", kinds=("message",)), [9, 13]),
+        (Query(T, before_anchor="task/start", kinds=("message",)), [3, 5, 7]),
+        (Query(T, after_anchor="session/start", before_anchor="task/done", author="1"), [3]),
+        (Query(T, after_anchor="task/start", lane="b", text="TWO", limit=1), [9]),
+        (Query(T, after_anchor="task/start", after=10, limit=2), [11, 12]),
+        (Query(T, names=("task/start", "handoff")), [2, 4, 8]),
+        (Query(T, names=("task/start", "task/done"), name="task/done", limit=1), [6]),
+        (Query(T, names=("task/start",), kinds=("event",)), []),
+        (Query(T, names=("task/start",), kinds=("message", "anchor"), newest=True, limit=1), [8]),
+        (Query(T, authors=("1", "2"), newest=True, limit=2), [5, 9]),
+        (Query(T, authors=("1", "2"), author="2"), [5]),
+        (Query(T, authors=()), []),
+        (Query(T, names=()), []),
+        (Query(T, kinds=("error", "anchor"), after=8), [10, 11, 12]),
+        (Query(T, since="2026-01-03", until="2026-01-06", kinds=("message",)), [5, 7]),
+        (Query(T, since="2026-01-07T14:00+02:00", until="2026-01-07 12:00:01Z"), [9]),
+        (Query(T, since="2026", until="2026-02", newest=True, limit=1, kinds=("message",)), [13]),
+        (Query(T, until="2026-01-02", kinds=("message",)), [3]),
+        (Query(T, kinds=("error",), text="LATE", lane="a", since="2026-01-09"), [11]),
+    ):
+        found = await store.query(query)
+        assert [entry.id for entry in found] == ids, query
+        assert found == query.pick(everything), query
+
+
+async def dates_that_are_out_of_order_are_found_where_they_stand(store: TapeStore) -> None:
+    """A merged fork and an import bring entries that are dated before what stands before them."""
+    tape = Tape(store, T)
+    for day in (20, 10, 25, 10, 25, 5, 28):
+        await tape.append(_dated(message("user", str(day)), day))
+    for since, until, days in (
+        ("2026-01-10", "2026-01-11", ["10", "10"]),
+        ("2026-01-25", "2026-01-26", ["25", "25"]),
+        ("2025", "2026-01-20", ["10", "10", "5"]),
+        ("2026-01-20", "2026-02", ["20", "25", "25", "28"]),
+        ("2026-01-01", "2026-01-04", []),
+    ):
+        for newest in (False, True):
+            query = Query(T, since=since, until=until, kinds=("message",), newest=newest, limit=2)
+            found = [entry.text for entry in await store.query(query)]
+            assert found == (days[-2:] if newest else days[:2]), query
+
+
+async def nonsense_is_refused_and_hostile_text_finds_nothing(store: TapeStore) -> None:
+    """Never an error of the database."""
+    tape = await _story(store)
+    nonsense: list[dict[str, Any]] = [
+        {"limit": -1},
+        {"since": "yesterday-ish"},
+        {"until": "2026-13-01"},
+        {"since": ""},
+        {"until": "0001-01-01T00:00:00+14:00"},
+        {"since": "2" * 1_000_000},
+        {"text": "\ud800"},
+        {"lane": "\ud800"},
+        {"names": ("\ud800",)},
+    ]
+    for conditions in nonsense:
+        try:
+            await tape.find(**conditions)
+        except QueryRefused:
+            continue
+        raise AssertionError(f"a query was answered that is none: {conditions}")
+    for text in ("' OR 1=1 --", '"', "%", "\x00", "NEAR(a b)", "a" * 1_000_000, "\u597d", "*"):
+        assert await tape.find(text=text, kinds=("message",)) == []
+        assert await tape.find(lane=text) == []
+        assert await tape.find(names=(text, text)) == []
+    assert len(await tape.find(text="", kinds=("message",))) == 5
+
+
+async def a_context_begins_at_the_latest_anchor_and_the_full_one_at_the_start(
+    store: TapeStore,
+) -> None:
+    """Under one mapping: anchors, messages, calls and their results."""
+    tape = await _story(store)
+    await tape.append(
+        tool_call([{"id": "c1", "function": {"name": "look"}}]), tool_result([{"found": 1}])
+    )
+    now, whole = await tape.context(), await tape.full_context()
+    assert [one["role"] for one in now] == ["assistant", "user", "assistant", "tool"]
+    assert now[0]["content"] == "[Anchor created: task/done]: {}"
+    assert now[-1] == {
+        "role": "tool",
+        "content": '{"found": 1}',
+        "tool_call_id": "c1",
+        "name": "look",
+    }
+    assert whole[-len(now) :] == now
+    assert [one["content"] for one in whole if one["role"] == "user"] == [
+        *("before", "one", "gap", "two", "end")
+    ]
+    assert await view(tape, default_tape_context()) == now
+
+
+async def a_summary_says_what_there_is_in_json(store: TapeStore) -> None:
+    """How much, since when, and what the last anchor knows."""
+    tape = await _story(store)
+    await tape.append(*handoff("task/done", {"next": "\u597d"}))
+    await tape.append(message("user", "word " * 40), event("loop.step"), message("user", "end"))
+    summary = await tape.context_summary()
+    assert load(dump(summary)) == summary
+    assert summary["entries"] == 18
+    assert list(summary["anchors"]) == ["session/start", "task/start", "task/done"]
+    assert summary["anchors"]["task/start"].startswith("2026-01-06")
+    last = summary["last_anchor"]
+    assert (last["id"], last["name"], last["state"]) == (14, "task/done", {"next": "\u597d"})
+    assert summary["since"] == {"event": 2, "message": 2}
+    assert 50 < summary["tokens"] < 150
+    nothing = await Tape(store, "empty").context_summary()
+    assert (nothing["entries"], nothing["last_anchor"], nothing["since"]) == (0, None, {})
+
+
+async def a_fork_has_the_whole_surface(store: TapeStore) -> None:
+    """As one tape: its context, its anchors in either part, another fork from it."""
+    tape = await _story(store)
+    fork = await tape.fork()
+    await fork.append(message("user", "inside"), anchor("sub/done"), message("user", "more"))
+    assert _said(await fork.after("task/start")) == ["two", "end", "inside", "more"]
+    assert _said(await fork.between("task/start", "sub/done")) == ["two", "end", "inside"]
+    assert _said(await fork.find(before_anchor="sub/done", newest=True, limit=1)) == ["inside"]
+    assert (await _not_found(fork.after("sub/don"))).nearest[0] == "sub/done"
+    assert [one["content"] for one in await fork.context()][1:] == ["more"]
+    assert (await fork.context_summary())["entries"] == 16
+    inner = await fork.fork(at="sub/done", merge_back=False)
+    assert _said(await inner.recent(2)) == ["inside"]
+    assert (await _not_found(fork.fork(at="nowhere"))).name == "nowhere"
+    await inner.discard("done")
+    assert _said(await tape.recent(1)) == ["end"]
+    await fork.merge()
+    assert _said(await tape.after("task/start")) == ["two", "end", "inside", "more"]
+
+
+async def a_fork_at_an_anchor_is_its_context(store: TapeStore) -> None:
+    """By name or by the anchor itself; what came later is not seen."""
+    tape = await _story(store)
+    start = await tape.anchor("task/start")
+    for at in ("task/start", start):
+        fork = await tape.fork(at=at)
+        assert await fork.context() == [
+            {"role": "assistant", "content": '[Anchor created: task/start]: {"n": 2}'}
+        ]
+        await fork.discard("seen")
+
+
+async def a_fork_shows_no_more_what_was_deleted_before_it(store: TapeStore) -> None:
+    """The deletion stands on its parent."""
+    tape = Tape(store, T)
+    (secret,) = await tape.append(message("user", "a secret"))
+    await tape.append(deletion(secret.id, "7"))
+    async with TapeService(store, Path("workspace")).fork_tape(tape, merge_back=False) as fork:
+        await fork.append(message("user", "inside"))
+        assert [one["content"] for one in await fork.context()][1:] == [GONE, "inside"]
+        assert await fork.search("secret") == []
+
+
+async def a_batch_is_taken_in_whole_or_not_at_all(store: TapeStore) -> None:
+    """Onto a tape that has just what stands before it; what breaks off leaves nothing."""
+    if not isinstance(store, TakesIn):
+        return
+    whole = [*bootstrap(), *(message("user", str(number), lane="a") for number in range(2500))]
+
+    def broken() -> Iterator[NewEntry]:
+        yield from whole[:2000]
+        raise AppendRefused("the rest cannot be read")
+
+    await store.append("another", [message("user", "before")])
+    for batch in (Batch(broken, 0, 2502), Batch(lambda: iter(whole[:9]), 0, 2502)):
+        assert await _is_refused(store.take_in(T, batch))
+        assert await store.size(T) == 0
+    await store.take_in(T, Batch(lambda: iter(whole), 0, 1300))
+    assert await _is_refused(store.take_in(T, Batch(lambda: iter(whole), 0, 1300)))
+    assert await _is_refused(store.take_in("another", Batch(lambda: iter(whole), 1, 9)))
+    await store.take_in(T, Batch(lambda: iter(whole), 1300, 1202))
+    entries = await store.query(Query(T))
+    assert [entry.id for entry in entries] == list(range(1, 2503))
+    assert [entry.text for entry in entries[2:]] == [str(number) for number in range(2500)]
+    assert len(await store.query(Query(T, lane="a", after=2400))) == 102
+    assert [entry.id for entry in await store.append(T, [message("user", "on")])] == [2503]
+
+
+async def _is_refused(taken: Awaitable[None]) -> bool:
+    try:
+        await taken
+    except AppendRefused:
+        return True
+    return False
+
+
+TAPE_CHECKS: Final[tuple[Callable[[TapeStore], Awaitable[None]], ...]] = (
+    a_tape_is_read_from_both_ends,
+    anchors_are_found_by_name_and_by_place,
+    after_and_between_read_from_the_latest_anchor_on,
+    an_unknown_anchor_names_the_nearest,
+    conditions_compose,
+    dates_that_are_out_of_order_are_found_where_they_stand,
+    nonsense_is_refused_and_hostile_text_finds_nothing,
+    a_context_begins_at_the_latest_anchor_and_the_full_one_at_the_start,
+    a_summary_says_what_there_is_in_json,
+    a_fork_has_the_whole_surface,
+    a_fork_at_an_anchor_is_its_context,
+    a_fork_shows_no_more_what_was_deleted_before_it,
+    a_batch_is_taken_in_whole_or_not_at_all,
+)

@@ -29,7 +29,7 @@ from agent.model import (
 from agent.token_meter import Meter, estimate_request
 from agent.tool_runner import ToolRunner, finish_open_calls
 from agent.toolbox import Toolbox, to_wire
-from agent.turn_log import Once, TurnLog
+from agent.turn_log import TurnLog, WriteOnce
 from tape.context import TURN_RETAKE, Message, merge_neighbours, pair_up
 from tape.entry import NewEntry, dump, event, message, tool_call, tool_result
 from tape.tokens import estimate
@@ -86,7 +86,7 @@ class Task:
     budget: int
     steps: int
     strict_roles: bool = False
-    once: Once = field(default_factory=Once)
+    once: WriteOnce = field(default_factory=WriteOnce)
     meter: Meter = field(default_factory=Meter)
     handoffs: Handoffs = field(default_factory=Handoffs)
     _noticed: bool = field(default=False, init=False)

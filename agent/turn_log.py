@@ -13,7 +13,7 @@ from tape.handle import Tape
 MOST_KNOWN: Final = 10_000
 
 
-class Once:
+class WriteOnce:
     """Writes an entry of a key once a tape, and remembers that: again costs no transaction."""
 
     def __init__(self) -> None:

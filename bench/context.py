@@ -31,11 +31,11 @@ import anyio
 from agent.loop import OVERFLOW_NOTICED
 from agent.turn_log import TurnLog
 from bench.irc import FIRST_LINE, WARM, Line, Log, logs, read
-from channels.message import InboundMessage, Sender
+from channels.message import Author, InboundMessage
 from gateway.app import Gateway, running_gateway
-from gateway.context.retrieval import near
+from gateway.context.retrieval import find_nearby
 from gateway.context.room_memory import key_of
-from gateway.context.selection import choose_retakes, choose_takes
+from gateway.context.selection import reselect_messages, select_messages
 from gateway.settings import load_settings
 from gateway.turn.transactions import start_event
 from tape.context import LATEST, TURN_RETAKE, Message, to_messages, view_entries
@@ -119,19 +119,19 @@ class Replay:
         self._asking = asking if options.answers else ()
         self._session = f"irc:{log.name}"
         self._prompts = Prompts()
-        self._tape = gateway.core.tapes.session_tape(self._session)
+        self._tape = gateway.services.tapes.session_tape(self._session)
 
     async def hear(self, line: Line) -> None:
         """Put a line on the tape."""
-        intake = self._gateway.conversation.intake
+        intake = self._gateway.dispatcher.intake
         await intake.accept([self._message(line)])
         await intake.taken_in()
         if line.number in self._asking:
-            await self._gateway.conversation.sessions.idle()
+            await self._gateway.dispatcher.sessions.idle()
 
     async def ask(self, line: Line, *, call: bool) -> Seen:
         """Ask what belongs to a line; `call`: also what a turn would show."""
-        room = await self._gateway.conversation.rooms.of(self._tape.name)
+        room = await self._gateway.dispatcher.rooms.of(self._tape.name)
         key = self._key(line)
         likely = room.linker.ranked(room.room, key, MOST)
         kept = room.linker.chosen(room.room, key, MOST)
@@ -158,20 +158,20 @@ class Replay:
 
     async def _view(self, line: Line) -> list[Entry]:
         """Begin a turn and build its view, as a turn does; over the budget, after an anchor."""
-        rooms = self._gateway.conversation.rooms
+        rooms = self._gateway.dispatcher.rooms
         room = await rooms.of(self._tape.name)
         key = self._key(line)
         lane, number = room.room.by_key[key].lane, room.entries[key]
         turn = f"call-{line.number}"
-        known = await near(rooms, self._tape, self._message(line), 0, line.text, EVIDENCE)
-        takes = await choose_takes(self._tape, lane, [number], (), LANE_TOKENS, known)
+        known = await find_nearby(rooms, self._tape, self._message(line), 0, line.text, EVIDENCE)
+        takes = await select_messages(self._tape, lane, [number], (), LANE_TOKENS, known)
         log = TurnLog(self._tape, turn, lane)
         await log.record(start_event(turn, takes))
         entries = await view_entries(self._tape, LATEST, lane, turn)
         if estimate(to_messages(entries)) <= LANE_TOKENS:
             return entries
         await self._tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, lane=lane, turn=turn)
-        again = await choose_retakes(self._tape, turn, [number], LANE_TOKENS)
+        again = await reselect_messages(self._tape, turn, [number], LANE_TOKENS)
         await log.record(event(TURN_RETAKE, {"turn": turn, "takes": again}))
         return await view_entries(self._tape, LATEST, lane, turn)
 
@@ -192,7 +192,7 @@ class Replay:
             chat_title=TITLE,
             ext_id=f"{self._log.name}/{line.number}",
             message_id=str(line.number),
-            sender=Sender(line.author, line.author),
+            sender=Author(line.author, line.author),
             text=line.text,
             date=moment.strftime("%Y-%m-%dT%H:%M:%S.000000Z"),
             mentions=line.mentions,
@@ -308,7 +308,7 @@ async def _measure(options: argparse.Namespace, out: TextIO | None) -> dict[str,
         with tempfile.TemporaryDirectory() as home:
             async with _gateway(Path(home), options.store) as gateway:
                 if options.rules:
-                    gateway.conversation.rooms.linker = Linker()
+                    gateway.dispatcher.rooms.linker = Linker()
                 seen = await replay(gateway, log, options)
         by_file[log.name] = figures(log, seen, options.first_line)
         for one in seen if out is not None else ():

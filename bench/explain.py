@@ -22,7 +22,7 @@ from typing import Final
 
 from agent.tool import Role
 from bench.figures import Bar, Figure, progress, report
-from channels.message import InboundMessage, OutboundMessage, Sender
+from channels.message import Author, InboundMessage, OutboundMessage
 from gateway.clock import SystemClock
 from gateway.intake.access import Decision
 from gateway.intake.entry_meta import meta_of
@@ -74,7 +74,7 @@ def _said(number: int) -> InboundMessage:
         chat_id=CHAT,
         ext_id=f"{CHAT}/{number}",
         message_id=str(number),
-        sender=Sender(person, f"Person {person}"),
+        sender=Author(person, f"Person {person}"),
         text=f"some words of the message {number}",
         date=utc_iso(START + timedelta(seconds=number)),
         chat_kind="group",

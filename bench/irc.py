@@ -44,17 +44,17 @@ class Log:
     name: str
     lines: tuple[Line, ...]
     parents: dict[int, tuple[int, ...]] = field(repr=False)
-    conversation: dict[int, int] = field(repr=False)
+    dispatcher: dict[int, int] = field(repr=False)
 
     def gold(self, number: int, first_line: int = FIRST_LINE) -> frozenset[int]:
         """Return the earlier lines of a line's conversation, from `first_line` on."""
-        mine = self.conversation.get(number)
+        mine = self.dispatcher.get(number)
         if mine is None:
             return frozenset()
         return frozenset(
             line.number
             for line in self.lines
-            if first_line <= line.number < number and self.conversation.get(line.number) == mine
+            if first_line <= line.number < number and self.dispatcher.get(line.number) == mine
         )
 
     def queries(self, first_line: int = FIRST_LINE, warm: int = WARM) -> Iterator[Line]:

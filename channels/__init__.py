@@ -15,14 +15,14 @@ telegram discord web cli    the adapters, each with adapter inbound outbound for
 
 from channels.base import Channel, Traits
 from channels.host import ChannelHost
-from channels.message import InboundMessage, OutboundMessage, Receipt, Sender
+from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 
 __all__ = [
+    "Author",
     "Channel",
     "ChannelHost",
     "InboundMessage",
     "OutboundMessage",
     "Receipt",
-    "Sender",
     "Traits",
 ]

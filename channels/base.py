@@ -24,12 +24,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal
 
-from channels.draft import DraftEditor, Pace, Place
+from channels.draft import DraftEditor, DraftReference, Pace
 from channels.errors import ChannelDown, PlaceGone, SendDelayed
-from channels.host import ChannelHost, Event, Marks
+from channels.host import ChannelEvent, ChannelHost, Cursors
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import ANY, Budget, Pacing, Priority
-from channels.typing_indicator import TypingSigns
+from channels.typing_indicator import TypingIndicator
 
 Capability = Literal[
     "edit", "typing", "native_stream", "media", "idempotent_send", "lookup", "backfill", "routes"
@@ -126,7 +126,7 @@ class Channel(ABC):
     def __init__(self) -> None:
         self._host: ChannelHost | None = None
         self._pacing: Pacing | None = None
-        self._signs: TypingSigns | None = None
+        self._signs: TypingIndicator | None = None
         self._editors: dict[str, DraftEditor] = {}
 
     @property
@@ -152,7 +152,7 @@ class Channel(ABC):
         if self._pacing is None:  # what was written before a reconnect still counts
             self._pacing = Pacing(self.budget_of, host.clock, self.traits.bot)
         if self.traits.typing_signs and self._signs is None:  # those that show must be ended
-            self._signs = TypingSigns(self._sign, self._pacing, host.clock, host.start_soon)
+            self._signs = TypingIndicator(self._sign, self._pacing, host.clock, host.start_soon)
         await self.run()
 
     @abstractmethod
@@ -232,31 +232,31 @@ class Channel(ABC):
         """
         raise NotImplementedError
 
-    def missed(self, marks: Marks) -> AsyncIterator[Sequence[InboundMessage]]:
+    def missed(self, marks: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
         """Yield what was said in every chat after its mark, each chat's oldest first.
 
         Needs `backfill`. What cannot be read of one chat holds up no other, and is told
-        (`host.skipped`); raises ChannelError where chats cannot even be listed now.
+        (`host.gap_skipped`); raises ChannelError where chats cannot even be listed now.
         """
         raise NotImplementedError
 
     async def catch_up(self) -> None:
         """Take what was said while the channel was away; to be called on each new connection.
 
-        Between a lost connection (`host.behind`) and the end of this the marks stay where they
+        Between a lost connection (`host.gap_opened`) and the end of this the marks stay where they
         are: after a crash in between, the gap is asked for again. What comes in meanwhile by itself
         belongs behind the gap: where the platform allows it, the channel holds it back.
         """
-        marks = await self.host.marks()
+        marks = await self.host.cursors()
         async for messages in self.missed(marks):
             await self.host.accept([replace(message, backlog=True) for message in messages])
-        self.host.caught_up(marks)
+        self.host.gap_closed(marks)
 
     @abstractmethod
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Hand a message to the platform; `edits` names the draft that it replaces."""
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str | None:
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
         """Post or edit partial text and return the platform's id of it; needs `edit`.
 
         None where the platform shows it in a way that is no message.
@@ -270,7 +270,7 @@ class Channel(ABC):
         """
         raise NotImplementedError
 
-    async def on_event(self, event: Event, message: InboundMessage) -> None:
+    async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
         """Take an event of the turn that answers a message; never waits for the network."""
         if event.kind == "final":
             self._type(message, on=False)
@@ -292,7 +292,7 @@ class Channel(ABC):
         if place is not None and place.platform_id is not None:
             await self.remove_draft(message, place)
 
-    async def remove_draft(self, message: InboundMessage, place: Place) -> None:
+    async def remove_draft(self, message: InboundMessage, place: DraftReference) -> None:
         """Take a draft off the platform; where that cannot be, a notice takes its place."""
         del message, place
 
@@ -327,7 +327,7 @@ class Channel(ABC):
             self.host.start_soon("draft", editor.run)
         editor.push(delta)
 
-    async def _settle(self, ext_id: str) -> Place | None:
+    async def _settle(self, ext_id: str) -> DraftReference | None:
         """Close the draft of a message; returns where it stands."""
         editor = self._editors.pop(ext_id, None)
         return await editor.close() if editor is not None else None

@@ -46,7 +46,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DraftReference:
     """Where a draft stands: the key of the answer, and the platform's id once there is one.
 
     `again`: it was begun before, by a process that may have ended between showing it and writing
@@ -61,15 +61,15 @@ class Place:
 class DraftJournal(Protocol):
     """Who writes down where drafts stand, before they do: a crash then ends in an edit."""
 
-    async def sent_before(self, message: InboundMessage) -> None:
+    async def wait_sent(self, message: InboundMessage) -> None:
         """Wait until nothing is under way to the chat that must stand above a first text."""
         ...
 
-    async def open_draft(self, message: InboundMessage) -> Place | None:
+    async def open_draft(self, message: InboundMessage) -> DraftReference | None:
         """Write down that a first text is about to be shown; None: it must not be."""
         ...
 
-    async def place_draft(self, place: Place) -> None:
+    async def locate_draft(self, place: DraftReference) -> None:
         """Write down the platform's id of a draft."""
         ...
 
@@ -77,7 +77,7 @@ class DraftJournal(Protocol):
 LONGEST_SHOWING: Final = 30.0
 """A showing that takes longer is given up, in seconds."""
 
-Show = Callable[[InboundMessage, Place, str], Awaitable[str | None]]
+Show = Callable[[InboundMessage, DraftReference, str], Awaitable[str | None]]
 """Post (no platform id yet) or edit partial text; returns the platform's id of the message.
 
 None where the platform shows partial text that is no message: the answer is then sent beside it.
@@ -124,7 +124,7 @@ class DraftEditor:
         self._closed = False
         self._idle = anyio.Event()
         self._waiting = anyio.CancelScope()
-        self._place: Place | None = None
+        self._place: DraftReference | None = None
         self._shown = ""
 
     def push(self, delta: str) -> None:
@@ -136,7 +136,7 @@ class DraftEditor:
         """Begin anew; what is shown stays until there is other text."""
         self._draft.reset()
 
-    async def close(self) -> Place | None:
+    async def close(self) -> DraftReference | None:
         """Show no more, wait for the edit under way, and return where the draft stands.
 
         A slot that the editor waits for is given up: it is the final's.
@@ -177,7 +177,7 @@ class DraftEditor:
                 await self._clock.sleep(wait)
             if self._pace.charged():
                 if self._place is None:
-                    await self._journal.sent_before(self._message)
+                    await self._journal.wait_sent(self._message)
                 priority = Priority.EDIT if self._place else Priority.FIRST_TEXT
                 await self._pacing.slot(self._message.chat_id, priority)
             else:
@@ -201,8 +201,8 @@ class DraftEditor:
             with anyio.CancelScope(shield=True), anyio.fail_after(LONGEST_SHOWING):
                 platform_id = await self._show(self._message, self._place, text)
                 if platform_id != self._place.platform_id:
-                    self._place = Place(self._place.idem, platform_id)
-                    await self._journal.place_draft(self._place)
+                    self._place = DraftReference(self._place.idem, platform_id)
+                    await self._journal.locate_draft(self._place)
         except TimeoutError:
             self._closed = True
             return

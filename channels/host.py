@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from channels.draft import DraftJournal
-from channels.message import InboundMessage, Shown
+from channels.message import InboundMessage, ShownMessage
 from channels.pacing import Clock
 
 
-class Event(Protocol):
+class ChannelEvent(Protocol):
     """What a channel needs of an agent's event."""
 
     @property
@@ -27,7 +27,7 @@ class Event(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class Cursors:
     """Up to which moment everything that was said is known to have been accepted.
 
     Of a chat that was never heard of it is what is known of its account: who speaks there for the
@@ -56,7 +56,7 @@ class ChannelHost(DraftJournal, Protocol):
     agent_name: str
     names: Sequence[str]
     hint: str | None
-    holds: bool
+    holds_unknown_outcomes: bool
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
         """Take messages and return the `ext_id` of those that were new.
@@ -65,11 +65,11 @@ class ChannelHost(DraftJournal, Protocol):
         """
         ...
 
-    async def marks(self) -> Marks:
+    async def cursors(self) -> Cursors:
         """Return up to where everything is known to have been accepted; needs `backfill`."""
         ...
 
-    def behind(self) -> None:
+    def gap_opened(self) -> None:
         """Say that from now on something may be missing: the connection was lost.
 
         A channel that is started is behind, and so is one whose messages were refused (`accept`
@@ -77,14 +77,14 @@ class ChannelHost(DraftJournal, Protocol):
         """
         ...
 
-    def skipped(self, chat_id: str, account: str = "") -> None:
+    def gap_skipped(self, chat_id: str, account: str = "") -> None:
         """Say that the gap of a chat cannot be read: its mark stays until the next catching up.
 
         Without a chat: of none of the account's chats.
         """
         ...
 
-    def caught_up(self, marks: Marks | None = None) -> None:
+    def gap_closed(self, marks: Cursors | None = None) -> None:
         """Say that nothing is missing since these marks were given out.
 
         Without marks: the platform goes on where the connection was lost, so that nothing is
@@ -104,19 +104,19 @@ class ChannelHost(DraftJournal, Protocol):
         """Say that the connection is lost, and that the channel tries again by itself."""
         ...
 
-    def alive(self) -> None:
+    def heartbeat(self) -> None:
         """Say that something came in, or would have: the platform answered the question for it."""
         ...
 
-    def note(self, text: str) -> None:
+    def warn(self, text: str) -> None:
         """Tell whoever runs the gateway what is not as it should be, and the remedy."""
         ...
 
-    def report(self, event: str) -> None:
+    def log_exception(self, event: str) -> None:
         """Log an exception that is being handled, under the name of what happened."""
         ...
 
-    async def history(self, channel: str, chat_id: str, limit: int) -> list[Shown]:
+    async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
         """Return what was said in a chat, oldest first."""
         ...
 

@@ -19,7 +19,7 @@ REST: Final = "rest"
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class Author:
     """Who wrote: `id` is the platform's, `name` is what people see and proves nothing.
 
     `handle` is what a mention of them reads on platforms that mention by names.
@@ -104,7 +104,7 @@ class InboundMessage:
     chat_id: str
     ext_id: str
     message_id: str
-    sender: Sender
+    sender: Author
     text: str
     date: str
     account: str = ""
@@ -138,7 +138,7 @@ class InboundMessage:
     def from_payload(cls, payload: Mapping[str, Any]) -> InboundMessage:
         """Read what `to_payload` gave; raises TypeError or KeyError for anything else."""
         values = dict(payload)
-        values["sender"] = Sender(**values["sender"])
+        values["sender"] = Author(**values["sender"])
         values["mentions"] = tuple(values.get("mentions", ()))
         values["parts"] = tuple((part[0], part[1]) for part in values.get("parts", ()))
         values["media"] = tuple(Media(**one) for one in values.get("media", ()))
@@ -193,7 +193,7 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownMessage:
     """One message of a chat's history, for channels that show it themselves."""
 
     id: str

@@ -44,7 +44,7 @@ class Chat:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Sent:
     """A message of a person; `delivery` is what the stage needs to deliver it again."""
 
     id: str
@@ -118,8 +118,8 @@ class Stage(Protocol):
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Said | None = None,
-    ) -> Said:
+        like: Sent | None = None,
+    ) -> Sent:
         """Write a message, in Markdown where the platform's people can.
 
         `mention`: in a group, begin with a mention of the agent. `like`: with the message id that
@@ -131,31 +131,31 @@ class Stage(Protocol):
         """Deliver a message of the agent's to the agent; needs `bots`."""
         ...
 
-    async def redeliver(self, said: Said, *, anew: bool = False) -> None:
+    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
         """Deliver a message a second time; `anew`: as a delivery of another id."""
         ...
 
-    async def edit(self, said: Said, text: str) -> None:
+    async def edit(self, said: Sent, text: str) -> None:
         """Let the author of a message change it; needs `edits`."""
         ...
 
-    async def delete(self, said: Said) -> None:
+    async def delete(self, said: Sent) -> None:
         """Let the author of a message delete it; needs `deletions`."""
         ...
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Said:
+    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
         """Give the agent a command, in the platform's own way."""
         ...
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Said:
+    ) -> Sent:
         """Send an image with a text; needs `media`."""
         ...
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Said:
+    ) -> Sent:
         """Send a file with a text that mentions the agent; needs `media`."""
         ...
 
@@ -271,7 +271,7 @@ class Stage(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Promise:
     """A promise to chats; `needs` is what a channel must have for it to mean anything."""
 
     id: str
@@ -279,56 +279,64 @@ class Line:
     needs: tuple[Need, ...] = ()
 
 
-LINES: Final[Mapping[str, Line]] = MappingProxyType(
+LINES: Final[Mapping[str, Promise]] = MappingProxyType(
     {
         line.id: line
         for line in (
-            Line("A1", "The same event, delivered twice, is one turn and one reply."),
-            Line(
+            Promise("A1", "The same event, delivered twice, is one turn and one reply."),
+            Promise(
                 "A4", "An edit before its turn is what the turn sees; later it is told.", ("edits",)
             ),
-            Line("A5", "Equal message ids in different chats are different messages."),
-            Line("B1", "What nobody asks is on the tape, and nothing happens.", ("groups",)),
-            Line("B2", "The agent answers what addresses it; each way can be switched off."),
-            Line(
+            Promise("A5", "Equal message ids in different chats are different messages."),
+            Promise("B1", "What nobody asks is on the tape, and nothing happens.", ("groups",)),
+            Promise("B2", "The agent answers what addresses it; each way can be switched off."),
+            Promise(
                 "B3", "Others' mentions, and its name in code or a link, ask nothing.", ("groups",)
             ),
-            Line("B4", "A bare mention is answered from the recent conversation.", ("groups",)),
-            Line("B5", "Bots are ignored; where they are not, never without end.", ("bots",)),
-            Line("B6", "A burst of one person is one turn; a command goes first.", ("bursts",)),
-            Line("B7", "Who may talk is decided before anything is spent.", ("strangers",)),
-            Line("C1", "Two people at once: each gets an answer to the own message.", ("groups",)),
-            Line("C2", "Requests run side by side, those of one conversation in order."),
-            Line("C3", "What does not fit the queue is told; nothing is dropped silently."),
-            Line("C4", "`stop` ends the turn and what waits behind it; the tape says who."),
-            Line("C5", "A hundred chats at once: nothing reaches another chat."),
-            Line("C6", "A tool that burns a CPU holds up nobody else.", ("typing",)),
-            Line("D1", "Killed at any moment: one complete answer each after the restart."),
-            Line(
+            Promise("B4", "A bare mention is answered from the recent conversation.", ("groups",)),
+            Promise("B5", "Bots are ignored; where they are not, never without end.", ("bots",)),
+            Promise("B6", "A burst of one person is one turn; a command goes first.", ("bursts",)),
+            Promise("B7", "Who may talk is decided before anything is spent.", ("strangers",)),
+            Promise(
+                "C1", "Two people at once: each gets an answer to the own message.", ("groups",)
+            ),
+            Promise("C2", "Requests run side by side, those of one conversation in order."),
+            Promise("C3", "What does not fit the queue is told; nothing is dropped silently."),
+            Promise("C4", "`stop` ends the turn and what waits behind it; the tape says who."),
+            Promise("C5", "A hundred chats at once: nothing reaches another chat."),
+            Promise("C6", "A tool that burns a CPU holds up nobody else.", ("typing",)),
+            Promise("D1", "Killed at any moment: one complete answer each after the restart."),
+            Promise(
                 "D2", "What was said while the gateway was down is answered, in order.", ("remote",)
             ),
-            Line("D3", "Told to wait, the final comes once, in order, others go on.", ("remote",)),
-            Line("D4", "A refused edit: the final still comes, once.", ("remote", "edit")),
-            Line("D5", "Partial text becomes the answer, or goes."),
-            Line("D6", "A permanent refusal is written down and stops nothing else.", ("remote",)),
-            Line("D7", "While the database is away nothing is taken; then all goes on by itself."),
-            Line("D8", "A resumed turn runs no tool again: its result, or that it is unknown."),
-            Line("E1", "A reply says what it answers, and stays in its thread."),
-            Line("E2", "Any Markdown of any length arrives whole."),
-            Line("E3", "What cannot be drawn is its text."),
-            Line("E4", "Reasoning, arguments and results of tools reach no chat."),
-            Line("E5", "Nobody can make the agent ping everybody.", ("pings",)),
-            Line("E6", "Typing shows at once, and ends with the turn.", ("typing",)),
-            Line("E7", "An error is one sentence with an id that the log has."),
-            Line("E8", "Images reach a model that sees; files are named.", ("media",)),
-            Line("F1", "A dead socket is noticed, and the gap is filled.", ("remote",)),
-            Line("F2", "After a hundred reconnects one connection lives.", ("remote",)),
-            Line("F3", "Quiet is healthy; deaf is not, and says so.", ("remote",)),
-            Line("F4", "A wrong token fails fast, with the remedy; others run on.", ("remote",)),
-            Line("G1", "A mention after much talk finds what was talked of.", ("groups",)),
-            Line("G2", "Text of others is data: quoted, with its author's id.", ("groups",)),
-            Line("H1", "For any message: what became of it, and why."),
-            Line("H2", "No secret in logs, errors, tapes, pages or what is explained."),
+            Promise(
+                "D3", "Told to wait, the final comes once, in order, others go on.", ("remote",)
+            ),
+            Promise("D4", "A refused edit: the final still comes, once.", ("remote", "edit")),
+            Promise("D5", "Partial text becomes the answer, or goes."),
+            Promise(
+                "D6", "A permanent refusal is written down and stops nothing else.", ("remote",)
+            ),
+            Promise(
+                "D7", "While the database is away nothing is taken; then all goes on by itself."
+            ),
+            Promise("D8", "A resumed turn runs no tool again: its result, or that it is unknown."),
+            Promise("E1", "A reply says what it answers, and stays in its thread."),
+            Promise("E2", "Any Markdown of any length arrives whole."),
+            Promise("E3", "What cannot be drawn is its text."),
+            Promise("E4", "Reasoning, arguments and results of tools reach no chat."),
+            Promise("E5", "Nobody can make the agent ping everybody.", ("pings",)),
+            Promise("E6", "Typing shows at once, and ends with the turn.", ("typing",)),
+            Promise("E7", "An error is one sentence with an id that the log has."),
+            Promise("E8", "Images reach a model that sees; files are named.", ("media",)),
+            Promise("F1", "A dead socket is noticed, and the gap is filled.", ("remote",)),
+            Promise("F2", "After a hundred reconnects one connection lives.", ("remote",)),
+            Promise("F3", "Quiet is healthy; deaf is not, and says so.", ("remote",)),
+            Promise("F4", "A wrong token fails fast, with the remedy; others run on.", ("remote",)),
+            Promise("G1", "A mention after much talk finds what was talked of.", ("groups",)),
+            Promise("G2", "Text of others is data: quoted, with its author's id.", ("groups",)),
+            Promise("H1", "For any message: what became of it, and why."),
+            Promise("H2", "No secret in logs, errors, tapes, pages or what is explained."),
         )
     }
 )

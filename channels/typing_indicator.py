@@ -31,7 +31,7 @@ class _Signs:
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
 
-class TypingSigns:
+class TypingIndicator:
     """Who is waited for, by place; `show` sends one sign."""
 
     def __init__(

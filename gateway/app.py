@@ -22,10 +22,10 @@ from agent.models.offline import OFFLINE
 from agent.models.registry import make_model
 from channels.base import Channel
 from channels.registry import CHANNELS, make_channel
-from gateway.admin.ledger_admin import Desk
-from gateway.admin.tape_admin import TapeDesk
+from gateway.admin.ledger_admin import LedgerAdmin
+from gateway.admin.tape_admin import TapeAdmin
 from gateway.clock import Clock, SystemClock
-from gateway.context.vision_model import SeeingModel
+from gateway.context.vision_model import VisionModel
 from gateway.embeddings.registry import open_meaning
 from gateway.errors import GatewayError, HomeInUse, SettingsError
 from gateway.explain.explainer import Explainer
@@ -40,16 +40,16 @@ from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.server import QuietServer, listen, make_server
 from gateway.intake.access import Access
 from gateway.logs import get_log
-from gateway.pipeline.pipeline import Framework
+from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.pipeline.turn import Turn
-from gateway.scheduling.dispatcher import Conversation
-from gateway.services import Core
+from gateway.scheduling.dispatcher import Dispatcher
+from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
-from gateway.storage.split_store import BesideStore
-from gateway.storage.write_guard import Persist
+from gateway.storage.split_store import SplitStore
+from gateway.storage.write_guard import WriteGuard
 from gateway.supervision.manager import Background, ChannelManager
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
@@ -72,18 +72,18 @@ OFFLINE_HINT: Final = (
 class Gateway:
     """A gateway that runs."""
 
-    core: Core
+    services: Services
     channels: dict[str, Channel]
-    conversation: Conversation
+    dispatcher: Dispatcher
     manager: ChannelManager
     url: str
     failures: list[Failure]
 
     async def finish(self, seconds: float = FINISH_SECONDS) -> None:
         """Start no more turns, and wait a while for those that run and for what is being sent."""
-        self.conversation.sessions.close()
+        self.dispatcher.sessions.close()
         with anyio.move_on_after(seconds):
-            await self.conversation.idle()
+            await self.dispatcher.idle()
 
 
 PluginSource = Callable[[HookRuntime], list[Failure]]
@@ -123,11 +123,11 @@ async def running_gateway(
                     group.start_soon(gateway.manager.run, name="channels")
                     with anyio.move_on_after(SETTLE_SECONDS):
                         await gateway.manager.settled()
-                    await gateway.conversation.resume()
+                    await gateway.dispatcher.resume()
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
                 finally:
-                    gateway.core.persist.end()
+                    gateway.services.persist.end()
                     with anyio.CancelScope(shield=True):
                         await gateway.manager.stop()
                         withdraw(settings.home_path)
@@ -161,7 +161,7 @@ async def _opened(
         ballast.take()
         ledger = Ledger(store, clock, owner=secrets.token_hex(8))
         aliases = await ledger.aliases()
-        core = Core(
+        services = Services(
             settings=settings,
             clock=clock,
             store=store,
@@ -169,26 +169,26 @@ async def _opened(
             ledger=ledger,
             hooks=hooks,
             router=router,
-            framework=Framework(hooks, router, str(settings.workspace_path), aliases),
-            model=SeeingModel(model, settings.home_path),
-            persist=Persist(clock, ballast, ledger.probe, background.spawn),
+            pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases),
+            model=VisionModel(model, settings.home_path),
+            persist=WriteGuard(clock, ballast, ledger.probe, background.spawn),
             aliases=aliases,
         )
         running: dict[str, Turn] = {}
-        conversation = Conversation(
-            core, Access(settings.access, aliases), background.spawn, running
+        conversation = Dispatcher(
+            services, Access(settings.access, aliases), background.spawn, running
         )
         register_builtin(hooks, conversation)
         channels.update(await _channels(settings, hooks, only))
         hint = OFFLINE_HINT if settings.agent.model == OFFLINE else None
-        manager = ChannelManager(core, list(channels.values()), conversation, background, hint)
+        manager = ChannelManager(services, list(channels.values()), conversation, background, hint)
         stack.push_async_callback(_shielded, lambda: _close_channels(channels))
         async with anyio.create_task_group() as group:
             background.open(group)
             if meaning is not None:
                 group.start_soon(meaning.run, name="meaning")
             await conversation.load()
-            yield Gateway(core, channels, conversation, manager, _url(settings), failures)
+            yield Gateway(services, channels, conversation, manager, _url(settings), failures)
             group.cancel_scope.cancel()
 
 
@@ -239,7 +239,7 @@ def _make_workspace(path: Path) -> None:
         ) from cause
 
 
-def register_builtin(hooks: HookRuntime, conversation: Conversation) -> None:
+def register_builtin(hooks: HookRuntime, conversation: Dispatcher) -> None:
     """Register the builtin plugin so that it runs last: before all others, however late."""
     others = hooks.manager.list_name_plugin()
     for name, _plugin in others:
@@ -256,7 +256,7 @@ async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> U
         found = open_tapes(settings.tape_url, clock.now)
     if isinstance(found, TapeStore):
         database = f"sqlite://{settings.home_path / 'ledger.db'}"
-        return BesideStore(found, open_store(database, [ledger_schema()], clock.now))
+        return SplitStore(found, open_store(database, [ledger_schema()], clock.now))
     schemas = [ledger_schema()]
     if settings.tape_url.startswith("memory:"):
         schemas.insert(0, tape_schema())
@@ -283,19 +283,19 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     host, port = sock.getsockname()[:2]
     gateway.url = _address(host, port)
     channels = list(gateway.channels.values())
-    manager, persist = gateway.manager, gateway.core.persist
+    manager, persist = gateway.manager, gateway.services.persist
 
     def health() -> Readiness:
         return readiness(manager.states, manager.deaf(), persist.away_for(), persist.why)
 
-    home = gateway.core.settings.home_path
+    home = gateway.services.settings.home_path
     routes = [
-        *desk_routes(Desk(gateway.core, gateway.conversation)),
-        *tape_routes(TapeDesk(gateway.core), home),
-        *explain_routes(Explainer(gateway.core.store, gateway.core.settings)),
+        *desk_routes(LedgerAdmin(gateway.services, gateway.dispatcher)),
+        *tape_routes(TapeAdmin(gateway.services), home),
+        *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),
     ]
     app = make_app(channels, health, routes, f"{host}:{port}", token, bearer)
-    return make_server(app, gateway.core.settings.http.trusted_proxies)
+    return make_server(app, gateway.services.settings.http.trusted_proxies)
 
 
 def _url(settings: Settings) -> str:

@@ -55,5 +55,5 @@ class CommandRefused(GatewayError):
     """A `,` command that is not done; the message is for the person who gave it."""
 
 
-class DeskRefused(GatewayError):
+class AdminError(GatewayError):
     """A row of the ledger that is not there, or cannot be changed so."""

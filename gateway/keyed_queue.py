@@ -16,7 +16,7 @@ Work = Callable[[], Awaitable[None]]
 Spawn = Callable[[str, Work], None]
 
 
-class InOrder(Generic[K]):
+class KeyedQueue(Generic[K]):
     """A row of work a key; an error in one piece is logged, and the next one runs."""
 
     def __init__(self, name: str, spawn: Spawn) -> None:

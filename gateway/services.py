@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from agent.model import ChatModel
 from gateway.clock import Clock
 from gateway.hooks.runtime import HookRuntime
-from gateway.pipeline.pipeline import Framework
+from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.settings import Settings
 from gateway.storage.ledger.ledger import Ledger
-from gateway.storage.write_guard import Persist
+from gateway.storage.write_guard import WriteGuard
 from tape.service import TapeService
 from tape.store import UnitStore
 
 
 @dataclass(frozen=True, slots=True)
-class Core:
+class Services:
     """Made once at the start.
 
     `store` holds the ledger and, unless a plugin has others, tapes; `aliases` are sessions that go
@@ -31,7 +31,7 @@ class Core:
     ledger: Ledger
     hooks: HookRuntime
     router: OutboundChannelRouter
-    framework: Framework
+    pipeline: TurnPipeline
     model: ChatModel
-    persist: Persist
+    persist: WriteGuard
     aliases: dict[str, str]

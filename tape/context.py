@@ -163,14 +163,14 @@ def arrange(
 def _as_taken(entry: Entry, take: int, edits: Sequence[Entry]) -> Entry:
     """Return a message as it read when it was taken; an edit that was taken, as it is told."""
     if is_edit(entry):
-        return told_edit(entry)
+        return edit_as_message(entry)
     for edit in reversed(edits):
         if edit.id < take and edit.payload["data"]["entry"] == entry.id:
             return replace(entry, payload={**entry.payload, "content": _edited(edit)})
     return entry
 
 
-def told_edit(edit: Entry) -> Entry:
+def edit_as_message(edit: Entry) -> Entry:
     """Return an edit as the message that tells of it."""
     content = f"[The following message was edited and now reads:]\n{_edited(edit)}"
     meta = {**edit.meta, "edit_of": edit.payload["data"]["entry"]}

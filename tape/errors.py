@@ -71,7 +71,7 @@ class NotFound(TapeError):
         super().__init__(f"no anchor named {shown!r} on this tape{hint}")
 
 
-class NumbersUnfit(TapeError):
+class WeightsInvalid(TapeError):
     """What the linker has learned is missing or damaged; it links by its rules without."""
 
     def __init__(self, path: Path, trouble: str) -> None:

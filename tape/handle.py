@@ -27,9 +27,9 @@ from tape.errors import TapeError
 from tape.fork import DISCARDED, INFIX, MERGED, OPENING, closes, opening
 from tape.query import MOST_NAMES, Query, locating, told_of
 from tape.reads import Reads
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
-from tape.search.search import LEAST_PAGE, Near, search, shown_entries, shown_hits
+from tape.search.search import LEAST_PAGE, NearestSearch, search, shown_entries, shown_hits
 from tape.store import TapeStore
 from tape.tokens import estimate
 
@@ -40,7 +40,7 @@ MOST_SUMMED: Final = 5_000
 class Tape(Reads):
     """One tape of a store. Ids are those of the store; a fork's are provisional."""
 
-    def __init__(self, store: TapeStore, name: str, meaning: Near | None = None) -> None:
+    def __init__(self, store: TapeStore, name: str, meaning: NearestSearch | None = None) -> None:
         super().__init__(store, name)
         self.meaning = meaning
 
@@ -83,7 +83,7 @@ class Tape(Reads):
         )
         return await search(self, text, query, rank=rank)
 
-    async def hits(self, query: Query, wanted: Wanted) -> list[Entry]:
+    async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Return the newest entries of the query that say what is wanted, newest first."""
         return await shown_hits(self.store, replace(query, tape=self.name), wanted)
 
@@ -192,7 +192,7 @@ class ForkTape(Tape):
         rest = None if query.limit is None else query.limit - len(inherited)
         return [*inherited, *(await self._own(replace(query, limit=rest)))]
 
-    async def hits(self, query: Query, wanted: Wanted) -> list[Entry]:
+    async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Return the newest hits: the fork's own, each asked by itself, then the parent's."""
         found: list[Entry] = []
         limit = query.limit or 0
@@ -287,7 +287,7 @@ class ForkTape(Tape):
             return found
         return found[max(len(found) - query.limit, 0) :] if query.newest else found[: query.limit]
 
-    async def _hits(self, query: Query, wanted: Wanted, limit: int) -> list[Entry]:
+    async def _hits(self, query: Query, wanted: SearchQuery, limit: int) -> list[Entry]:
         own = await scan_there(scanning(query, wanted), self._own)
         before = self.at + 1 if query.before is None else min(query.before, self.at + 1)
         if len(own.hits) >= limit:

@@ -11,7 +11,7 @@ import anyio
 
 from tape.fork import INFIX
 from tape.handle import ForkTape, Tape, find_fork, open_fork
-from tape.search.search import Near
+from tape.search.search import NearestSearch
 from tape.store import TapeStore
 
 
@@ -35,7 +35,9 @@ def _digest(text: str) -> str:
 class TapeService:
     """The tapes of one workspace in one store."""
 
-    def __init__(self, store: TapeStore, workspace: Path, meaning: Near | None = None) -> None:
+    def __init__(
+        self, store: TapeStore, workspace: Path, meaning: NearestSearch | None = None
+    ) -> None:
         self.store = store
         self.meaning = meaning
         self.workspace = workspace

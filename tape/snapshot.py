@@ -9,10 +9,10 @@ from tape.entry import Entry, NewEntry
 from tape.errors import TapeError
 from tape.handle import ForkTape, Tape
 from tape.query import Query
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 
 
-class PastTape(Tape):
+class TapeSnapshot(Tape):
     """A tape up to the entry `upto`, itself included: what a view showed, it shows again."""
 
     def __init__(self, tape: Tape, upto: int) -> None:
@@ -38,7 +38,7 @@ class PastTape(Tape):
         before = end if query.before is None else min(query.before, end)
         return await self.tape.query(replace(query, before=before))
 
-    async def hits(self, query: Query, wanted: Wanted) -> list[Entry]:
+    async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Return the newest hits of then."""
         end = self.upto + 1
         before = end if query.before is None else min(query.before, end)

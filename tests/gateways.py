@@ -80,7 +80,7 @@ async def gateway_of(
 
 def tape_of(gateway: Gateway, session: str = "web:lobby") -> Tape:
     """Return the tape of a session."""
-    return gateway.core.tapes.session_tape(session)
+    return gateway.services.tapes.session_tape(session)
 
 
 def names(entries: list[Entry]) -> list[str]:
@@ -90,7 +90,7 @@ def names(entries: list[Entry]) -> list[str]:
 
 async def settled(gateway: Gateway, session: str = "web:lobby") -> list[Entry]:
     """Wait until no turn runs and nothing is being sent; returns the tape."""
-    await gateway.conversation.idle()
+    await gateway.dispatcher.idle()
     return await tape_of(gateway, session).read()
 
 

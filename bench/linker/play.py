@@ -11,12 +11,12 @@ from typing import Final, Literal
 
 from bench.irc import FIRST_LINE, Line, Log
 from bench.linker.vary import Scene
-from tape.linking.features_message import Asked
+from tape.linking.features_message import MessageFeatures
 from tape.linking.features_relevance import relevance_rows
 from tape.linking.model import Judgement, Model
-from tape.linking.room import WINDOW, Heard, Room
+from tape.linking.room import WINDOW, Heard, LinkerRoom
 from tape.linking.rules import by_rules, given
-from tape.linking.utterance import Link, Said
+from tape.linking.utterance import LaneLink, Utterance
 
 Lanes = Literal["annotated", "own"]
 
@@ -70,11 +70,11 @@ class Gathered:
         self.relevance.extend(other.relevance)
 
 
-def said_of(line: Line, replies: Mapping[int, int]) -> Said:
+def said_of(line: Line, replies: Mapping[int, int]) -> Utterance:
     """Return a line as a platform would tell it."""
     reply = replies.get(line.number)
     reply_to = None if reply is None else str(reply)
-    return Said(
+    return Utterance(
         str(line.number), line.at, line.author, line.author, line.text, line.mentions, reply_to
     )
 
@@ -98,7 +98,7 @@ class _Play:
     ) -> None:
         self.log, self.replies = scene.log, scene.replies
         self.model, self.lanes, self.stages, self.rng = model, lanes, stages, rng
-        self.room = Room()
+        self.room = LinkerRoom()
         self.gathered = Gathered()
         self.before: Counter[int] = Counter()
 
@@ -106,10 +106,10 @@ class _Play:
         """Play all of it."""
         for line in from_annotation(self.log):
             said = said_of(line, self.replies)
-            asked = Asked(self.room, said, self.model.weights)
+            asked = MessageFeatures(self.room, said, self.model.weights)
             judged = self.model.judge(self.room, asked)
             link = self._link(line, said, judged)
-            conversation = self.log.conversation.get(line.number)
+            conversation = self.log.dispatcher.get(line.number)
             if line.number >= FIRST_LINE and conversation is not None and self.room.heard:
                 self._gather(line, conversation, judged)
                 if "relevance" in self.stages:
@@ -118,18 +118,18 @@ class _Play:
             self.room.add(said, link)
         return self.gathered
 
-    def _link(self, line: Line, said: Said, judged: Judgement) -> Link:
+    def _link(self, line: Line, said: Utterance, judged: Judgement) -> LaneLink:
         """Return a line's link: the platform's, the annotated one, or the model's own."""
         link = given(self.room, said)
         if link is not None:
             return link
         if self.lanes == "own":
             return self.model.decide(said, judged)
-        conversation = self.log.conversation.get(line.number)
+        conversation = self.log.dispatcher.get(line.number)
         if conversation is None or line.number < FIRST_LINE:
             return by_rules(self.room, said)
         parents = self.log.parents.get(line.number)
-        return Link(f"said:{conversation}", str(max(parents)) if parents else None, "annotated")
+        return LaneLink(f"said:{conversation}", str(max(parents)) if parents else None, "annotated")
 
     def _gather(self, line: Line, conversation: int, judged: Judgement) -> None:
         """Take the rows of the first two stages."""
@@ -157,7 +157,9 @@ class _Play:
         hits = sum(self._is_of(heard, conversation) for heard in known)
         return 2 * hits / (len(known) + there) if hits else 0.0
 
-    def _look_back(self, conversation: int, asked: Asked, judged: Judgement, lane: str) -> None:
+    def _look_back(
+        self, conversation: int, asked: MessageFeatures, judged: Judgement, lane: str
+    ) -> None:
         """Take the rows of the third stage, for some of the lines that have something to find."""
         there = self.before[conversation]
         settled = sum(self.before.values()) >= SETTLED
@@ -173,10 +175,10 @@ class _Play:
                 self.gathered.relevance.add(row, 0.0, there**-0.5 / FALSE_IN_HINDSIGHT)
 
     def _known(self, heard: Heard) -> bool:
-        return int(heard.key) in self.log.conversation
+        return int(heard.key) in self.log.dispatcher
 
     def _is_of(self, heard: Heard, conversation: int) -> bool:
-        return self.log.conversation.get(int(heard.key)) == conversation
+        return self.log.dispatcher.get(int(heard.key)) == conversation
 
 
 def texts(logs: Iterable[Log]) -> Iterator[str]:

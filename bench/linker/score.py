@@ -11,7 +11,7 @@ from typing import Final
 from bench.irc import FIRST_LINE, WARM
 from bench.linker.play import from_annotation, said_of
 from bench.linker.vary import Scene
-from tape.linking import Linker, Room
+from tape.linking import Linker, LinkerRoom
 from tape.linking.room import WINDOW
 
 TOPS: Final = (10, 20, 50)
@@ -56,7 +56,7 @@ class Score:
 
 def score(scene: Scene, linker: Linker, *, warm: int = WARM, every: int = 1) -> Score:
     """Link a log and ask for the conversation of each line (or of each so many-th)."""
-    log, found, room, asked = scene.log, Score(), Room(), 0
+    log, found, room, asked = scene.log, Score(), LinkerRoom(), 0
     before: dict[int, set[int]] = {}
     for line in from_annotation(log):
         said = said_of(line, scene.replies)
@@ -64,7 +64,7 @@ def score(scene: Scene, linker: Linker, *, warm: int = WARM, every: int = 1) -> 
         link = linker.link(room, said)
         found.seconds.append(time.thread_time() - begun)
         room.add(said, link)
-        conversation = log.conversation.get(line.number)
+        conversation = log.dispatcher.get(line.number)
         if conversation is None or line.number < FIRST_LINE:
             continue
         gold = before.setdefault(conversation, set())
@@ -99,7 +99,7 @@ def table(rows: Mapping[str, Score]) -> str:
 def _ask(
     found: Score,
     linker: Linker,
-    room: Room,
+    room: LinkerRoom,
     key: str,
     gold: set[int],
     parents: Sequence[int],

@@ -79,9 +79,9 @@ def changed(
 
 def alone(log: Log, dropped: float = 0.0, pace: float = 1.0) -> Scene:
     """Return the longest conversation of a log, and nothing around it."""
-    counts = Counter(log.conversation.values())
+    counts = Counter(log.dispatcher.values())
     longest = max(counts, key=lambda conversation: (counts[conversation], -conversation))
-    lines = tuple(line for line in log.lines if log.conversation.get(line.number) == longest)
+    lines = tuple(line for line in log.lines if log.dispatcher.get(line.number) == longest)
     return changed(replace(log, lines=lines), dropped=dropped, pace=pace)
 
 
@@ -100,7 +100,7 @@ def _kept(log: Log, share: float, rng: random.Random) -> Iterator[Line]:
     """Give the lines of a share of the conversations, or people where none are annotated."""
     known: dict[int | str, bool] = {}
     for line in log.lines:
-        of = log.conversation.get(line.number, line.author)
+        of = log.dispatcher.get(line.number, line.author)
         if of not in known:
             known[of] = rng.random() < share
         if known[of]:

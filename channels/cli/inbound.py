@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from channels.message import InboundMessage, Sender
+from channels.message import Author, InboundMessage
 from channels.room.routes import Post
 
 
@@ -13,7 +13,7 @@ def parse(channel: str, chat: str, post: Post, date: str) -> InboundMessage:
         chat_id=chat,
         ext_id=f"{chat}/{post.id}",
         message_id=str(post.id),
-        sender=Sender(post.person.id, post.person.name),
+        sender=Author(post.person.id, post.person.name),
         text=post.text,
         date=date,
         addressed=True,

@@ -14,16 +14,16 @@ from discord.utils import oauth_url
 from channels.base import Capability, Channel, Feature, Traits
 from channels.discord.api import MISSING_ACCESS, UNKNOWN_BOT, ApiRefused, DiscordApi
 from channels.discord.backfill import Backfill
-from channels.discord.event_queue import Hearing
+from channels.discord.event_queue import EventQueue
 from channels.discord.format import LIMIT, size
-from channels.discord.guild_cache import Places
-from channels.discord.history_audit import Patrol
-from channels.discord.inbound import Me, parse
-from channels.discord.outbound import NO_PREVIEW, NOBODY, Sender
+from channels.discord.guild_cache import GuildCache
+from channels.discord.history_audit import HistoryAudit
+from channels.discord.inbound import DiscordSelf, parse
+from channels.discord.outbound import NO_PREVIEW, NOBODY, DiscordSender
 from channels.discord.settings import DiscordSettings
 from channels.discord.shard import Shard
 from channels.discord.slash_commands import NOTE, ONLY_THEM, note_of, registered, used
-from channels.draft import Place
+from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -31,7 +31,7 @@ from channels.errors import (
     MediaRefused,
     SendRefused,
 )
-from channels.host import Marks
+from channels.host import Cursors
 from channels.markdown.split import split
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
@@ -96,12 +96,12 @@ class DiscordChannel(Channel):
             bot=Budget(0.0, settings.per_second, 1.05),
         )
         self._api = DiscordApi(settings)
-        self._places = Places()
-        self._sender = Sender(self._api, lambda: self._me.id, self._note_refused)
-        self._me = Me("")
+        self._places = GuildCache()
+        self._sender = DiscordSender(self._api, lambda: self._me.id, self._note_refused)
+        self._me = DiscordSelf("")
         self._application = ""
         self._noted: set[str] = set()
-        self._hearing: Hearing | None = None
+        self._hearing: EventQueue | None = None
         self._identified: deque[float] = deque()
         self._typed: deque[float] = deque(maxlen=MOST_SIGNS)
         self._running: anyio.CancelScope | None = None
@@ -148,7 +148,7 @@ class DiscordChannel(Channel):
         """Search the channel for a message that may have been sent."""
         return await self._sender.find(message)
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str | None:
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
         """Show partial text: a message that grows."""
         return await self._sender.show(message, place, text)
 
@@ -161,7 +161,7 @@ class DiscordChannel(Channel):
         self._typed.append(now)
         await self._sender.type(message.thread_id or message.chat_id)
 
-    async def remove_draft(self, message: InboundMessage, place: Place) -> None:
+    async def remove_draft(self, message: InboundMessage, place: DraftReference) -> None:
         """Take partial text away."""
         if place.platform_id:
             await self._sender.delete(message.thread_id or message.chat_id, place.platform_id)
@@ -178,7 +178,7 @@ class DiscordChannel(Channel):
         except SendRefused as refused:
             raise MediaRefused(f"Discord does not give it out ({refused})") from refused
 
-    def missed(self, marks: Marks) -> AsyncIterator[Sequence[InboundMessage]]:
+    def missed(self, marks: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
         """Yield what was said in every channel and thread after its mark."""
         self._places.heard |= {chat for _account, chat in marks.chats}
         backfill = Backfill(
@@ -204,7 +204,7 @@ class DiscordChannel(Channel):
         if not isinstance(found, Mapping) or "id" not in found:
             raise ChannelDown("Discord does not say who the bot is")
         number = str(found["id"])
-        self._me = Me(
+        self._me = DiscordSelf(
             number,
             str(found.get("global_name") or found.get("username") or ""),
             tuple(self.host.names),
@@ -225,11 +225,11 @@ class DiscordChannel(Channel):
         except ChannelUnfit:
             """The connection ends of the same."""
         except ChannelError:  # nobody is deaf for want of a menu
-            self.host.report("discord.commands_not_set")
+            self.host.log_exception("discord.commands_not_set")
 
     async def _listen(self) -> None:
         """Hear all connections until Discord refuses the token; ChannelUnfit."""
-        hearing = self._hearing = Hearing(
+        hearing = self._hearing = EventQueue(
             self.host,
             self._api,
             self._places,
@@ -266,7 +266,7 @@ class DiscordChannel(Channel):
             for shard in hearing.shards:
                 group.start_soon(until_unfit, shard)
             group.start_soon(hearing.run)
-            patrol = Patrol(
+            patrol = HistoryAudit(
                 self._api, self._places, self.host.clock, hearing.is_deaf, hearing.listens
             )
             group.start_soon(patrol.run)
@@ -299,14 +299,14 @@ class DiscordChannel(Channel):
             )
             note_id = str(answer["resource"]["message"]["id"])
         except (ChannelError, TypeError, KeyError):
-            self.host.report("discord.command_not_noted")
+            self.host.log_exception("discord.command_not_noted")
         finally:
             self._sender.noted(message.message_id, note_id)
 
     def _wrote(self, own: Mapping[str, Any]) -> None:
         """Hear of a message of the bot's: Discord lets two gateways have the same token."""
         if not self._sender.is_ours(own):
-            self.host.note(SECOND_WRITER)
+            self.host.warn(SECOND_WRITER)
 
     async def _renewed(self, url: str) -> str:
         """Ask for a fresh address of an attachment."""
@@ -327,7 +327,7 @@ class DiscordChannel(Channel):
         if refused.code == MISSING_ACCESS:
             permission = "View Channel"
         title = self._places.title(room) or f"channel {room_id}"
-        self.host.note(
+        self.host.warn(
             f"In {title} the bot may not write. In Discord, open the channel's settings,"
             f" Permissions, and give the bot's role {permission} and Read Message History."
         )

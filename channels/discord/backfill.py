@@ -10,10 +10,10 @@ import anyio
 from discord.utils import time_snowflake
 
 from channels.discord.api import MISSING_ACCESS, UNKNOWN_CHANNEL, ApiRefused, DiscordApi
-from channels.discord.guild_cache import WRITTEN, Places, Room
+from channels.discord.guild_cache import WRITTEN, GuildCache, GuildChannel
 from channels.discord.inbound import Raw, unreadable
 from channels.errors import ChannelDown, SendDelayed
-from channels.host import ChannelHost, Marks
+from channels.host import ChannelHost, Cursors
 from channels.message import InboundMessage
 
 PAGE: Final = 100
@@ -42,7 +42,7 @@ class Backfill:
     def __init__(
         self,
         api: DiscordApi,
-        places: Places,
+        places: GuildCache,
         host: ChannelHost,
         read: Read,
         later: Callable[[], None],
@@ -55,24 +55,24 @@ class Backfill:
         self._answered = False
         self._in_vain = 0
 
-    async def missed(self, marks: Marks) -> AsyncIterator[Sequence[InboundMessage]]:
+    async def missed(self, marks: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
         """Yield what was said after the marks, each channel's oldest first, a page at a time."""
         async for room, since in self._rooms(marks):
             async for page in self._pages(room, time_snowflake(since)):
                 yield page
 
-    async def _rooms(self, marks: Marks) -> AsyncIterator[tuple[Room, datetime]]:
+    async def _rooms(self, marks: Cursors) -> AsyncIterator[tuple[GuildChannel, datetime]]:
         """Yield where something was said, or may have been, and since when."""
         done: set[str] = set()
         away = self._places.expected
         for server in away:  # it may have chats of which nothing is known
-            self._host.skipped(f"server/{server}")
+            self._host.gap_skipped(f"server/{server}")
         for room in self._places.written():
             since = marks.of(room.chat)
             if room.server and since is not None:
                 done.add(room.id)
                 if room.server in away:
-                    self._host.skipped(room.chat)
+                    self._host.gap_skipped(room.chat)
                 elif room.last > time_snowflake(since):
                     yield room, since
         private = []
@@ -87,7 +87,7 @@ class Backfill:
                 private.append((since, self._places.room(chat).last, int(chat)))
         private.sort(reverse=True)
         for _since, _last, left in private[MOST_PRIVATE:]:
-            self._host.skipped(str(left))
+            self._host.gap_skipped(str(left))
         asked = [(since, str(one)) for since, _last, one in private[:MOST_PRIVATE]]
         for room, since in await self._look_at_all(asked):
             if room.last == 0 or room.last > time_snowflake(since):
@@ -95,9 +95,9 @@ class Backfill:
 
     async def _look_at_all(
         self, chats: Sequence[tuple[datetime, str]]
-    ) -> list[tuple[Room, datetime]]:
+    ) -> list[tuple[GuildChannel, datetime]]:
         """Ask for several channels, some of them at once; raises ChannelError."""
-        found: list[tuple[Room, datetime]] = []
+        found: list[tuple[GuildChannel, datetime]] = []
         errors: list[Exception] = []
         at_once = anyio.CapacityLimiter(AT_ONCE)
 
@@ -118,27 +118,29 @@ class Backfill:
             raise errors[0]
         return found
 
-    async def _look_at(self, number: str, chat: str) -> Room | None:
+    async def _look_at(self, number: str, chat: str) -> GuildChannel | None:
         """Ask for a channel that no server told of: a private one, or an archived thread."""
         raw = await self._ask(chat, f"/channels/{number}", {})
         if not isinstance(raw, Mapping):
             if self._places.expected:  # it may be one of a server that is away
-                self._host.skipped(chat)
+                self._host.gap_skipped(chat)
             return None
         try:
             room = self._places.learn(raw)
         except (LookupError, TypeError, ValueError):
-            self._host.report("discord.channel_unreadable")
-            self._host.skipped(chat)
+            self._host.log_exception("discord.channel_unreadable")
+            self._host.gap_skipped(chat)
             return None
         return room if room.kind in WRITTEN else None
 
-    async def _pages(self, room: Room, after: int) -> AsyncIterator[Sequence[InboundMessage]]:
+    async def _pages(
+        self, room: GuildChannel, after: int
+    ) -> AsyncIterator[Sequence[InboundMessage]]:
         while True:
             query = {"after": str(after), "limit": str(PAGE)}
             raw = await self._ask(room.chat, f"/channels/{room.id}/messages", query)
             if not isinstance(raw, list):
-                self._host.skipped(room.chat)
+                self._host.gap_skipped(room.chat)
                 return
             if not raw:
                 return
@@ -149,7 +151,7 @@ class Backfill:
             if len(page) < PAGE or after == before:
                 return
 
-    def _messages(self, room: Room, raw: Any) -> Iterator[InboundMessage]:
+    def _messages(self, room: GuildChannel, raw: Any) -> Iterator[InboundMessage]:
         """Yield what is read of a message: itself, and its edit, of which nobody told then."""
         server = {"guild_id": room.server} if room.server else {}
         try:
@@ -157,7 +159,7 @@ class Backfill:
             names = ["MESSAGE_CREATE", *(["MESSAGE_UPDATE"] if one.get("edited_timestamp") else [])]
             found = [self._read(name, one) for name in names]
         except Exception as cause:
-            self._host.report("discord.message_unreadable")
+            self._host.log_exception("discord.message_unreadable")
             found = [unreadable("MESSAGE_CREATE", raw, f"{type(cause).__name__}: {cause}")]
         yield from (message for message in found if message is not None)
 
@@ -175,7 +177,7 @@ class Backfill:
             except ApiRefused as refused:
                 self._answered = True
                 if refused.code not in CLOSED:
-                    self._host.report("discord.channel_not_read")
+                    self._host.log_exception("discord.channel_not_read")
                 return None
             except ChannelDown:
                 if (wait := next(waits, None)) is None:
@@ -196,8 +198,8 @@ class Backfill:
                 await self._api.ask("/users/@me")
             except SendDelayed:
                 """It answers."""
-        self._host.report("discord.channel_not_read")
-        self._host.skipped(chat)
+        self._host.log_exception("discord.channel_not_read")
+        self._host.gap_skipped(chat)
         self._later()
 
 

@@ -15,8 +15,8 @@ from typing import Any, Final
 import anyio
 
 from channels.discord.api import ApiRefused, DiscordApi
-from channels.discord.guild_cache import Places, Room
-from channels.discord.inbound import Me, changed, parse, unreadable
+from channels.discord.guild_cache import GuildCache, GuildChannel
+from channels.discord.inbound import DiscordSelf, changed, parse, unreadable
 from channels.discord.shard import Place, Shard
 from channels.errors import ChannelDown, ChannelUnfit, SendDelayed
 from channels.host import ChannelHost
@@ -61,7 +61,7 @@ class _Heard:
     data: dict[str, Any]
 
 
-class Hearing:
+class EventQueue:
     """The ears of one bot.
 
     `me` tells who the bot is; `catch_up` takes what was missed; `used` answers a slash command;
@@ -72,8 +72,8 @@ class Hearing:
         self,
         host: ChannelHost,
         api: DiscordApi,
-        places: Places,
-        me: Callable[[], Me],
+        places: GuildCache,
+        me: Callable[[], DiscordSelf],
         catch_up: Callable[[], Awaitable[None]],
         used: Callable[[dict[str, Any]], Awaitable[None]],
         own: Callable[[dict[str, Any]], None],
@@ -101,11 +101,11 @@ class Hearing:
 
     def heard(self, shard: Shard, at: Place, name: str, data: dict[str, Any]) -> None:
         """Take an event of a connection."""
-        self.host.alive()
+        self.host.heartbeat()
         try:
             self._notice(shard, name, data)
         except (LookupError, TypeError, ValueError, AttributeError):
-            self.host.report("discord.event_unreadable")
+            self.host.log_exception("discord.event_unreadable")
         if name == "INTERACTION_CREATE":  # Discord waits three seconds for its answer
             self.host.start_soon("slash command", lambda: self._used(data))
         if self._queue.qsize() >= MOST_WAITING:
@@ -115,12 +115,12 @@ class Hearing:
 
     def answered(self) -> None:
         """Learn that a connection answers."""
-        self.host.alive()
+        self.host.heartbeat()
 
     def lost(self, shard: Shard, why: str) -> None:
         """Learn that a connection is lost: from now on something may be missing."""
         del shard
-        self.host.behind()
+        self.host.gap_opened()
         self.host.down(why)
 
     def server_of(self, shard: Shard) -> tuple[str, str] | None:
@@ -177,7 +177,7 @@ class Hearing:
 
     def _forget_waiting(self) -> None:
         """Keep no more of what waits for the disk: the histories have it, to be read later."""
-        self.host.behind()
+        self.host.gap_opened()
         while not self._queue.empty():
             self._queue.get_nowait()
 
@@ -197,7 +197,7 @@ class Hearing:
                 self._own(data)
         elif name == "GUILD_DELETE" and data.get("unavailable") is True:
             self._places.expect({str(data["id"])})
-            self.host.behind()
+            self.host.gap_opened()
         elif name == "GUILD_CREATE" and str(data["id"]) not in self._listed:
             self._listed.add(str(data["id"]))
             self._added.add(str(data["id"]))
@@ -238,13 +238,13 @@ class Hearing:
                     await self._drop(batch[0])
             if wait > FIRST_WAIT and all(shard.live for shard in self.shards):
                 if self._hears_all():
-                    self.host.caught_up()  # what was refused was given again
+                    self.host.gap_closed()  # what was refused was given again
                 self.host.ready()
             return
 
     async def _drop(self, heard: _Heard) -> None:
         """Go on without an event that cannot be taken: what comes behind it shall not wait."""
-        self.host.report("discord.event_dropped")
+        self.host.log_exception("discord.event_dropped")
         if heard.name in ALONE:
             self.again()
         elif heard.name in LAST:
@@ -278,7 +278,7 @@ class Hearing:
             await self._catch_up_again()
         elif name == "RESUMED":
             if self._hears_all():
-                self.host.caught_up()
+                self.host.gap_closed()
         elif name.startswith(("GUILD_", "CHANNEL_", "THREAD_")):
             return await self._changed(name, data)
         elif name.startswith("MESSAGE_"):
@@ -287,20 +287,20 @@ class Hearing:
 
     async def _begin(self) -> None:
         """Take what was missed before a new session: it may be anything."""
-        self.host.behind()
+        self.host.gap_opened()
         await self._arrived()
         await self._catch_up_again()
 
     async def _catch_up_again(self) -> None:
         """Take what was missed, of those servers that are there."""
-        self.host.behind()
+        self.host.gap_opened()
         tried, came = self._agains, self._late - self._places.expected
         await self._catch_up()
         self._late -= came
         if self._agains == tried and not self._again:
             self._agains = 0
         if not self._hears_all():
-            self.host.behind()
+            self.host.gap_opened()
 
     def _hears_all(self) -> bool:
         """Tell whether all connections are up, and no server is away."""
@@ -332,7 +332,7 @@ class Hearing:
         except (ChannelDown, SendDelayed):
             raise
         except Exception as cause:
-            self.host.report("discord.event_unreadable")
+            self.host.log_exception("discord.event_unreadable")
             found = unreadable(name, data, f"{type(cause).__name__}: {cause}")
         return [found] if found is not None else []
 
@@ -356,7 +356,7 @@ class Hearing:
                 self._unknown[number] = (tries + 1, now + ASK_AFTER)
                 if tries + 1 < MOST_TRIES:
                     raise
-                self.host.report("discord.channel_unknown")
+                self.host.log_exception("discord.channel_unknown")
                 return
         self._unknown.pop(number, None)
         self._places.learn({**known, "last_message_id": data.get("id")})
@@ -395,7 +395,7 @@ class Hearing:
         stamp = str(data.get("joined_at") or "")
         return [changed(room, "added", "The bot was added to the server.", stamp, self._places)]
 
-    def _greets(self, number: str) -> Room | None:
+    def _greets(self, number: str) -> GuildChannel | None:
         """Return where a server greets those who come."""
         server = self._places.servers.get(number)
         return self._places.rooms.get(server.greeting) if server is not None else None

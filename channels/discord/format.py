@@ -10,10 +10,10 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from channels.markdown.autoclose import finished
+from channels.markdown.autoclose import close_open_marks
 from channels.markdown.render import draw
 from channels.markdown.split import split
-from channels.markdown.tree import Event, parse
+from channels.markdown.tree import MarkdownEvent, parse
 
 LIMIT: Final = 2000
 _SEEN: Final = 3
@@ -64,7 +64,7 @@ def pieces(markdown: str, limit: int = LIMIT) -> list[str]:
 def render_partial(markdown: str, limit: int = LIMIT) -> str:
     """Return what the first message shows of a text that is still being written."""
     begun = markdown[: _SEEN * limit]
-    first = split(finished(begun), limit, size)[:1]
+    first = split(close_open_marks(begun), limit, size)[:1]
     return render(first[0]) if first else ""
 
 
@@ -90,7 +90,7 @@ class _Reader:
                 self._block(event, events[at + 1 : ends[at]])
         return self._found
 
-    def _block(self, event: Event, inside: list[Event]) -> None:
+    def _block(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
         if event.name == "Table":
             self._table(event)
         elif event.name == "Image":
@@ -107,7 +107,7 @@ class _Reader:
     def _change(self, start: int, end: int, instead: str) -> None:
         self._found.append(_Change(start, end, instead))
 
-    def _table(self, event: Event) -> None:
+    def _table(self, event: MarkdownEvent) -> None:
         source = self._text[event.start : event.end]
         prefix = self._prefix(event.start)
         if prefix:
@@ -116,12 +116,12 @@ class _Reader:
         tail = "\n" if source.endswith("\n") else ""
         self._change(event.start, event.end, self._fence(drawn, "", prefix) + tail)
 
-    def _image(self, event: Event) -> None:
+    def _image(self, event: MarkdownEvent) -> None:
         url = str(event.data["dest_url"])
         label = draw(self._text[event.start : event.end], linkable=lambda _url: True).text
         self._change(event.start, event.end, f"{label} ({url})" if label != url else url)
 
-    def _heading(self, event: Event, inside: list[Event]) -> None:
+    def _heading(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
         level = _level(event, self._text)
         said = self._text[event.start : event.end].rstrip("\n")
         end = event.start + len(said)
@@ -137,7 +137,7 @@ class _Reader:
             self._change(event.start, event.start + marks.end(), bold)
             self._change(stop, end, bold)
 
-    def _code(self, event: Event, inside: list[Event]) -> None:
+    def _code(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
         """Fence what is fenced otherwise, or only indented."""
         source = self._text[event.start : event.end]
         plain = source.startswith("```") and not source.startswith("````")
@@ -165,7 +165,7 @@ class _Reader:
         return before if ">" in before and not before.strip("> \t") else ""
 
 
-def _ends(events: list[Event]) -> list[int]:
+def _ends(events: list[MarkdownEvent]) -> list[int]:
     """Return for each event that opens where the one is that closes it."""
     ends = list(range(len(events)))
     stack: list[int] = []
@@ -177,7 +177,7 @@ def _ends(events: list[Event]) -> list[int]:
     return ends
 
 
-def _level(event: Event, text: str) -> int:
+def _level(event: MarkdownEvent, text: str) -> int:
     marks = _MARKS.match(text, event.start)
     if marks is not None and "#" in marks[0]:
         return marks[0].count("#")

@@ -22,7 +22,7 @@ WRITTEN: Final = frozenset({0, 2, 5, 13}) | THREADS | {DM, GROUP_DM}
 
 
 @dataclass(slots=True)
-class Room:
+class GuildChannel:
     """A channel or a thread.
 
     chat    the channel's id; a thread's is that of its parent
@@ -63,7 +63,7 @@ class Server:
     own_roles: set[str] = field(default_factory=set)
 
 
-class Places:
+class GuildCache:
     """The servers of one bot.
 
     heard   the chats in which something was said that is on the disk
@@ -71,7 +71,7 @@ class Places:
     """
 
     def __init__(self) -> None:
-        self.rooms: dict[str, Room] = {}
+        self.rooms: dict[str, GuildChannel] = {}
         self.servers: dict[str, Server] = {}
         self.heard: set[str] = set()
         self.blamed: set[str] = set()
@@ -107,11 +107,11 @@ class Places:
             for thread in data.get("threads", ()):
                 self.learn({"guild_id": data["guild_id"], **thread})
 
-    def learn(self, raw: Raw) -> Room:
+    def learn(self, raw: Raw) -> GuildChannel:
         """Keep a channel as the API shows it."""
         number = str(int(raw["id"]))
         known = self.rooms.get(number)
-        room = Room(
+        room = GuildChannel(
             number,
             int(raw.get("type", 0)),
             str(raw.get("name") or ""),
@@ -128,11 +128,11 @@ class Places:
         if room is not None:
             room.last = max(room.last, message_id)
 
-    def room(self, room_id: str, server: str = "") -> Room:
+    def room(self, room_id: str, server: str = "") -> GuildChannel:
         """Return a channel; one that is not known is one of a server, or between two."""
-        return self.rooms.get(room_id) or Room(room_id, 0 if server else DM, server=server)
+        return self.rooms.get(room_id) or GuildChannel(room_id, 0 if server else DM, server=server)
 
-    def title(self, room: Room) -> str:
+    def title(self, room: GuildChannel) -> str:
         """Return what people call a chat."""
         if room.is_private:
             return ""
@@ -146,7 +146,7 @@ class Places:
         found = self.servers.get(server)
         return found is not None and role in found.own_roles
 
-    def written(self) -> Iterator[Room]:
+    def written(self) -> Iterator[GuildChannel]:
         """Yield the channels and threads in which messages stand, parents before threads."""
         found = [room for room in self.rooms.values() if room.kind in WRITTEN]
         return iter(sorted(found, key=lambda room: (room.is_thread, int(room.id))))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from channels.discord.api import DiscordApi
-from channels.discord.guild_cache import Places, Room
+from channels.discord.guild_cache import GuildCache, GuildChannel
 from channels.errors import ChannelError
 from channels.pacing import Clock
 
@@ -20,13 +20,13 @@ GRACE: Final = 10.0
 """So long a message may be on its way, seconds."""
 
 
-class Patrol:
+class HistoryAudit:
     """Looks at the channel that was heard last, and at each of the others in turn."""
 
     def __init__(
         self,
         api: DiscordApi,
-        places: Places,
+        places: GuildCache,
         clock: Clock,
         is_deaf: Callable[[str], None],
         listens: Callable[[str], bool],
@@ -52,7 +52,7 @@ class Patrol:
                     self._is_deaf(room.server)
                     break
 
-    def _next(self) -> Iterator[Room]:
+    def _next(self) -> Iterator[GuildChannel]:
         """Yield the channels to look at this time."""
         rooms = [
             room
@@ -67,7 +67,7 @@ class Patrol:
         if rooms[self._turn] is not latest:
             yield rooms[self._turn]
 
-    async def _missed(self, room: Room) -> bool:
+    async def _missed(self, room: GuildChannel) -> bool:
         """Tell whether a channel has a message that did not come."""
         query = {"after": str(room.last), "limit": "1"}
         try:

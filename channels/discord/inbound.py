@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from discord.utils import snowflake_time
 
-from channels.discord.guild_cache import Places, Room
+from channels.discord.guild_cache import GuildCache, GuildChannel
 from channels.discord.media import cards, media_of
 from channels.mentions import calls
-from channels.message import InboundMessage, Quote, Sender
+from channels.message import Author, InboundMessage, Quote
 
 Raw = Mapping[str, Any]
 
@@ -40,7 +40,7 @@ _MENTION: Final = re.compile(r"<@[!&]?\d{1,20}>")
 
 
 @dataclass(frozen=True, slots=True)
-class Me:
+class DiscordSelf:
     """The bot as Discord knows it, what it is called, and what it answers."""
 
     id: str
@@ -49,7 +49,7 @@ class Me:
     answers: frozenset[str] = frozenset()
 
 
-def parse(name: str, data: Raw, me: Me, places: Places) -> InboundMessage | None:
+def parse(name: str, data: Raw, me: DiscordSelf, places: GuildCache) -> InboundMessage | None:
     """Read an event; None for what concerns nobody here. Whatever cannot be read raises."""
     if name == "MESSAGE_CREATE":
         return said(data, me, places)
@@ -60,7 +60,7 @@ def parse(name: str, data: Raw, me: Me, places: Places) -> InboundMessage | None
     return None
 
 
-def said(raw: Raw, me: Me, places: Places) -> InboundMessage | None:
+def said(raw: Raw, me: DiscordSelf, places: GuildCache) -> InboundMessage | None:
     """Read a message, from an event or from the history."""
     kind = int(raw.get("type") or 0)
     sender = _sender(raw)
@@ -96,7 +96,7 @@ def unreadable(name: str, data: Any, why: str) -> InboundMessage:
         chat_id="unreadable",
         ext_id=f"unreadable/{sha256(text.encode('utf-8', 'replace')).hexdigest()[:20]}",
         message_id="",
-        sender=Sender("", ""),
+        sender=Author("", ""),
         text="",
         date=datetime.now(UTC).isoformat(),
         kind="unreadable",
@@ -105,7 +105,9 @@ def unreadable(name: str, data: Any, why: str) -> InboundMessage:
     )
 
 
-def changed(room: Room, change: str, text: str, stamp: str, places: Places) -> InboundMessage:
+def changed(
+    room: GuildChannel, change: str, text: str, stamp: str, places: GuildCache
+) -> InboundMessage:
     """Tell that something happened to a chat."""
     return InboundMessage(
         channel=CHANNEL,
@@ -114,7 +116,7 @@ def changed(room: Room, change: str, text: str, stamp: str, places: Places) -> I
         chat_title=places.title(room),
         ext_id=f"{room.id}/{change}/{stamp}",
         message_id="",
-        sender=Sender("", "Discord"),
+        sender=Author("", "Discord"),
         text=text,
         date=datetime.now(UTC).isoformat(),
         kind="change",
@@ -122,7 +124,7 @@ def changed(room: Room, change: str, text: str, stamp: str, places: Places) -> I
     )
 
 
-def _edit(raw: Raw, me: Me, places: Places) -> InboundMessage | None:
+def _edit(raw: Raw, me: DiscordSelf, places: GuildCache) -> InboundMessage | None:
     """Read an edit; the preview of a link, which comes in the same way, changes nothing."""
     stamp = raw.get("edited_timestamp")
     if not stamp or raw.get("content") is None or not raw.get("author"):
@@ -137,14 +139,14 @@ def _edit(raw: Raw, me: Me, places: Places) -> InboundMessage | None:
     return InboundMessage(**place, sender=sender, text=text, kind="edit")
 
 
-def _deleted(raw: Raw, places: Places) -> InboundMessage:
+def _deleted(raw: Raw, places: GuildCache) -> InboundMessage:
     """Read that a message is gone; who deleted it is not told."""
     place = _place(raw, places)
     place["ext_id"] = f"{place['ext_id']}/deleted"
-    return InboundMessage(**place, sender=Sender("", ""), text="", kind="delete")
+    return InboundMessage(**place, sender=Author("", ""), text="", kind="delete")
 
 
-def _place(raw: Raw, places: Places) -> dict[str, Any]:
+def _place(raw: Raw, places: GuildCache) -> dict[str, Any]:
     """Return which message of which chat it is."""
     number, message_id = str(int(raw["channel_id"])), str(int(raw["id"]))
     return {
@@ -155,7 +157,7 @@ def _place(raw: Raw, places: Places) -> dict[str, Any]:
     }
 
 
-def where(room: Room, places: Places) -> dict[str, Any]:
+def where(room: GuildChannel, places: GuildCache) -> dict[str, Any]:
     """Return which chat a channel is, or is a thread of."""
     return {
         "channel": CHANNEL,
@@ -172,11 +174,11 @@ def _date(stamp: Any, number: str) -> str:
     return snowflake_time(int(number)).isoformat()
 
 
-def _sender(raw: Raw) -> Sender:
+def _sender(raw: Raw) -> Author:
     user = raw["author"]
     nick = (raw.get("member") or {}).get("nick")
     is_bot = bool(user.get("bot") or raw.get("webhook_id"))
-    return Sender(str(int(user["id"])), str(nick or name_of(user)), is_bot)
+    return Author(str(int(user["id"])), str(nick or name_of(user)), is_bot)
 
 
 def name_of(user: Raw) -> str:
@@ -184,7 +186,7 @@ def name_of(user: Raw) -> str:
     return str(user.get("global_name") or user.get("username") or user["id"])
 
 
-def _is_own(raw: Raw, sender: Sender, me: Me) -> bool:
+def _is_own(raw: Raw, sender: Author, me: DiscordSelf) -> bool:
     return sender.id == me.id or (
         bool(raw.get("webhook_id")) and raw.get("application_id") == me.id
     )
@@ -212,7 +214,7 @@ def _media(raw: Raw) -> Any:
 
 
 def _addressed(
-    raw: Raw, content: str, me: Me, places: Places, *, forwarded: bool
+    raw: Raw, content: str, me: DiscordSelf, places: GuildCache, *, forwarded: bool
 ) -> tuple[bool, str]:
     """Tell whether the bot is asked, and by which rule."""
     server = str(raw.get("guild_id") or "")
@@ -232,14 +234,14 @@ def _addressed(
     return False, "said to the channel"
 
 
-def _may_follow(raw: Raw, content: str, me: Me, places: Places) -> bool:
+def _may_follow(raw: Raw, content: str, me: DiscordSelf, places: GuildCache) -> bool:
     """Tell whether a message is for the bot if its thread is a conversation with it."""
     room = places.room(str(raw["channel_id"]), str(raw.get("guild_id") or ""))
     to_others = _MENTION.search(content) or raw.get("mention_everyone") or _reply_to(raw)
     return "thread" in me.answers and room.is_thread and not to_others
 
 
-def _mentions_me(raw: Raw, heard: str, me: Me, places: Places) -> bool:
+def _mentions_me(raw: Raw, heard: str, me: DiscordSelf, places: GuildCache) -> bool:
     """Tell whether the bot is mentioned, itself or by the role that came with it."""
     named = raw.get("mentions")
     is_listed = named is None or any(str(user.get("id")) == me.id for user in named)
@@ -252,7 +254,7 @@ def _mentions_me(raw: Raw, heard: str, me: Me, places: Places) -> bool:
     return False
 
 
-def _replies_to(raw: Raw, me: Me) -> bool:
+def _replies_to(raw: Raw, me: DiscordSelf) -> bool:
     quoted = raw.get("referenced_message") or {}
     author = str((quoted.get("author") or {}).get("id") or "")
     return _reply_to(raw) is not None and author == me.id
@@ -265,14 +267,14 @@ def _reply_to(raw: Raw) -> str | None:
     return str(int(reference["message_id"])) if int(raw.get("type") or 0) == 19 else None
 
 
-def _quote(raw: Raw, me: Me, places: Places) -> Quote:
+def _quote(raw: Raw, me: DiscordSelf, places: GuildCache) -> Quote:
     """Return what a message replies to."""
     author = _sender(raw)
     text = _readable(_text(raw), raw, me, places)[:LONGEST_QUOTE]
     return Quote(author.name, author.id, text, _is_own(raw, author, me))
 
 
-def _readable(content: str, raw: Raw, me: Me, places: Places) -> str:
+def _readable(content: str, raw: Raw, me: DiscordSelf, places: GuildCache) -> str:
     """Return a text with names in the place of Discord's numbers."""
     if "<" not in content:
         return content

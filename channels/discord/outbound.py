@@ -33,7 +33,7 @@ from channels.discord.api import (
     DiscordApi,
 )
 from channels.discord.format import LIMIT, render, render_partial
-from channels.draft import Place
+from channels.draft import DraftReference
 from channels.errors import PlaceGone, SendRefused
 from channels.message import InboundMessage, OutboundMessage, Receipt
 
@@ -62,7 +62,7 @@ _LETTERS: Final = re.compile(r"[\W_]+")
 Json = Mapping[str, Any]
 
 
-class Sender:
+class DiscordSender:
     """Puts messages into channels; `me` returns the bot's id, `note` tells its operator."""
 
     def __init__(
@@ -147,7 +147,7 @@ class Sender:
                     raise
         raise SendRefused("neither the thread nor the question is there any more")
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str:
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
         """Show partial text: a message that is edited as the answer grows."""
         shown = await _partial(text)
         if not _shows(shown):

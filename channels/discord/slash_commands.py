@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from discord.utils import snowflake_time
 
-from channels.discord.guild_cache import Places
+from channels.discord.guild_cache import GuildCache
 from channels.discord.inbound import name_of, where
-from channels.message import InboundMessage, Sender
+from channels.message import Author, InboundMessage
 
 Raw = Mapping[str, Any]
 
@@ -64,7 +64,7 @@ def registered() -> list[dict[str, Any]]:
     return [{"type": 1, "contexts": [0, 1], "integration_types": [0], **one} for one in SLASH]
 
 
-def used(raw: Raw, places: Places) -> InboundMessage | None:
+def used(raw: Raw, places: GuildCache) -> InboundMessage | None:
     """Read the use of a command; None for any other interaction."""
     if int(raw.get("type") or 0) != USED:
         return None
@@ -79,7 +79,7 @@ def used(raw: Raw, places: Places) -> InboundMessage | None:
         **where(places.room(channel, server), places),
         ext_id=f"{channel}/{number}",
         message_id=number,
-        sender=Sender(
+        sender=Author(
             str(int(user["id"])), str(member.get("nick") or name_of(user)), bool(user.get("bot"))
         ),
         text=_line(str(raw["data"]["name"]), given),

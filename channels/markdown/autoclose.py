@@ -12,7 +12,7 @@ _HALF_MARK: Final = re.compile(r"(?:\*{1,3}|_{1,3}|~{1,2}|`{1,3}|<[^<>\s]*|!)\Z"
 _MARKS: Final = re.compile(r"\\.|`+|\*{1,3}|~~")
 
 
-def finished(text: str) -> str:
+def close_open_marks(text: str) -> str:
     """Return a text that shows no half of a mark at its end.
 
     An open fence needs nothing; a half link is its label, a mark that has only begun is left out,

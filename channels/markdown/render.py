@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from channels.markdown.table import text_table
-from channels.markdown.tree import Event, parse
+from channels.markdown.tree import MarkdownEvent, parse
 
 _MARKS: Final = {"Strong": "bold", "Emphasis": "italic", "Strikethrough": "strike"}
 _NUMBER: Final = re.compile(r"[ \t]*(\d{1,9})([.)])")
@@ -15,7 +15,7 @@ _SPOILER: Final = re.compile(r"\|\|(?=\S)(.+?)(?<=\S)\|\|")
 _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,40}")
 
 
-class Mark(NamedTuple):
+class Span(NamedTuple):
     """A stretch of a drawn text.
 
     kind   bold, italic, strike, spoiler, code, pre, quote or link
@@ -32,7 +32,7 @@ class Drawn(NamedTuple):
     """A text without Markdown, and its marks; they nest, in the order of their ends."""
 
     text: str
-    marks: list[Mark]
+    marks: list[Span]
 
 
 def draw(markdown: str, *, linkable: Callable[[str], bool], plain: bool = False) -> Drawn:
@@ -53,7 +53,7 @@ def prose(text: str) -> str:
     return "".join(_said(parse(text)))
 
 
-def _said(events: list[Event]) -> Iterator[str]:
+def _said(events: list[MarkdownEvent]) -> Iterator[str]:
     in_code = 0
     for event in events:
         if event.name == "CodeBlock":
@@ -74,7 +74,7 @@ class _Drawing:
         self._plain = plain
         self._parts: list[str] = []
         self._size = 0
-        self._marks: list[Mark] = []
+        self._marks: list[Span] = []
         self._open: list[int] = []
         self._lists: list[_List] = []
         self._quotes = 0
@@ -109,7 +109,7 @@ class _Drawing:
 
     def _mark(self, kind: str, start: int, value: str = "") -> None:
         if self._cell is None and self._size > start:
-            self._marks.append(Mark(kind, start, self._size, value))
+            self._marks.append(Span(kind, start, self._size, value))
 
     def _margin(self) -> str:
         return "> " * (self._quotes if self._plain else 0) + "  " * len(self._lists)
@@ -122,7 +122,7 @@ class _Drawing:
         lines = "\n\n" if _blank_before(self._source, start) else "\n"
         self._write(lines if flush else lines + self._margin())
 
-    def _leaf(self, event: Event) -> None:
+    def _leaf(self, event: MarkdownEvent) -> None:
         name, data = event.name, event.data
         if self._code is not None:
             self._code.append(data or "\n")
@@ -162,21 +162,21 @@ class _Drawing:
 
     # What holds others
 
-    def begin_block(self, event: Event) -> None:
+    def begin_block(self, event: MarkdownEvent) -> None:
         self._block(event.start)
 
-    def end_block(self, _event: Event) -> None:
+    def end_block(self, _event: MarkdownEvent) -> None:
         self._ended = True
 
-    def begin_heading(self, event: Event) -> None:
+    def begin_heading(self, event: MarkdownEvent) -> None:
         self._block(event.start)
         self._open.append(self._size)
 
-    def end_heading(self, _event: Event) -> None:
+    def end_heading(self, _event: MarkdownEvent) -> None:
         self._mark("bold", self._open.pop())
         self._ended = True
 
-    def begin_quote(self, event: Event) -> None:
+    def begin_quote(self, event: MarkdownEvent) -> None:
         outermost = not self._quotes
         self._block(event.start)
         self._quotes += 1
@@ -186,21 +186,21 @@ class _Drawing:
         if outermost:
             self._open.append(self._size)
 
-    def end_quote(self, _event: Event) -> None:
+    def end_quote(self, _event: MarkdownEvent) -> None:
         self._quotes -= 1
         if not self._quotes:
             self._mark("quote", self._open.pop())
         self._ended = True
 
-    def begin_list(self, event: Event) -> None:
+    def begin_list(self, event: MarkdownEvent) -> None:
         self._block(event.start)
         self._lists.append(_List(event.data))
 
-    def end_list(self, _event: Event) -> None:
+    def end_list(self, _event: MarkdownEvent) -> None:
         self._lists.pop()
         self._ended = True
 
-    def begin_item(self, event: Event) -> None:
+    def begin_item(self, event: MarkdownEvent) -> None:
         nested = self._lists.pop()
         if nested.begun:
             self._block(event.start)
@@ -208,12 +208,12 @@ class _Drawing:
         self._write(nested.bullet(self._source, event.start))
         self._fresh = True
 
-    def begin_code(self, event: Event) -> None:
+    def begin_code(self, event: MarkdownEvent) -> None:
         self._code = []
         self._code_at = event.start
         self._info = event.data["Fenced"].strip() if isinstance(event.data, dict) else ""
 
-    def end_code(self, _event: Event) -> None:
+    def end_code(self, _event: MarkdownEvent) -> None:
         code, info = "".join(self._code or ()).removesuffix("\n"), self._info
         self._code = None
         if not code.strip():
@@ -225,17 +225,17 @@ class _Drawing:
         self._mark("pre", start, language[0] if language else "")
         self._ended = True
 
-    def begin_mark(self, event: Event) -> None:
+    def begin_mark(self, event: MarkdownEvent) -> None:
         self._inline(event)
         self._open.append(self._size)
         self._write_tilde(event)
 
-    def end_mark(self, event: Event) -> None:
+    def end_mark(self, event: MarkdownEvent) -> None:
         start = self._open.pop()
         if not self._write_tilde(event):
             self._mark(_MARKS[event.name], start)
 
-    def _write_tilde(self, event: Event) -> bool:
+    def _write_tilde(self, event: MarkdownEvent) -> bool:
         """Write the mark that is none: a single `~` is "about"."""
         single = (
             event.name == "Strikethrough" and self._source[event.start : event.start + 2] != "~~"
@@ -244,16 +244,16 @@ class _Drawing:
             self._write("~")
         return single
 
-    def _inline(self, event: Event) -> None:
+    def _inline(self, event: MarkdownEvent) -> None:
         if self._ended:
             self._block(event.start)
 
-    def begin_link(self, event: Event) -> None:
+    def begin_link(self, event: MarkdownEvent) -> None:
         self._inline(event)
         start = self._size if self._cell is None else len(self._cell)
         self._links.append((start, str(event.data["dest_url"])))
 
-    def end_link(self, _event: Event) -> None:
+    def end_link(self, _event: MarkdownEvent) -> None:
         start, url = self._links.pop()
         label = self._since(start)
         if not label.strip():
@@ -268,20 +268,20 @@ class _Drawing:
             return "".join(self._cell[start:])
         return _tail(self._parts, self._size - start)
 
-    def begin_table(self, event: Event) -> None:
+    def begin_table(self, event: MarkdownEvent) -> None:
         self._block(event.start, flush=True)
 
-    def begin_row(self, _event: Event) -> None:
+    def begin_row(self, _event: MarkdownEvent) -> None:
         self._rows.append([])
 
-    def begin_cell(self, _event: Event) -> None:
+    def begin_cell(self, _event: MarkdownEvent) -> None:
         self._cell = []
 
-    def end_cell(self, _event: Event) -> None:
+    def end_cell(self, _event: MarkdownEvent) -> None:
         self._rows[-1].append("".join(self._cell or ()))
         self._cell = None
 
-    def end_table(self, _event: Event) -> None:
+    def end_table(self, _event: MarkdownEvent) -> None:
         start = self._size
         self._write(text_table(self._rows))
         self._mark("pre", start)
@@ -327,7 +327,7 @@ def _tail(parts: list[str], size: int) -> str:
     return "".join(reversed(taken))
 
 
-_Step = Callable[[_Drawing, Event], None]
+_Step = Callable[[_Drawing, MarkdownEvent], None]
 _OPEN: Final[dict[str, _Step]] = {
     "Paragraph": _Drawing.begin_block,
     "Heading": _Drawing.begin_heading,

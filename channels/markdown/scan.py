@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Number, Plan, joins
-from channels.markdown.tree import Event, parse
+from channels.markdown.tree import MarkdownEvent, parse
 
 _MARKER: Final = re.compile(r"[ \t]*(?:[-+*]|(\d{1,9})[.)])(?:( {1,4})(?=[^ \n]))?")
 _FENCE: Final = re.compile(r"(`{3,}|~{3,})[^\r\n]*")
@@ -29,7 +29,7 @@ class _Planner:
         self._plan = Plan(text)
         self._frame: Frame | None = None
         self._stack: list[Frame | None] = []
-        self._lists: list[tuple[Event, list[int]]] = []
+        self._lists: list[tuple[MarkdownEvent, list[int]]] = []
         self._spans = 0
         self._depth = 0
         self._fresh = True
@@ -56,7 +56,7 @@ class _Planner:
 
     # Blocks
 
-    def _open_block(self, event: Event) -> None:
+    def _open_block(self, event: MarkdownEvent) -> None:
         self._stack.append(self._frame)
         if event.name == "CodeBlock":
             self._open_code(event)
@@ -89,7 +89,7 @@ class _Planner:
             self._cut(place, level)
         self._fresh = self._after_heading = self._after_block = self._new_line = False
 
-    def _open_item(self, event: Event) -> None:
+    def _open_item(self, event: MarkdownEvent) -> None:
         marker = _MARKER.match(self._text, event.start)
         first, written = self._lists[-1]
         width, wider = 2, 0
@@ -103,13 +103,13 @@ class _Planner:
         self._depth += 1
         self._fresh = True
 
-    def _number(self, start: int, digits: str, first: Event, written: list[int]) -> int:
+    def _number(self, start: int, digits: str, first: MarkdownEvent, written: list[int]) -> int:
         number = written[0] + 1 if written and int(digits) == written[1] else int(digits)
         written[:] = [number, int(digits)]
         self._plan.numbers.append(Number(start, len(digits), number, first.start, self._frame))
         return len(str(number)) - len(digits)
 
-    def _open_code(self, event: Event) -> None:
+    def _open_code(self, event: MarkdownEvent) -> None:
         fence = _FENCE.match(self._text, event.start)
         if fence is None or event.data == "Indented":
             self._push(Frame("indent", event.start, self._frame))
@@ -137,14 +137,14 @@ class _Planner:
             lead -= frame.width
         return max(0, min(lead, 3))
 
-    def _open_row(self, event: Event) -> None:
+    def _open_row(self, event: MarkdownEvent) -> None:
         self._stack.append(self._frame)
         if event.name == "TableRow":
             self._line(event.start)
             self._cut(event.start, Level.LINE if self._rows else Level.INSIDE)
             self._rows += 1
 
-    def _close(self, event: Event) -> None:
+    def _close(self, event: MarkdownEvent) -> None:
         frame = self._frame
         self._frame = self._stack.pop()
         if event.name in _SPANS:
@@ -166,7 +166,7 @@ class _Planner:
             self._after_block = True
             self._fresh = False
 
-    def _close_fence(self, event: Event, frame: Frame) -> None:
+    def _close_fence(self, event: MarkdownEvent, frame: Frame) -> None:
         last = self._text.rfind("\n", event.start, event.end)
         line = self._text[last + 1 : event.end].strip("> \t\r")
         marks = frame.closing.strip()
@@ -175,7 +175,7 @@ class _Planner:
             end = said.end if said and said.frame is frame else event.start + len(frame.opening) - 1
             self._plan.left_open.append((end - (self._text[end - 1] == "\n"), frame))
 
-    def _close_head(self, event: Event) -> None:
+    def _close_head(self, event: MarkdownEvent) -> None:
         head = self._text[event.start : event.end].strip()
         end = self._text.find("\n", event.end)
         under = self._text[event.end : end if end >= 0 else None]
@@ -186,7 +186,7 @@ class _Planner:
 
     # What is said
 
-    def _leaf(self, event: Event) -> None:
+    def _leaf(self, event: MarkdownEvent) -> None:
         if self._code:
             self._code_lines(event)
             return
@@ -207,7 +207,7 @@ class _Planner:
             self._formula_or_code(event)
         self._last = event.end
 
-    def _begin_inline(self, event: Event) -> None:
+    def _begin_inline(self, event: MarkdownEvent) -> None:
         escaped = event.name == "Text" and self._text[event.start - 1 : event.start] == "\\"
         start = event.start - escaped
         if self._after_block:
@@ -225,7 +225,7 @@ class _Planner:
             return Level.INSIDE
         return level
 
-    def _formula_or_code(self, event: Event) -> None:
+    def _formula_or_code(self, event: MarkdownEvent) -> None:
         ticks = _TICKS.match(self._text, event.start) if event.name == "Code" else None
         marks = ticks[0] if ticks else ""
         again = marks if len(marks) < 3 else ""  # three would open a fence
@@ -233,7 +233,7 @@ class _Planner:
         start, end = event.start + len(marks), event.end - len(marks)
         self._plan.leaves.append(Leaf(start, end, frame, Level.INSIDE))
 
-    def _code_lines(self, event: Event) -> None:
+    def _code_lines(self, event: MarkdownEvent) -> None:
         text = self._text
         self._plan.leaves.append(Leaf(event.start, event.end, self._frame, Level.INSIDE))
         start = event.start
@@ -255,7 +255,7 @@ class _Planner:
 
     # Spans
 
-    def _open_span(self, event: Event) -> None:
+    def _open_span(self, event: MarkdownEvent) -> None:
         self._begin_inline(event)
         self._stack.append(self._frame)
         self._spans += 1
@@ -268,7 +268,7 @@ class _Planner:
             marks = "["
         self._push(Frame("span", event.start, self._frame, marks, marks))
 
-    def _close_span(self, event: Event, frame: Frame | None) -> None:
+    def _close_span(self, event: MarkdownEvent, frame: Frame | None) -> None:
         self._spans -= 1
         if event.name == "Link" and frame is not None and frame.opening:
             frame.closing = self._text[self._last : event.end]

@@ -40,7 +40,7 @@ _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
 _HTML_ROUNDS: Final = 3
 
 
-class Event(NamedTuple):
+class MarkdownEvent(NamedTuple):
     """Something of the tree, at `source[start:end]`.
 
     phase  `open` and `close` of what holds others; `leaf`
@@ -57,7 +57,7 @@ class Event(NamedTuple):
     end: int
 
 
-def parse(text: str) -> list[Event]:
+def parse(text: str) -> list[MarkdownEvent]:
     """Return the tree of a Markdown text, in the order of the source."""
     source = _UNFIT.sub("\ufffd", text)
     seen = _without_addresses(source)
@@ -109,9 +109,9 @@ def _is_html(payload: Any) -> bool:
     )
 
 
-def _read(found: list[tuple[Any, Any]]) -> list[Event]:
+def _read(found: list[tuple[Any, Any]]) -> list[MarkdownEvent]:
     """Return the parser's events as ours; their places are still bytes."""
-    events: list[Event] = []
+    events: list[MarkdownEvent] = []
     for payload, at in found:
         phase: Literal["open", "close", "leaf"] = "leaf"
         name, data = payload, None
@@ -120,11 +120,11 @@ def _read(found: list[tuple[Any, Any]]) -> list[Event]:
             if name in ("Start", "End"):
                 phase = "open" if name == "Start" else "close"
                 name, data = (data, None) if isinstance(data, str) else next(iter(data.items()))
-        events.append(Event(phase, name, data, at["start"], at["end"]))
+        events.append(MarkdownEvent(phase, name, data, at["start"], at["end"]))
     return events
 
 
-def _placed(events: list[Event], source: str) -> list[Event]:
+def _placed(events: list[MarkdownEvent], source: str) -> list[MarkdownEvent]:
     """Return events with their places in characters."""
     raw = source.encode()
     places: dict[int, int] = {}
@@ -134,7 +134,7 @@ def _placed(events: list[Event], source: str) -> list[Event]:
         places[place] = count
         last = place
     return [
-        Event(phase, name, data, places[start], places[end])
+        MarkdownEvent(phase, name, data, places[start], places[end])
         for phase, name, data, start, end in events
     ]
 

@@ -12,9 +12,9 @@ from typing import ClassVar, Final
 import anyio
 
 from channels.base import Capability, Channel, Traits
-from channels.draft import Place
-from channels.host import Event
-from channels.message import InboundMessage, OutboundMessage, Receipt, Shown
+from channels.draft import DraftReference
+from channels.host import ChannelEvent
+from channels.message import InboundMessage, OutboundMessage, Receipt, ShownMessage
 from channels.room.hub import Hub, Json
 
 HISTORY: Final = 200
@@ -54,9 +54,9 @@ class RoomChannel(Channel):
         self.hub.message(message.chat_id, self.as_json(self._shown_outbound(message)))
         return [Receipt(message.idem)]
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str:
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
         """Show partial text in the place of the answer."""
-        draft = Shown(
+        draft = ShownMessage(
             id=place.idem,
             role="agent",
             author_id="agent",
@@ -72,11 +72,11 @@ class RoomChannel(Channel):
         """Show that an answer for this person is on its way."""
         self.hub.typing(message.chat_id, message.sender.id, on)
 
-    async def remove_draft(self, message: InboundMessage, place: Place) -> None:
+    async def remove_draft(self, message: InboundMessage, place: DraftReference) -> None:
         """Take partial text off the room."""
         self.hub.drop_draft(message.chat_id, place.idem)
 
-    async def on_event(self, event: Event, message: InboundMessage) -> None:
+    async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
         """Take an event; that nothing will be said at all is told to whoever waits for it."""
         await super().on_event(event, message)
         if event.kind == "error" and event.data.get("silent"):
@@ -100,7 +100,7 @@ class RoomChannel(Channel):
     def to_html(self, text: str) -> str:
         """Return a message's text as the page shows it."""
 
-    def as_json(self, shown: Shown) -> Json:
+    def as_json(self, shown: ShownMessage) -> Json:
         """Return a message as the page and the terminal read it."""
         return {
             "id": shown.id,
@@ -113,8 +113,8 @@ class RoomChannel(Channel):
             "to_agent": shown.addressed,
         }
 
-    def _shown_outbound(self, message: OutboundMessage) -> Shown:
-        return Shown(
+    def _shown_outbound(self, message: OutboundMessage) -> ShownMessage:
+        return ShownMessage(
             id=message.idem,
             role="agent" if message.kind == "answer" else "notice",
             author_id="agent",
@@ -125,9 +125,9 @@ class RoomChannel(Channel):
         )
 
 
-def shown_inbound(message: InboundMessage) -> Shown:
+def shown_inbound(message: InboundMessage) -> ShownMessage:
     """Return a person's message as a room shows it."""
-    return Shown(
+    return ShownMessage(
         id=message.message_id,
         role="person",
         author_id=message.sender.id,

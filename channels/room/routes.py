@@ -36,7 +36,7 @@ Name = Annotated[
 ]
 
 
-class Person(BaseModel):
+class RoomPerson(BaseModel):
     """Who writes."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -51,7 +51,7 @@ class Post(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: UUID
-    person: Person
+    person: RoomPerson
     text: Annotated[str, StringConstraints(min_length=1, max_length=200_000)]
     to_agent: bool = True
     reply_to: Annotated[str, StringConstraints(max_length=200)] | None = None
@@ -62,7 +62,7 @@ class Stop(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    person: Person
+    person: RoomPerson
     reply_to: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
@@ -125,7 +125,7 @@ def _guarded(
             return _refusal(str(cause))
         except Exception:
             # It is not on the disk, so it is not taken: who posts may try again, under the same id.
-            channel.host.report("channel.accept_failed")
+            channel.host.log_exception("channel.accept_failed")
             return JSONResponse({"error": "Not taken now; try again later."}, status_code=503)
 
     return answer

@@ -13,22 +13,22 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from channels.base import Capability, Channel, Feature, Traits
-from channels.draft import Place
+from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit
-from channels.host import Marks
+from channels.host import Cursors
 from channels.markdown.split import split
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
 from channels.slack import media as files
-from channels.slack.api import UNKNOWN_BOT, Sessions, SlackApi
+from channels.slack.api import UNKNOWN_BOT, ApiSessions, SlackApi
 from channels.slack.assistant_status import Statuses
-from channels.slack.connection_monitor import Presence
+from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.events import Events
 from channels.slack.format import LIMIT, size
-from channels.slack.history import Past
-from channels.slack.inbound import Me, stop_of
+from channels.slack.history import History
+from channels.slack.inbound import SlackSelf, stop_of
 from channels.slack.oauth import Install
-from channels.slack.outbound import Sender as Outbound
+from channels.slack.outbound import SlackSender as Outbound
 from channels.slack.settings import SlackSettings
 from channels.slack.socket_mode import SocketMode
 from channels.slack.threads import is_direct, thread_for
@@ -100,13 +100,13 @@ class SlackChannel(Channel):
             chat=place,
             group=place,
         )
-        self._sessions = Sessions(settings)
+        self._sessions = ApiSessions(settings)
         self._workspaces = Workspaces()
         self._events = Events(settings, self._workspaces, self._me, self._heard, self._left)
         self._install = Install(settings, self._sessions, self._installed)
-        self._presence: Presence | None = None
+        self._presence: ConnectionMonitor | None = None
         self._out: Outbound | None = None
-        self._past: Past | None = None
+        self._past: History | None = None
         self._statuses: Statuses | None = None
         self._joining: set[str] = set()
         self._running: anyio.CancelScope | None = None
@@ -150,11 +150,11 @@ class SlackChannel(Channel):
     def _begin(self) -> None:
         """Make what needs the host; what was begun before a failure goes on."""
         if self._out is None:
-            self._past = Past(self.host, self._me)
+            self._past = History(self.host, self._me)
             self._out = Outbound(self._workspaces, self._past, self._said, self._stop_pressed)
             self._statuses = Statuses(self.host.clock, self.host.start_soon)
             self._since = self.host.clock.now()
-        self._presence = Presence(self.host, self.catch_up)
+        self._presence = ConnectionMonitor(self.host, self.catch_up)
 
     async def _introduce(self) -> None:
         """Ask who the app is, in each workspace."""
@@ -171,7 +171,7 @@ class SlackChannel(Channel):
         """Take a workspace of the file; one that cannot be taken holds up no other."""
         if not await self._joined(one) and one.team not in self._joining:
             self._joining.add(one.team)
-            self.host.note(NOT_NOW.format(team=one.name or one.team))
+            self.host.warn(NOT_NOW.format(team=one.name or one.team))
             self.host.start_soon("slack workspace", lambda: self._join_later(one))
 
     async def _joined(self, one: Installed) -> bool:
@@ -179,7 +179,7 @@ class SlackChannel(Channel):
         try:
             found = await introduce(one.team, self._api(one.token), self.host.start_soon)
         except ChannelUnfit:
-            self.host.note(NOT_INSTALLED.format(team=one.name or one.team))
+            self.host.warn(NOT_INSTALLED.format(team=one.name or one.team))
         except ChannelError:
             return False
         else:
@@ -208,10 +208,10 @@ class SlackChannel(Channel):
         own = token == self.settings.bot_token.get_secret_value()
         unfit = (lambda: self._unfit(UNKNOWN_BOT)) if own else (lambda: None)
         return SlackApi(
-            token, self.settings, self._sessions, self.host.clock, self.host.note, unfit
+            token, self.settings, self._sessions, self.host.clock, self.host.warn, unfit
         )
 
-    async def _work(self, presence: Presence) -> None:
+    async def _work(self, presence: ConnectionMonitor) -> None:
         """Take events, fill gaps, and listen for what must come."""
         unfit: ChannelUnfit | None = None
         async with anyio.create_task_group() as group:
@@ -242,9 +242,9 @@ class SlackChannel(Channel):
 
     # -- messages in
 
-    def _me(self, workspace: Workspace) -> Me:
+    def _me(self, workspace: Workspace) -> SlackSelf:
         now = self.host.clock.now
-        return Me(workspace, tuple(self.host.names), self.settings.rules(), now)
+        return SlackSelf(workspace, tuple(self.host.names), self.settings.rules(), now)
 
     async def _keep(self, messages: Sequence[InboundMessage]) -> None:
         """Put messages on the disk, of a mention's two events one."""
@@ -266,14 +266,14 @@ class SlackChannel(Channel):
     async def catch_up(self) -> None:
         """Take what was said while the channel was away; of a new app, what was since its start."""
         gaps = self._presence.gaps if self._presence is not None else 0
-        marks = await self.host.marks()
+        marks = await self.host.cursors()
         since = {one.account: self._since for one in self._workspaces.all()}
-        async for messages in self.missed(Marks(since | dict(marks.accounts), marks.chats)):
+        async for messages in self.missed(Cursors(since | dict(marks.accounts), marks.chats)):
             await self._keep([replace(message, backlog=True) for message in messages])
         if self._presence is None or self._presence.gaps == gaps:  # else there is a newer one
-            self.host.caught_up(marks)
+            self.host.gap_closed(marks)
 
-    async def missed(self, marks: Marks) -> AsyncIterator[Sequence[InboundMessage]]:
+    async def missed(self, marks: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
         """Yield what was said in every conversation after its mark.
 
         A workspace that cannot be asked holds up no other; raises ChannelDown for it at the end.
@@ -281,13 +281,13 @@ class SlackChannel(Channel):
         assert self._past is not None
         down: ChannelError | None = None
         for team in self._joining:
-            self.host.skipped("", team)
+            self.host.gap_skipped("", team)
         for workspace in self._workspaces.all():
             try:
                 async for messages in self._past.missed(workspace, marks):
                     yield messages
             except ChannelUnfit:
-                self.host.skipped("", workspace.account)
+                self.host.gap_skipped("", workspace.account)
                 self._left(workspace)
             except ChannelError as cause:
                 down = cause
@@ -306,7 +306,7 @@ class SlackChannel(Channel):
                 self._unfit(str(unfit))
                 return
             self._workspaces.remove(workspace.account)
-            self.host.note(NOT_INSTALLED.format(team=workspace.team))
+            self.host.warn(NOT_INSTALLED.format(team=workspace.team))
         except ChannelError:
             """The next request tells."""
 
@@ -358,11 +358,11 @@ class SlackChannel(Channel):
         """Look for a message by its key."""
         return await self._sender.find(message)
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str | None:
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
         """Show partial text."""
         return await self._sender.show(message, place, text)
 
-    async def remove_draft(self, message: InboundMessage, place: Place) -> None:
+    async def remove_draft(self, message: InboundMessage, place: DraftReference) -> None:
         """Take partial text away."""
         if place.platform_id:
             await self._sender.delete(message, place.platform_id)

@@ -101,7 +101,7 @@ class TokenRefused(ChannelUnfit):
     """A token is no good."""
 
 
-class Sessions:
+class ApiSessions:
     """The connections of all workspaces."""
 
     def __init__(self, settings: SlackSettings) -> None:
@@ -153,7 +153,7 @@ class SlackApi:
         self,
         token: str,
         settings: SlackSettings,
-        sessions: Sessions,
+        sessions: ApiSessions,
         clock: Clock,
         note: Callable[[str], None],
         unfit: Callable[[], None] = lambda: None,

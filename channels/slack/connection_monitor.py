@@ -15,7 +15,7 @@ from channels.errors import ChannelError, ChannelUnfit
 from channels.host import ChannelHost
 from channels.pacing import Clock
 from channels.slack.race import either
-from channels.slack.self_events import ECHO_SECONDS, Echoes
+from channels.slack.self_events import ECHO_SECONDS, SelfEvents
 
 CATCH_UP_SECONDS: Final = 20.0
 """So long what was missed is asked for before the channel says that it is ready; then beside it."""
@@ -47,7 +47,7 @@ SECOND_READER: Final = (
 )
 
 
-class Presence:
+class ConnectionMonitor:
     """Tells the host how the connection is; `catch_up` asks for what is missing.
 
     renew  replaces the connection, `lost` with a reason
@@ -62,7 +62,7 @@ class Presence:
         self._proofs = 0
         self.renew: Callable[[str], None] = lambda _why: None
         self.probe: Callable[[], Awaitable[bool]] = _nothing
-        self.echoes = Echoes()
+        self.echoes = SelfEvents()
         self.gaps = 0
         self._catching_up = anyio.Lock()
         self._connected = False
@@ -113,7 +113,7 @@ class Presence:
 
     def sign_of_life(self) -> None:
         """Note that the connection lives."""
-        self._host.alive()
+        self._host.heartbeat()
 
     def heard(self, account: str, event: Mapping[str, Any]) -> None:
         """Note that an event came."""
@@ -144,7 +144,7 @@ class Presence:
             return False
         told, self._told = self._told, True
         if told:
-            self._host.note(SECOND_READER)
+            self._host.warn(SECOND_READER)
         return not told
 
     async def _count_again(self, wait: float) -> None:
@@ -197,7 +197,7 @@ class Presence:
     def _begin_gap(self) -> None:
         self.gaps += 1
         self._filled = anyio.Event()
-        self._host.behind()
+        self._host.gap_opened()
 
     async def filled(self) -> None:
         """Wait until what was said in the last gap is taken: what comes now was said after it."""
@@ -207,7 +207,7 @@ class Presence:
     def missing(self) -> None:
         """Note that something was not taken: after a while Slack delivers it no more."""
         self.gaps += 1
-        self._host.behind()
+        self._host.gap_opened()
         if self._missed_at is None:
             self._missed_at = self._clock.monotonic()
             self._takes_again = False
@@ -256,7 +256,7 @@ class Presence:
         except ChannelError:
             """It is tried again."""
         except Exception:
-            self._host.report("slack.catch_up_failed")
+            self._host.log_exception("slack.catch_up_failed")
         else:
             self._look_after, self._failed = LOOK_EVERY, False
             if self.gaps == gaps:  # else something was missed meanwhile, and is asked for next

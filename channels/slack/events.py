@@ -27,9 +27,9 @@ from channels.errors import ChannelDown, ChannelError
 from channels.host import ChannelHost
 from channels.message import InboundMessage
 from channels.slack.api import QUIET
-from channels.slack.connection_monitor import Presence
-from channels.slack.inbound import Me, parse, ts_of, unreadable
-from channels.slack.reorder import Held
+from channels.slack.connection_monitor import ConnectionMonitor
+from channels.slack.inbound import SlackSelf, parse, ts_of, unreadable
+from channels.slack.reorder import ReorderBuffer
 from channels.slack.settings import SlackSettings
 from channels.slack.workspaces import Workspace, Workspaces
 
@@ -64,7 +64,7 @@ class Events:
         self,
         settings: SlackSettings,
         workspaces: Workspaces,
-        me_of: Callable[[Workspace], Me],
+        me_of: Callable[[Workspace], SlackSelf],
         heard: Callable[[Workspace, Raw], None],
         gone: Callable[[Workspace], None],
     ) -> None:
@@ -76,8 +76,8 @@ class Events:
         secret = settings.signing_secret.get_secret_value()
         self._verifier = SignatureVerifier(secret) if secret else None
         self._host: ChannelHost | None = None
-        self._presence: Presence | None = None
-        self._held: Held | None = None
+        self._presence: ConnectionMonitor | None = None
+        self._held: ReorderBuffer | None = None
         self.app = AsyncApp(
             name="tapeway",
             logger=QUIET,
@@ -90,13 +90,13 @@ class Events:
     def begin(
         self,
         host: ChannelHost,
-        presence: Presence,
+        presence: ConnectionMonitor,
         keep: Callable[[list[InboundMessage]], Awaitable[Any]],
     ) -> None:
         """Take deliveries from now on; `presence` is told of those that were not taken."""
         self._host = host
         self._presence = presence
-        self._held = Held(self._hold, host.clock, keep)
+        self._held = ReorderBuffer(self._hold, host.clock, keep)
 
     async def over_http(self, request: Request) -> Response:
         """Answer a request that must be Slack's: signed, and not older than five minutes."""
@@ -120,7 +120,7 @@ class Events:
         if signed:
             return await self._signed(request, bytes(body))
         if self._host is not None:
-            self._host.note(UNSIGNED)
+            self._host.warn(UNSIGNED)
         return PlainTextResponse(NOT_SLACK, status_code=401)
 
     async def _signed(self, request: Request, body: bytes) -> Response:
@@ -141,7 +141,7 @@ class Events:
         """Keep what Bolt raised an exception over; tells whether it is on the disk."""
         if self._host is None or self._presence is None or self._held is None:
             return False
-        self._host.report("slack.delivery_unreadable")
+        self._host.log_exception("slack.delivery_unreadable")
         workspace = self._workspaces.of_body(body) if isinstance(body, Mapping) else None
         account = workspace.account if workspace is not None else ""
         kept = unreadable(body, "Slack's delivery has another form than it should", account)
@@ -150,7 +150,7 @@ class Events:
         except ChannelError:
             """Whoever keeps it has said why it cannot."""
         except Exception:
-            self._host.report("slack.delivery_failed")
+            self._host.log_exception("slack.delivery_failed")
         else:
             return True
         self._presence.missing()
@@ -169,7 +169,7 @@ class Events:
         except ChannelError:
             """Whoever keeps it has said why it cannot."""
         except Exception:
-            self._host.report("slack.delivery_failed")
+            self._host.log_exception("slack.delivery_failed")
         self._presence.missing()
         return BoltResponse(status=503, body="", headers={"Retry-After": "1"})
 
@@ -179,13 +179,13 @@ class Events:
         assert self._held is not None
         assert self._presence is not None
         if body.get("type") == "app_rate_limited":
-            self._host.note(TOO_MANY)
+            self._host.warn(TOO_MANY)
             self._presence.missing()
             self._presence.took()
             return ""
         workspace = self._workspaces.of_body(body)
         if workspace is None:
-            self._host.note("Something came from a workspace that the app has no token for.")
+            self._host.warn("Something came from a workspace that the app has no token for.")
             return ""
         event = body.get("event")
         event = event if isinstance(event, Mapping) else {}
@@ -213,7 +213,7 @@ class Events:
         try:
             return parse(body, self._me_of(workspace))
         except Exception as cause:
-            self._host.report("slack.event_unreadable")
+            self._host.log_exception("slack.event_unreadable")
             why = f"{type(cause).__name__}: {cause}"
             return unreadable(body, why, workspace.account)
 

@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from channels.errors import ChannelDown, SendAmbiguous, SendDelayed, SendRefused
-from channels.host import ChannelHost, Marks
+from channels.host import ChannelHost, Cursors
 from channels.message import InboundMessage, OutboundMessage
 from channels.pacing import Priority
-from channels.slack.inbound import Me, edit_of, is_own, of_event, ts_of
+from channels.slack.inbound import SlackSelf, edit_of, is_own, of_event, ts_of
 from channels.slack.reorder import stamp_of
 from channels.slack.threads import payload_of, question_of, thread_of
 from channels.slack.workspaces import Workspace
@@ -37,22 +37,22 @@ TYPES: Final = ("public_channel", "private_channel", "mpim", "im")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HistoryMatch:
     """A message of ours that is there; `whole`: it is the answer, and no part of it."""
 
     ts: str
     whole: bool
 
 
-class Past:
+class History:
     """Asks for what was said; `me_of` tells who the app is in a workspace."""
 
-    def __init__(self, host: ChannelHost, me_of: Callable[[Workspace], Me]) -> None:
+    def __init__(self, host: ChannelHost, me_of: Callable[[Workspace], SlackSelf]) -> None:
         self._host = host
         self._me_of = me_of
 
     async def missed(
-        self, workspace: Workspace, marks: Marks
+        self, workspace: Workspace, marks: Cursors
     ) -> AsyncIterator[list[InboundMessage]]:
         """Yield what was said in each conversation of a workspace after its mark.
 
@@ -69,14 +69,14 @@ class Past:
                 found = await self._patiently(workspace, chat, mark)
                 read, failed = read + 1, 0
             except SendRefused:
-                self._host.report("slack.history_refused")
-                self._host.skipped(str(chat["id"]), workspace.account)
+                self._host.log_exception("slack.history_refused")
+                self._host.gap_skipped(str(chat["id"]), workspace.account)
             except ChannelDown as down:
                 failed, cause = failed + 1, down
                 if failed >= MOST_FAILED:
                     raise
-                self._host.report("slack.history_failed")
-                self._host.skipped(str(chat["id"]), workspace.account)
+                self._host.log_exception("slack.history_failed")
+                self._host.gap_skipped(str(chat["id"]), workspace.account)
             if found:
                 yield found
         if cause is not None and not read:
@@ -95,7 +95,7 @@ class Past:
 
     async def find(
         self, workspace: Workspace, message: OutboundMessage, streams: Collection[str]
-    ) -> Found | None:
+    ) -> HistoryMatch | None:
         """Look for a message by its key, from its question on; `streams` are under way elsewhere.
 
         A stream that a crash left behind has no key yet: one of ours without any, in the thread of
@@ -108,13 +108,13 @@ class Past:
         except SendRefused:
             raws = await self._own_in_channel(workspace, message.chat_id, oldest)
             thread = None
-        bare: Found | None = None
+        bare: HistoryMatch | None = None
         for raw in raws:
             payload = payload_of(raw)
             if payload is not None and payload.get("key") == message.idem:
-                return Found(str(raw["ts"]), not payload.get("draft"))
+                return HistoryMatch(str(raw["ts"]), not payload.get("draft"))
             if payload is None and raw["ts"] not in streams and raw["ts"] != thread:
-                bare = bare or Found(str(raw["ts"]), whole=False)
+                bare = bare or HistoryMatch(str(raw["ts"]), whole=False)
         first = message.part == 0 and message.piece == 0
         return bare if thread is not None and question is not None and first else None
 
@@ -123,7 +123,7 @@ class Past:
         try:
             return await self._own_since(workspace, chat_id, None, oldest)
         except SendRefused:
-            self._host.report("slack.history_refused")
+            self._host.log_exception("slack.history_refused")
             return []
 
     async def _own_since(
@@ -142,13 +142,13 @@ class Past:
         try:
             found = await self._listed(workspace, ",".join(TYPES))
         except SendRefused:
-            self._host.skipped("", workspace.account)
+            self._host.gap_skipped("", workspace.account)
             found = []
             for each in TYPES:
                 try:
                     found += await self._listed(workspace, each)
                 except SendRefused:
-                    self._host.report("slack.conversations_refused")
+                    self._host.log_exception("slack.conversations_refused")
         for chat in found:
             workspace.names.learn(str(chat.get("id") or ""), str(chat.get("name") or ""))
         return [chat for chat in found if chat.get("id")]
@@ -196,7 +196,7 @@ class Past:
             try:
                 read = [of_event(event, me), edit_of(event, me)]
             except Exception:
-                self._host.report("slack.message_unreadable")
+                self._host.log_exception("slack.message_unreadable")
                 continue
             found += [message for message in read if message is not None]
         return found

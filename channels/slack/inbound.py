@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from channels.mentions import calls
-from channels.message import InboundMessage, Quote, Sender
+from channels.message import Author, InboundMessage, Quote
 from channels.slack.media import media_of
 from channels.slack.mrkdwn import decode, mentioned, prose
 from channels.slack.workspaces import Workspace
@@ -52,7 +52,7 @@ _MEMBERSHIP: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Me:
+class SlackSelf:
     """Who the app is in a workspace, what it is called, and what it answers."""
 
     workspace: Workspace
@@ -61,7 +61,7 @@ class Me:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
-def parse(body: Raw, me: Me) -> InboundMessage | None:
+def parse(body: Raw, me: SlackSelf) -> InboundMessage | None:
     """Read what was delivered; None for what concerns nobody here. What cannot be read raises."""
     if "command" in body:
         return _commanded(body, me)
@@ -71,7 +71,7 @@ def parse(body: Raw, me: Me) -> InboundMessage | None:
     return of_event(event, me, str(body.get("event_id") or ""))
 
 
-def of_event(event: Raw, me: Me, event_id: str = "") -> InboundMessage | None:
+def of_event(event: Raw, me: SlackSelf, event_id: str = "") -> InboundMessage | None:
     """Read an event, or a message of a channel's history with its channel put in."""
     kind = event["type"]
     if kind in _MEMBERSHIP:
@@ -92,7 +92,7 @@ def of_event(event: Raw, me: Me, event_id: str = "") -> InboundMessage | None:
     return _message(event, me, event_id)
 
 
-def edit_of(event: Raw, me: Me) -> InboundMessage | None:
+def edit_of(event: Raw, me: SlackSelf) -> InboundMessage | None:
     """Return the edit by which a message of a history got its text, where there is one."""
     if event.get("subtype") not in SAID or is_own(event, me.workspace) or not event.get("edited"):
         return None
@@ -128,7 +128,7 @@ def unreadable(body: Any, why: str, account: str) -> InboundMessage:
         chat_id="unreadable",
         ext_id=f"unreadable/{key}",
         message_id="",
-        sender=Sender("", ""),
+        sender=Author("", ""),
         text="",
         date=datetime.now(UTC).isoformat(),
         kind="unreadable",
@@ -137,7 +137,7 @@ def unreadable(body: Any, why: str, account: str) -> InboundMessage:
     )
 
 
-def _message(event: Raw, me: Me, event_id: str) -> InboundMessage:
+def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     raw = str(event.get("text") or "")
     told, forwarded, quote = _shared(event)
     command = _as_command(raw, me)
@@ -158,7 +158,7 @@ def _message(event: Raw, me: Me, event_id: str) -> InboundMessage:
     )
 
 
-def _changed(event: Raw, me: Me, event_id: str) -> InboundMessage | None:
+def _changed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
     """Read that a message reads otherwise; a preview that Slack puts under it is no edit."""
     now, before = event["message"], event.get("previous_message") or {}
     if now.get("subtype") == STONE:
@@ -170,7 +170,7 @@ def _changed(event: Raw, me: Me, event_id: str) -> InboundMessage | None:
     return _edit(now, event, me, event_id)
 
 
-def _deleted(gone: Raw, event: Raw, me: Me, event_id: str) -> InboundMessage:
+def _deleted(gone: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     """Read that a message is gone."""
     place = _place(
         {**gone, "channel": event["channel"], "channel_type": event.get("channel_type")},
@@ -178,10 +178,10 @@ def _deleted(gone: Raw, event: Raw, me: Me, event_id: str) -> InboundMessage:
         event_id,
     )
     place["ext_id"] = f"{place['ext_id']}/deleted"
-    return InboundMessage(**place, sender=Sender("", ""), text="", kind="delete")
+    return InboundMessage(**place, sender=Author("", ""), text="", kind="delete")
 
 
-def _edit(now: Raw, event: Raw, me: Me, event_id: str) -> InboundMessage:
+def _edit(now: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     place = _place(
         {**now, "channel": event["channel"], "channel_type": event.get("channel_type")},
         me,
@@ -194,7 +194,7 @@ def _edit(now: Raw, event: Raw, me: Me, event_id: str) -> InboundMessage:
     return InboundMessage(**place, sender=_sender(now, me), text=text, kind="edit")
 
 
-def _commanded(body: Raw, me: Me) -> InboundMessage:
+def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
     """Read a slash command: one of ours, or a question."""
     said = str(body.get("text") or "").strip()
     word, _, rest = said.partition(" ")
@@ -218,7 +218,7 @@ def _commanded(body: Raw, me: Me) -> InboundMessage:
         alt_id=stamp or None,
         message_id="",
         date=me.now().isoformat(),
-        sender=Sender(user_id, me.workspace.names.person(user_id)),
+        sender=Author(user_id, me.workspace.names.person(user_id)),
         text=_read(text, me),
         addressed=True,
         why="command" if text.startswith(",") else "asked by a command",
@@ -226,7 +226,7 @@ def _commanded(body: Raw, me: Me) -> InboundMessage:
     )
 
 
-def stop_of(place: Mapping[str, Any], sender: Sender, stopped: str) -> InboundMessage:
+def stop_of(place: Mapping[str, Any], sender: Author, stopped: str) -> InboundMessage:
     """Return the command that the Stop of an answer is; `stopped` names what was stopped."""
     told = {**place, "ext_id": f"{place['chat_id']}/stop/{stopped}", "message_id": ""}
     return InboundMessage(
@@ -234,36 +234,36 @@ def stop_of(place: Mapping[str, Any], sender: Sender, stopped: str) -> InboundMe
     )
 
 
-def _stopped(event: Raw, me: Me, event_id: str) -> InboundMessage:
+def _stopped(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     """Read that somebody pressed the Stop that Slack shows at an answer."""
     place = _place({"ts": event["event_ts"], **event}, me, event_id)
     user_id = str(event.get("user") or "")
     streams = event.get("streaming_message_ts") or [f"{event['thread_ts']}/{event['event_ts']}"]
-    return stop_of(place, Sender(user_id, me.workspace.names.person(user_id)), str(streams[0]))
+    return stop_of(place, Author(user_id, me.workspace.names.person(user_id)), str(streams[0]))
 
 
-def _membership(event: Raw, me: Me, event_id: str) -> InboundMessage | None:
+def _membership(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
     """Read that the app was added to a channel, or removed from one."""
     if event["type"] == "member_joined_channel" and event.get("user") != me.workspace.user:
         return None
     change, sentence = _MEMBERSHIP[event["type"]]
     who = str(event.get("inviter") or event.get("actor_id") or "")
-    sender = Sender(who, me.workspace.names.person(who) if who else "Somebody")
+    sender = Author(who, me.workspace.names.person(who) if who else "Somebody")
     return _told(
         event, event["channel"], change, sentence.format(sender.name), sender, me, event_id
     )
 
 
-def _renamed(event: Raw, me: Me, event_id: str) -> InboundMessage:
+def _renamed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     channel = event["channel"]
     name = str(channel.get("name") or "")
     me.workspace.names.learn(str(channel["id"]), name)
     text = f"The channel has a new name: {name}."
-    return _told(event, channel["id"], "renamed", text, Sender("", "Somebody"), me, event_id)
+    return _told(event, channel["id"], "renamed", text, Author("", "Somebody"), me, event_id)
 
 
 def _told(
-    event: Raw, chat_id: str, change: str, text: str, sender: Sender, me: Me, event_id: str
+    event: Raw, chat_id: str, change: str, text: str, sender: Author, me: SlackSelf, event_id: str
 ) -> InboundMessage:
     stamp = str(event.get("event_ts") or event_id)
     place = _place({"channel": chat_id, "ts": stamp}, me, event_id)
@@ -271,7 +271,7 @@ def _told(
     return InboundMessage(**place, sender=sender, text=text, kind="change", change=change)
 
 
-def _place(event: Raw, me: Me, event_id: str) -> dict[str, Any]:
+def _place(event: Raw, me: SlackSelf, event_id: str) -> dict[str, Any]:
     """Return which message of which conversation it is."""
     chat_id, ts = event["channel"], event["ts"]
     if not (isinstance(chat_id, str) and chat_id and isinstance(ts, str) and TS.fullmatch(ts)):
@@ -292,33 +292,33 @@ def _place(event: Raw, me: Me, event_id: str) -> dict[str, Any]:
     }
 
 
-def _title(chat_id: str, me: Me) -> str:
+def _title(chat_id: str, me: SlackSelf) -> str:
     name = me.workspace.names.channel(chat_id)
     return "" if name == chat_id else name
 
 
-def _sender(event: Raw, me: Me) -> Sender:
+def _sender(event: Raw, me: SlackSelf) -> Author:
     """Return who wrote; a bot without a user is known by its own id."""
     profile = event.get("bot_profile") or {}
     bot_id = str(event.get("bot_id") or "")
     user_id = str(event.get("user") or "")
     if bot_id:
         named = event.get("username") or profile.get("name")
-        return Sender(user_id or bot_id, str(named or user_id or bot_id), is_bot=True)
+        return Author(user_id or bot_id, str(named or user_id or bot_id), is_bot=True)
     person = event.get("user_profile") or {}
     me.workspace.names.learn(
         user_id, str(person.get("display_name") or person.get("real_name") or "")
     )
     name = me.workspace.names.person(user_id)
-    return Sender(user_id, name, is_bot=user_id == "USLACKBOT")
+    return Author(user_id, name, is_bot=user_id == "USLACKBOT")
 
 
-def _read(text: str, me: Me) -> str:
+def _read(text: str, me: SlackSelf) -> str:
     names = me.workspace.names
     return decode(text, names.person, names.channel)
 
 
-def _addressed(event: Raw, raw: str, me: Me) -> tuple[bool, str]:
+def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
     """Tell whether the app is asked, and by which rule."""
     if event.get("channel_type") == "im" or str(event["channel"]).startswith("D"):
         return "private" in me.answers, "private chat"
@@ -334,19 +334,19 @@ def _addressed(event: Raw, raw: str, me: Me) -> tuple[bool, str]:
     return False, "said to the channel"
 
 
-def _in_own_thread(event: Raw, me: Me) -> bool:
+def _in_own_thread(event: Raw, me: SlackSelf) -> bool:
     """Tell whether a message stands in the thread of one of the app's."""
     return bool(event.get("thread_ts")) and event.get("parent_user_id") == me.workspace.user
 
 
-def _may_follow(event: Raw, raw: str, me: Me) -> bool:
+def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:
     """Tell whether a message is for the app if its thread is a conversation with it."""
     to_others = any(one != me.workspace.user for one in mentioned(raw))
     in_thread = event.get("thread_ts") not in (None, event["ts"])
     return "thread" in me.answers and in_thread and not to_others
 
 
-def _as_command(raw: str, me: Me) -> str | None:
+def _as_command(raw: str, me: SlackSelf) -> str | None:
     """Return the line that begins with a comma, also where a mention of the app stands before."""
     leading = _LEADING.match(raw)
     line = raw[leading.end() :] if leading and leading[1] == me.workspace.user else raw.lstrip()

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from channels.slack.api import QUIET, Sessions
+from channels.slack.api import QUIET, ApiSessions
 from channels.slack.api_methods import scopes
 from channels.slack.settings import SlackSettings
 from channels.slack.workspaces import Installed, read_installations, write_installations
@@ -35,7 +35,7 @@ class Install:
     def __init__(
         self,
         settings: SlackSettings,
-        sessions: Sessions,
+        sessions: ApiSessions,
         installed: Callable[[Installed], Awaitable[None]],
     ) -> None:
         self._settings = settings

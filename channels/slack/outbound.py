@@ -9,14 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Final
 
-from channels.draft import Place
+from channels.draft import DraftReference
 from channels.errors import PlaceGone, SendAmbiguous, SendDelayed, SendRefused
-from channels.markdown.autoclose import finished
+from channels.markdown.autoclose import close_open_marks
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
 from channels.slack.api import Refused
 from channels.slack.format import plain, render, settled, shows
-from channels.slack.history import Found, Past
+from channels.slack.history import History, HistoryMatch
 from channels.slack.streams import ABSENT, OVER, StreamOver, Streams, stop
 from channels.slack.threads import metadata, named, thread_for, thread_of
 from channels.slack.workspaces import Workspace, Workspaces
@@ -30,10 +30,10 @@ Said = Callable[[Workspace, str, str], None]
 Stopped = Callable[[InboundMessage, str], None]
 
 
-class Sender:
+class SlackSender:
     """Puts messages into conversations; `said` is told of each, `stopped` of whom wants no more."""
 
-    def __init__(self, workspaces: Workspaces, past: Past, said: Said, stopped: Stopped) -> None:
+    def __init__(self, workspaces: Workspaces, past: History, said: Said, stopped: Stopped) -> None:
         self._workspaces = workspaces
         self._past = past
         self._said = said
@@ -67,7 +67,7 @@ class Sender:
         ts = await self._take_over(workspace, message, found)
         return [Receipt(ts)] if ts is not None else []
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str | None:
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
         """Show partial text: a stream where that works, else a message that is edited."""
         workspace = self._workspaces.of(message.account)
         drawn = settled(text)
@@ -108,7 +108,12 @@ class Sender:
     # -- partial text
 
     async def _begin(
-        self, workspace: Workspace, message: InboundMessage, place: Place, text: str, drawn: str
+        self,
+        workspace: Workspace,
+        message: InboundMessage,
+        place: DraftReference,
+        text: str,
+        drawn: str,
     ) -> str | None:
         """Show the first of it."""
         try:
@@ -120,7 +125,7 @@ class Sender:
                     self._said(workspace, message.chat_id, "stream")
                     return ts
             mark = metadata(place.idem, message.ext_id.rpartition("/")[2], draft=True)
-            shown = render(finished(text))
+            shown = render(close_open_marks(text))
             return await self._put(workspace, message.chat_id, thread_for(message), shown, mark)
         except SendAmbiguous:
             self._sure.pop(message.ext_id, None)  # it may be there: the answer looks for it
@@ -131,7 +136,7 @@ class Sender:
             raise delayed
 
     async def _begun(
-        self, workspace: Workspace, message: InboundMessage, place: Place
+        self, workspace: Workspace, message: InboundMessage, place: DraftReference
     ) -> str | None:
         """Return where partial text stands already, of a process that ended before it knew."""
         asked = OutboundMessage(
@@ -148,13 +153,18 @@ class Sender:
         return found.ts if found is not None else None
 
     async def _redraw(
-        self, workspace: Workspace, message: InboundMessage, place: Place, ts: str, text: str
+        self,
+        workspace: Workspace,
+        message: InboundMessage,
+        place: DraftReference,
+        ts: str,
+        text: str,
     ) -> None:
         """Edit a message to partial text, if answers do not need what may be edited."""
         if workspace.api.budgets.wait("chat.update", Priority.EDIT) > 0:
             return
         mark = metadata(place.idem, message.ext_id.rpartition("/")[2], draft=True)
-        shown = render(finished(text))
+        shown = render(close_open_marks(text))
         try:
             await self._edit(workspace, message.chat_id, ts, shown, mark, Priority.EDIT)
         except SendDelayed:
@@ -173,7 +183,7 @@ class Sender:
         return ts
 
     async def _take_over(
-        self, workspace: Workspace, message: OutboundMessage, found: Found | None
+        self, workspace: Workspace, message: OutboundMessage, found: HistoryMatch | None
     ) -> str | None:
         """Make what was found the message; None where there is nothing, or it stays as it is."""
         if found is None or found.whole:
@@ -283,5 +293,5 @@ class Sender:
         first = message.part == 0 and message.piece == 0 and bool(message.turn)
         return first and message.answers is not None and message.answers not in self._sure
 
-    async def _find(self, workspace: Workspace, message: OutboundMessage) -> Found | None:
+    async def _find(self, workspace: Workspace, message: OutboundMessage) -> HistoryMatch | None:
         return await self._past.find(workspace, message, self.streams.under_way(message.chat_id))

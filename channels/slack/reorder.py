@@ -33,7 +33,7 @@ class _Held:
     )
 
 
-class Held:
+class ReorderBuffer:
     """Holds what came until it is its turn; `keep` puts it on the disk."""
 
     def __init__(

@@ -15,7 +15,7 @@ ECHO_SECONDS: Final = 4.0
 MOST: Final = 2_000
 
 
-class Echoes:
+class SelfEvents:
     """What the app said, and has not been told of yet.
 
     `owed` is when the earliest of it was said, in the clock's seconds; None: nothing is owed.

@@ -24,7 +24,7 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, SendDelayed
 from channels.pacing import Clock
-from channels.slack.api import Sessions, SlackApi
+from channels.slack.api import ApiSessions, SlackApi
 
 PING_EVERY: Final = 10.0
 LONGEST_SILENCE: Final = 25.0
@@ -72,7 +72,7 @@ class Told(Protocol):
         ...
 
 
-class Link:
+class SocketConnection:
     """One WebSocket."""
 
     def __init__(self, ws: aiohttp.ClientWebSocketResponse, clock: Clock) -> None:
@@ -134,7 +134,7 @@ class SocketMode:
     def __init__(
         self,
         api: SlackApi,
-        sessions: Sessions,
+        sessions: ApiSessions,
         clock: Clock,
         app: AsyncApp,
         told: Told,
@@ -146,7 +146,7 @@ class SocketMode:
         self._clock = clock
         self._app = app
         self._told = told
-        self._link: Link | None = None
+        self._link: SocketConnection | None = None
 
     async def run(self) -> None:
         """Stay connected until cancelled; raises ChannelUnfit for a token that is no good."""
@@ -207,7 +207,7 @@ class SocketMode:
         await self._clock.sleep(max(asked, pause))
         return min(wait * 2, LONGEST_WAIT)
 
-    async def _connect(self, group: TaskGroup) -> tuple[Link, int]:
+    async def _connect(self, group: TaskGroup) -> tuple[SocketConnection, int]:
         """Open a connection, and wait until Slack says hello; returns how many there are now."""
         found = await self._api.call("apps.connections.open")
         ws = await self._sessions.session.ws_connect(
@@ -217,7 +217,7 @@ class SocketMode:
             proxy=self._sessions.proxy,
             timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
         )
-        link = Link(ws, self._clock)
+        link = SocketConnection(ws, self._clock)
         try:
             with anyio.fail_after(HELLO_SECONDS):
                 hello = await link.receive()
@@ -233,7 +233,7 @@ class SocketMode:
         connections = hello.get("num_connections")
         return link, connections if isinstance(connections, int) else 1
 
-    async def _read(self, group: TaskGroup, link: Link) -> None:
+    async def _read(self, group: TaskGroup, link: SocketConnection) -> None:
         """Take what comes, in its order; each envelope is then worked on beside the others."""
         while (message := await link.receive()) is not None:
             self._told.sign_of_life()
@@ -246,7 +246,7 @@ class SocketMode:
                 group.start_soon(self._take, link, message)
         link.end("the connection to Slack broke off. Connecting again.")
 
-    async def _watch(self, link: Link) -> None:
+    async def _watch(self, link: SocketConnection) -> None:
         """Ask for signs of life; where none comes the connection is dead."""
         while not (link.over.is_set() and link.lost):
             await self._clock.sleep(PING_EVERY)
@@ -256,7 +256,7 @@ class SocketMode:
                 self._told.sign_of_life()
             await link.ping()
 
-    async def _take(self, link: Link, message: Mapping[str, Any]) -> None:
+    async def _take(self, link: SocketConnection, message: Mapping[str, Any]) -> None:
         """Let an envelope be taken; without the acknowledgement Slack delivers it again."""
         payload: dict[str, Any] | None = None
         try:

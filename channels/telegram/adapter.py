@@ -20,7 +20,7 @@ from starlette.routing import Route
 from telegram.error import TelegramError
 
 from channels.base import Capability, Channel, Feature, Traits
-from channels.draft import Place
+from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -42,8 +42,8 @@ from channels.telegram.api import (
     read_json,
 )
 from channels.telegram.format import LIMIT, size
-from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS, Me, parse, unreadable
-from channels.telegram.outbound import Sender
+from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS, TelegramSelf, parse, unreadable
+from channels.telegram.outbound import TelegramSender
 from channels.telegram.settings import TelegramSettings
 
 MOST_AT_ONCE: Final = 100
@@ -130,8 +130,8 @@ class TelegramChannel(Channel):
             bot=Budget(0.0, settings.per_second, 1.1),
         )
         self._api = BotApi(settings)
-        self._sender = Sender(self._api)
-        self._me: Me | None = None
+        self._sender = TelegramSender(self._api)
+        self._me: TelegramSelf | None = None
         self._drafts = True
         self._secret = settings.webhook_secret.get_secret_value() or secrets.token_urlsafe(32)
         self._running: anyio.CancelScope | None = None
@@ -180,7 +180,9 @@ class TelegramChannel(Channel):
 
         Where an unknown outcome is held back, an answer must have a message to be edited into.
         """
-        return self._drafts and message.chat_kind == "private" and not self.host.holds
+        return (
+            self._drafts and message.chat_kind == "private" and not self.host.holds_unknown_outcomes
+        )
 
     def split(self, text: str) -> list[str]:
         """Cut an answer into pieces of at most 4096 UTF-16 units."""
@@ -190,7 +192,7 @@ class TelegramChannel(Channel):
         """Send a message, or edit its draft into it."""
         return await self._sender.deliver(message)
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str | None:
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
         """Show partial text: a draft in private chats, else a message that grows."""
         chat, thread = message.chat_id, message.thread_id
         if self.streams(message) and place.platform_id is None:
@@ -206,7 +208,7 @@ class TelegramChannel(Channel):
         del on
         await self._sender.type(message.chat_id, message.thread_id)
 
-    async def remove_draft(self, message: InboundMessage, place: Place) -> None:
+    async def remove_draft(self, message: InboundMessage, place: DraftReference) -> None:
         """Take partial text away."""
         if place.platform_id:
             await self._sender.delete(message.chat_id, place.platform_id)
@@ -237,21 +239,21 @@ class TelegramChannel(Channel):
             raise ChannelDown(NO_ANSWER) from lost
         if not isinstance(found, Mapping) or "id" not in found:
             raise ChannelDown("the server's getMe does not say who the bot is")
-        self._me = Me(
+        self._me = TelegramSelf(
             int(found["id"]),
             str(found.get("username") or ""),
             tuple(self.host.names),
             self.settings.rules(),
         )
         if found.get("can_read_all_group_messages") is False:
-            self.host.note(PRIVACY)
+            self.host.warn(PRIVACY)
         commands = [{"command": name, "description": what} for name, what in COMMANDS.items()]
         try:
             await self._api.call("setMyCommands", commands=commands)
         except ChannelUnfit:
             raise
         except ChannelError:  # asked to wait, too: nobody is deaf for want of a menu
-            self.host.report("telegram.commands_not_set")
+            self.host.log_exception("telegram.commands_not_set")
 
     async def _poll(self) -> None:
         """Ask for updates for ever; what fails is tried again, with the same offset."""
@@ -279,7 +281,7 @@ class TelegramChannel(Channel):
         # The first request does not wait: it shows that the token and the reader are right.
         waits = poll.connected
         updates = await self._updates(self.settings.poll_seconds if waits else 0, poll.offset)
-        self.host.alive()
+        self.host.heartbeat()
         idle = not updates
         if updates:
             poll.heard = self.host.clock.monotonic()
@@ -347,7 +349,7 @@ class TelegramChannel(Channel):
             if found is not None:
                 await self.host.accept([found])
         except Exception:
-            self.host.report("telegram.webhook_failed")
+            self.host.log_exception("telegram.webhook_failed")
             return PlainTextResponse("Not now.\n", status_code=503)
         return PlainTextResponse("")
 
@@ -362,7 +364,7 @@ class TelegramChannel(Channel):
         try:
             return parse(update, self._me)
         except Exception as cause:
-            self.host.report("telegram.update_unreadable")
+            self.host.log_exception("telegram.update_unreadable")
             return unreadable(update, f"{type(cause).__name__}: {cause}")
 
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from channels.markdown.autoclose import finished
-from channels.markdown.render import Mark, draw, to_text
+from channels.markdown.autoclose import close_open_marks
+from channels.markdown.render import Span, draw, to_text
 from channels.markdown.split import split
 
 LIMIT: Final = 4096
@@ -53,7 +53,7 @@ def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
     whole text then begins in the same way.
     """
     begun = markdown[: _SEEN * limit]  # the rest is for other messages
-    first = split(finished(begun), limit, size)[:1]
+    first = split(close_open_marks(begun), limit, size)[:1]
     return render(first[0]) if first else ("", [])
 
 
@@ -78,7 +78,7 @@ def size(markdown: str) -> int:
 
 
 @lru_cache(maxsize=16)
-def _render(markdown: str) -> tuple[str, tuple[Mark, ...]]:
+def _render(markdown: str) -> tuple[str, tuple[Span, ...]]:
     """Draw a text; kept, since whoever measures a piece shows it next."""
     drawn = draw(_clean(markdown), linkable=_linkable)
     text = drawn.text.strip()
@@ -92,7 +92,7 @@ def render(markdown: str) -> Rendered:
     return text, [_entity(mark, astral) for mark in marks]
 
 
-def _entity(mark: Mark, astral: list[int]) -> Entity:
+def _entity(mark: Span, astral: list[int]) -> Entity:
     start = mark.start + bisect_left(astral, mark.start)
     end = mark.end + bisect_left(astral, mark.end)
     entity: Entity = {"type": _KINDS[mark.kind], "offset": start, "length": end - start}
@@ -121,7 +121,7 @@ def _linkable(url: str) -> bool:
     return parts.scheme in ("http", "https") and "." in host.strip(".")
 
 
-def _fit(marks: Iterable[Mark], trimmed: int, size: int) -> list[Mark]:
+def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:
     """Shift marks to a text that lost its outer spaces, and let them nest as Telegram has it."""
     moved = [
         mark._replace(start=max(0, mark.start - trimmed), end=min(size, mark.end - trimmed))
@@ -141,16 +141,16 @@ def _fit(marks: Iterable[Mark], trimmed: int, size: int) -> list[Mark]:
     return sorted(fitted, key=_outer_first)
 
 
-def _outer_first(mark: Mark) -> tuple[int, int]:
+def _outer_first(mark: Span) -> tuple[int, int]:
     return mark.start, -mark.end
 
 
-def _inside(mark: Mark, others: list[Mark]) -> bool:
+def _inside(mark: Span, others: list[Span]) -> bool:
     at = bisect_left(others, mark.start + 1, key=lambda other: other.start) - 1
     return at >= 0 and mark.end <= others[at].end
 
 
-def _without(mark: Mark, code: list[Mark]) -> Iterable[Mark]:
+def _without(mark: Span, code: list[Span]) -> Iterable[Span]:
     """Yield the parts of a mark that are not code: code holds no other entity."""
     start = mark.start
     for hole in code[bisect_left(code, mark.start, key=lambda other: other.start) :]:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from channels.mentions import calls, mentions
-from channels.message import REST, InboundMessage, Quote, Sender
+from channels.message import REST, Author, InboundMessage, Quote
 from channels.telegram.media import media_of
 
 Raw = Mapping[str, Any]
@@ -80,7 +80,7 @@ _SILENT: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Me:
+class TelegramSelf:
     """The bot as Telegram knows it, what it is called, and what it answers."""
 
     id: int
@@ -89,7 +89,7 @@ class Me:
     answers: frozenset[str] = frozenset()
 
 
-def parse(update: Raw, me: Me) -> InboundMessage | None:
+def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:
     """Read an update; None for what concerns nobody here. Whatever cannot be read raises."""
     for kind in MESSAGES:
         if kind in update:
@@ -119,7 +119,7 @@ def unreadable(update: Any, why: str) -> InboundMessage:
         chat_kind="private" if private else "group",
         ext_id=f"unreadable/{named}",
         message_id="",
-        sender=Sender(private, ""),
+        sender=Author(private, ""),
         text="",
         date=datetime.now(UTC).isoformat(),
         kind="unreadable",
@@ -138,7 +138,7 @@ def _private_chat(update: Any) -> str:
     return str(number) if isinstance(number, int) and not isinstance(number, bool) else ""
 
 
-def _message(raw: Raw, me: Me, update: Raw) -> InboundMessage | None:
+def _message(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
     sender = _sender(raw)
     if sender.id == str(me.id):
         return None
@@ -165,7 +165,7 @@ def _message(raw: Raw, me: Me, update: Raw) -> InboundMessage | None:
     )
 
 
-def _edit(raw: Raw, me: Me, update: Raw) -> InboundMessage | None:
+def _edit(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
     sender = _sender(raw)
     if sender.id == str(me.id):
         return None
@@ -229,14 +229,14 @@ def _change(raw: Raw, update: Raw) -> InboundMessage | None:
     return None
 
 
-def _migrated(raw: Raw, update: Raw, sender: Sender, to_chat: str) -> InboundMessage:
+def _migrated(raw: Raw, update: Raw, sender: Author, to_chat: str) -> InboundMessage:
     text = f"The group has become a supergroup; its id is now {to_chat}."
     told = _change_of(raw, update, "migrated", text, sender, to_chat)
     return replace(told, ext_id=f"{told.chat_id}/migrated/{to_chat}")
 
 
 def _change_of(
-    raw: Raw, update: Raw, change: str, text: str, sender: Sender, to_chat: str = ""
+    raw: Raw, update: Raw, change: str, text: str, sender: Author, to_chat: str = ""
 ) -> InboundMessage:
     place = _place({"message_id": 0, **raw}, update)
     stamp = raw.get("message_id") or update.get("update_id")
@@ -278,18 +278,18 @@ def _date(stamp: Any) -> str:
     return moment.isoformat()
 
 
-def _sender(raw: Raw) -> Sender:
+def _sender(raw: Raw) -> Author:
     """Return who wrote: an anonymous admin and a linked channel write as a chat."""
     chat = raw.get("sender_chat")
     if chat:
         name = str(chat.get("title") or chat.get("username") or chat["id"])
-        return Sender(str(int(chat["id"])), name)
+        return Author(str(int(chat["id"])), name)
     user = raw.get("from")
     if not user:
         chat = raw["chat"]
-        return Sender(str(int(chat["id"])), str(chat.get("title") or chat["id"]))
+        return Author(str(int(chat["id"])), str(chat.get("title") or chat["id"]))
     handle = user.get("username")
-    return Sender(
+    return Author(
         str(int(user["id"])),
         _name(user),
         bool(user.get("is_bot")),
@@ -308,7 +308,7 @@ def _text(raw: Raw) -> tuple[str, Sequence[Raw]]:
     return str(raw.get("caption") or ""), raw.get("caption_entities") or ()
 
 
-def _addressed(raw: Raw, text: str, entities: Sequence[Raw], me: Me) -> tuple[bool, str]:
+def _addressed(raw: Raw, text: str, entities: Sequence[Raw], me: TelegramSelf) -> tuple[bool, str]:
     """Tell whether the bot is asked, and by which rule."""
     if raw["chat"].get("type") == "private":
         return ("private" in me.answers, "private chat")
@@ -331,14 +331,14 @@ def _addressed(raw: Raw, text: str, entities: Sequence[Raw], me: Me) -> tuple[bo
     return False, "forwarded" if forwarded else "said to the group"
 
 
-def _may_follow(raw: Raw, entities: Sequence[Raw], me: Me) -> bool:
+def _may_follow(raw: Raw, entities: Sequence[Raw], me: TelegramSelf) -> bool:
     """Tell whether a message is for the bot if its topic is a conversation with it."""
     thread = _thread(raw)
     to_others = any(entity.get("type") in ("mention", "text_mention") for entity in entities)
     return "topic" in me.answers and thread not in (None, "1") and not to_others
 
 
-def _commanded(command: re.Match[str], me: Me) -> tuple[bool, str]:
+def _commanded(command: re.Match[str], me: TelegramSelf) -> tuple[bool, str]:
     """Judge a command of a group: without @name it may be any bot's, so ours must be known."""
     to = command[2]
     if to is not None:
@@ -348,7 +348,7 @@ def _commanded(command: re.Match[str], me: Me) -> tuple[bool, str]:
     return known, "command" if known else "a command that is not one of ours"
 
 
-def _as_command(text: str, me: Me) -> str | None:
+def _as_command(text: str, me: TelegramSelf) -> str | None:
     """Return the line that begins with a comma for a command in Telegram's own way."""
     command = _COMMAND.match(text)
     if command is None or (command[2] and not _is_mine(command[2], me)):
@@ -356,7 +356,7 @@ def _as_command(text: str, me: Me) -> str | None:
     return f",{command[1].lower()}{text[command.end() :]}"
 
 
-def _mentions_me(text: str, entities: Sequence[Raw], me: Me) -> bool:
+def _mentions_me(text: str, entities: Sequence[Raw], me: TelegramSelf) -> bool:
     if not entities:
         return bool(me.username) and mentions(_outside_code(text), me.username)
     for entity in entities:
@@ -367,7 +367,7 @@ def _mentions_me(text: str, entities: Sequence[Raw], me: Me) -> bool:
     return False
 
 
-def _is_mine(username: str, me: Me) -> bool:
+def _is_mine(username: str, me: TelegramSelf) -> bool:
     """Tell whether a username is the bot's; a server that does not tell it leaves `...bot`."""
     if not me.username:
         return username.lower().endswith("bot")
@@ -382,7 +382,7 @@ def _mentioned(text: str, entities: Iterable[Raw]) -> Iterable[str]:
             yield str(entity["user"]["id"])
 
 
-def _replies_to(raw: Raw, me: Me) -> bool:
+def _replies_to(raw: Raw, me: TelegramSelf) -> bool:
     replied = raw.get("reply_to_message") or {}
     return _reply_to(raw) is not None and (replied.get("from") or {}).get("id") == me.id
 
@@ -397,7 +397,7 @@ def _reply_to(raw: Raw) -> str | None:
     return str(int(replied["message_id"]))
 
 
-def _quote(raw: Raw, me: Me) -> Quote | None:
+def _quote(raw: Raw, me: TelegramSelf) -> Quote | None:
     """Return what a message replies to: the words that the person chose, or the whole."""
     replied = raw.get("reply_to_message") if _reply_to(raw) else raw.get("external_reply")
     if not replied:

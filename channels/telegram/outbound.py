@@ -47,7 +47,7 @@ _INVISIBLE: Final = re.compile(
 Rendered = tuple[str, list[dict[str, Any]]]
 
 
-class Sender:
+class TelegramSender:
     """Puts messages into chats through one bot."""
 
     def __init__(self, api: BotApi) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from channels.markdown.render import prose
 from channels.mentions import begins_with_mention, mentions
-from channels.message import InboundMessage, Sender
+from channels.message import Author, InboundMessage
 from channels.room.routes import Post
 
 EVERYONE: Final = ("everyone", "here")
@@ -54,7 +54,7 @@ def parse(
         chat_title=room,
         ext_id=f"{room}/{post.id}",
         message_id=str(post.id),
-        sender=Sender(post.person.id, post.person.name),
+        sender=Author(post.person.id, post.person.name),
         text=post.text,
         date=date,
         reply_to=post.reply_to,

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.errors import DeskRefused
-from gateway.scheduling.dispatcher import Conversation
-from gateway.services import Core
+from gateway.errors import AdminError
+from gateway.scheduling.dispatcher import Dispatcher
+from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from tape.entry import event, load
 from tape.errors import TapeError
@@ -33,22 +33,22 @@ _INBOX: Final = (
 _BOXES: Final = {"in": "inbox", "out": "outbox"}
 
 
-class Desk:
+class LedgerAdmin:
     """Reads the ledger, and changes one row at a time.
 
     Without a conversation nothing runs: what is changed takes effect at the next start.
     """
 
-    def __init__(self, core: Core, conversation: Conversation | None) -> None:
-        self._core = core
-        self._conversation = conversation
+    def __init__(self, services: Services, conversation: Dispatcher | None) -> None:
+        self._services = services
+        self._dispatcher = conversation
 
     async def rows(self, status: str = "", limit: int = 50) -> list[dict[str, Any]]:
         """Return the newest rows of both directions, the newest first; without payloads."""
         values = {"status": status, "limit": max(1, min(limit, MOST_LISTED))}
         found = []
         for short, box in _BOXES.items():
-            rows = await self._core.ledger.store.select(f"ledger.list_{box}", values)
+            rows = await self._services.ledger.store.select(f"ledger.list_{box}", values)
             found += [{**row, "id": f"{short}-{row['id']}"} for row in rows]
         return found
 
@@ -67,36 +67,36 @@ class Desk:
         read = _outbox if short == "out" else _inbox
         read(row)  # what cannot be read is not tried again
         changed = await self._change(short, row, "retry")
-        when = " at the next start" if self._conversation is None else ""
+        when = " at the next start" if self._dispatcher is None else ""
         if short == "out":
-            if self._conversation is not None:
-                self._conversation.send_again(_outbox(changed))
+            if self._dispatcher is not None:
+                self._dispatcher.send_again(_outbox(changed))
             return f"{name} is sent again to {row['chat_id']}{when}"
-        if self._conversation is not None:
-            self._conversation.ask_again(_inbox(changed))
+        if self._dispatcher is not None:
+            self._dispatcher.ask_again(_inbox(changed))
         return f"{name} is asked again in {row['session_id'] or row['chat_id']}{when}"
 
     async def drop(self, name: str) -> str:
         """Let a message be neither answered nor sent; returns what happened."""
         short, row = await self._row(name)
         await self._change(short, row, "drop")
-        if self._conversation is not None and short == "in":
-            self._conversation.forget(int(row["id"]))
-        elif self._conversation is not None:
-            self._conversation.delivery.forget(int(row["id"]))
+        if self._dispatcher is not None and short == "in":
+            self._dispatcher.forget(int(row["id"]))
+        elif self._dispatcher is not None:
+            self._dispatcher.delivery.forget(int(row["id"]))
         return f"{name} is dropped"
 
     async def _change(self, short: str, row: Row, what: str) -> Row:
         unit = Unit()
         unit.run(f"ledger.{what}_{_BOXES[short]}", expect=1, id=row["id"])
         if row["session_id"]:
-            tape = self._core.tapes.session_tape(row["session_id"]).name
+            tape = self._services.tapes.session_tape(row["session_id"]).name
             told = event(f"ledger.{what}", {"row": f"{short}-{row['id']}", "was": row["status"]})
             unit.append(tape, [told])
         try:
-            await self._core.store.commit(unit)
+            await self._services.store.commit(unit)
         except TapeError as cause:
-            raise DeskRefused(
+            raise AdminError(
                 f"{short}-{row['id']} cannot be changed so: its status is {row['status']}"
             ) from cause
         _short, changed = await self._row(f"{short}-{row['id']}")
@@ -105,13 +105,13 @@ class Desk:
     async def _row(self, name: str) -> tuple[str, Row]:
         matched = _ID.fullmatch(name)
         if matched is None:
-            raise DeskRefused(f"{name} is no row: rows are called in-12 or out-34, as listed")
+            raise AdminError(f"{name} is no row: rows are called in-12 or out-34, as listed")
         short = matched[1]
-        found = await self._core.ledger.store.select(
+        found = await self._services.ledger.store.select(
             f"ledger.{_BOXES[short]}_row", {"id": int(matched[2])}
         )
         if not found:
-            raise DeskRefused(f"there is no row {name}; `tapeway ledger list` shows what there is")
+            raise AdminError(f"there is no row {name}; `tapeway ledger list` shows what there is")
         return short, found[0]
 
 
@@ -119,11 +119,11 @@ def _inbox(row: Mapping[str, Any]) -> InboxRow:
     try:
         return InboxRow.read({name: row[name] for name in _INBOX})
     except (TypeError, KeyError, ValueError) as cause:
-        raise DeskRefused(f"in-{row['id']} cannot be read by this version") from cause
+        raise AdminError(f"in-{row['id']} cannot be read by this version") from cause
 
 
 def _outbox(row: Mapping[str, Any]) -> OutboxRow:
     try:
         return OutboxRow.read(row)
     except (TypeError, KeyError, ValueError) as cause:
-        raise DeskRefused(f"out-{row['id']} cannot be read by this version") from cause
+        raise AdminError(f"out-{row['id']} cannot be read by this version") from cause

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 from gateway.context.replay import prompts_of
-from gateway.errors import DeskRefused
-from gateway.services import Core
+from gateway.errors import AdminError
+from gateway.services import Services
 from tape.entry import Entry
 from tape.errors import TapeError
 from tape.fork import INFIX
@@ -47,12 +47,12 @@ class _IndexedStore(Protocol):
     def search_state(self) -> SearchState: ...
 
 
-class TapeDesk:
+class TapeAdmin:
     """Reads the tapes of a gateway; raises DeskRefused with a sentence."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
-        self._store = core.tapes.store
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._store = services.tapes.store
 
     async def tapes(self) -> list[dict[str, Any]]:
         """Return every tape: its session where that is known, name, entries and newest date."""
@@ -72,10 +72,10 @@ class TapeDesk:
         try:
             name.encode()
         except UnicodeEncodeError as cause:
-            raise DeskRefused("the name of a tape is text") from cause
+            raise AdminError("the name of a tape is text") from cause
         sessions = await self._sessions()
-        session = self._core.aliases.get(name, name)
-        own = sessions.get(session, self._core.tapes.session_tape(session).name)
+        session = self._services.aliases.get(name, name)
+        own = sessions.get(session, self._services.tapes.session_tape(session).name)
         for tape in (own, name):
             if tape and len(tape) < MOST_SHOWN and await self._size(tape):
                 return tape
@@ -87,15 +87,15 @@ class TapeDesk:
             query = Query(tape, **{"limit": 50, **_conditions(where, _SHOWS)})
             return [as_line(entry) for entry in await self._store.query(query)]
         except TapeError as refused:
-            raise DeskRefused(str(refused)) from refused
+            raise AdminError(str(refused)) from refused
 
     async def search(self, tape: str, text: str, how: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return what a search of a tape finds; `how` are conditions of `Tape.search`."""
         given = _conditions(how, _SEARCHES)
         try:
-            found = await self._core.tapes.tape(tape).search(text, **given)
+            found = await self._services.tapes.tape(tape).search(text, **given)
         except TapeError as refused:
-            raise DeskRefused(str(refused)) from refused
+            raise AdminError(str(refused)) from refused
         return [as_line(entry) for entry in found]
 
     async def reindex(self) -> dict[str, Any]:
@@ -110,45 +110,47 @@ class TapeDesk:
     async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]:
         """Return what each model call of a turn was shown; see `gateway.context.replay.Shown`."""
         try:
-            return [asdict(shown) for shown in await prompts_of(self._core.tapes.tape(tape), turn)]
+            return [
+                asdict(shown) for shown in await prompts_of(self._services.tapes.tape(tape), turn)
+            ]
         except TapeError as refused:
-            raise DeskRefused(str(refused)) from refused
+            raise AdminError(str(refused)) from refused
 
     def import_to(self, path: Path, session: str, tape: str) -> Import:
         """Return the import of a file onto a session's tape, or one of a name; not begun yet."""
         if bool(session) == bool(tape):
-            raise DeskRefused(
+            raise AdminError(
                 "where to? Give a session (--session telegram:-100123) or the name of a tape"
                 " (--tape NAME), one of them"
             )
-        session = self._core.aliases.get(session, session)
-        name = tape or self._core.tapes.session_tape(session).name
+        session = self._services.aliases.get(session, session)
+        name = tape or self._services.tapes.session_tape(session).name
         return Import(self._store, name, path)
 
     async def know(self, session: str) -> None:
         """Note a session whose tape was imported, so that the tape is listed under it."""
         if session:
-            session = self._core.aliases.get(session, session)
+            session = self._services.aliases.get(session, session)
             unit = Unit()
-            tape = self._core.tapes.session_tape(session).name
+            tape = self._services.tapes.session_tape(session).name
             unit.run("ledger.know_session", session_id=session, tape=tape)
-            await self._core.store.commit(unit)
+            await self._services.store.commit(unit)
 
     def _indexed_store(self) -> _IndexedStore:
         store: object = self._store
         if not isinstance(store, _IndexedStore):
-            raise DeskRefused("these tapes have no index: a search looks through them")
+            raise AdminError("these tapes have no index: a search looks through them")
         return store
 
     async def _sessions(self) -> dict[str, str]:
-        rows = await self._core.ledger.store.select("ledger.sessions", {})
+        rows = await self._services.ledger.store.select("ledger.sessions", {})
         return {row["session_id"]: row["tape"] for row in rows}
 
     async def _size(self, tape: str) -> int:
         try:
             return await self._store.size(tape)
         except TapeError as refused:
-            raise DeskRefused(str(refused)) from refused
+            raise AdminError(str(refused)) from refused
 
     async def _by_prefix(self, name: str, sessions: Mapping[str, str]) -> str:
         shown = name[:80]
@@ -157,10 +159,10 @@ class TapeDesk:
         if len(found) == 1:
             return found[0]
         if found:
-            raise DeskRefused(f"{shown} begins the names of {len(found)} tapes: write more of it")
+            raise AdminError(f"{shown} begins the names of {len(found)} tapes: write more of it")
         near = get_close_matches(shown, list(sessions), n=3)
         hint = f"; the nearest are {', '.join(near)}" if near else ""
-        raise DeskRefused(
+        raise AdminError(
             f"there is no tape or session {shown!r}{hint}: `tapeway tape list` shows what there is"
         )
 
@@ -185,9 +187,9 @@ def _conditions(where: Mapping[str, Any], known: Mapping[str, object]) -> dict[s
         elif type(value) is known.get(name):
             found[name] = value
         else:
-            raise DeskRefused(f"{name[:40]} is no condition of a query, or not with such a value")
+            raise AdminError(f"{name[:40]} is no condition of a query, or not with such a value")
     if found.get("limit", 0) > MOST_SHOWN:
-        raise DeskRefused(
+        raise AdminError(
             f"at most {MOST_SHOWN} entries are shown; `tapeway tape export` gives all of them"
         )
     return found

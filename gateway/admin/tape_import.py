@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
-from gateway.admin.tape_admin import TapeDesk
+from gateway.admin.tape_admin import TapeAdmin
 from tape.importing.importer import Import, Report
 
 TELL_SECONDS: Final = 0.5
@@ -16,7 +16,7 @@ Told = dict[str, Any]
 
 
 async def told_import(
-    desk: TapeDesk, path: Path, session: str, tape: str, *, dry_run: bool
+    desk: TapeAdmin, path: Path, session: str, tape: str, *, dry_run: bool
 ) -> AsyncIterator[Told]:
     """Import a file; gives `{doing, done, of}` now and then, at last `{report, added, there}`.
 
@@ -33,7 +33,7 @@ async def told_import(
         running.cancel()
 
 
-async def _done(desk: TapeDesk, work: Import, session: str, *, dry_run: bool) -> Told:
+async def _done(desk: TapeAdmin, work: Import, session: str, *, dry_run: bool) -> Told:
     report = await work.look()
     added = 0 if dry_run else await work.write()
     if not dry_run:

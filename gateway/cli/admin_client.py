@@ -10,9 +10,9 @@ import httpx2
 
 from gateway.app import running_gateway
 from gateway.cli.chat_client import client_of
-from gateway.errors import DeskRefused, GatewayError
+from gateway.errors import AdminError, GatewayError
 from gateway.home import find_running
-from gateway.services import Core
+from gateway.services import Services
 from gateway.settings import Settings
 
 
@@ -31,7 +31,7 @@ class Remote:
                 f"the gateway of this home does not answer ({type(cause).__name__})"
             ) from cause
         if response.status_code == 422:
-            raise DeskRefused(response.json()["error"])
+            raise AdminError(response.json()["error"])
         if response.status_code != 200:
             raise GatewayError(
                 f"the gateway answered with {response.status_code}: is it a newer one?"
@@ -40,7 +40,7 @@ class Remote:
 
 
 @asynccontextmanager
-async def open_core(settings: Settings) -> AsyncIterator[Remote | Core]:
+async def open_core(settings: Settings) -> AsyncIterator[Remote | Services]:
     """Give the running gateway of this home; where none runs, the parts of one of our own."""
     found = find_running(settings.home_path)
     if found is not None:
@@ -48,4 +48,4 @@ async def open_core(settings: Settings) -> AsyncIterator[Remote | Core]:
             yield Remote(client)
         return
     async with running_gateway(settings, only=[], http=False) as gateway:
-        yield gateway.core
+        yield gateway.services

@@ -21,8 +21,8 @@ from prompt_toolkit.patch_stdout import patch_stdout
 from agent.tools import BUILTIN_TOOLS
 from channels.cli.outbound import Printer
 from channels.room.hub import Json
-from channels.room.routes import Person
-from gateway.cli.chat_client import Link, open_link
+from channels.room.routes import RoomPerson
+from gateway.cli.chat_client import ChatClient, open_link
 from gateway.errors import GatewayError
 from gateway.scheduling.commands import OWN
 from gateway.settings import Settings
@@ -60,13 +60,13 @@ def check_name(session: str) -> None:
         )
 
 
-def me() -> Person:
+def me() -> RoomPerson:
     """Return the person at this terminal."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):
         name = "you"
-    return Person(id="owner", name=name)
+    return RoomPerson(id="owner", name=name)
 
 
 async def _run_once(settings: Settings, text: str, session: str) -> int:
@@ -114,7 +114,7 @@ async def _chat(settings: Settings, session: str) -> int:
 class Screen:
     """Shows a chat's events, and knows whether an answer is on its way."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: ChatClient) -> None:
         self.link = link
         self.opened = anyio.Event()
         self._printer = Printer()
@@ -225,7 +225,7 @@ async def _read_lines(screen: Screen) -> None:
             await screen.settled()
 
 
-def _generator(link: Link) -> AsyncGenerator[Json, None]:
+def _generator(link: ChatClient) -> AsyncGenerator[Json, None]:
     return cast(AsyncGenerator[Json, None], link.events())
 
 

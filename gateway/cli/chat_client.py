@@ -14,14 +14,14 @@ from pydantic import ValidationError
 
 from channels.cli.adapter import CliChannel
 from channels.room.hub import Json
-from channels.room.routes import Person, Post
+from channels.room.routes import Post, RoomPerson
 from gateway.app import running_gateway
 from gateway.errors import GatewayError, HomeInUse
 from gateway.home import Running, find_running
 from gateway.settings import Settings
 
 
-class Link(Protocol):
+class ChatClient(Protocol):
     """A terminal's connection to one of its chats."""
 
     def events(self) -> AsyncIterator[Json]:
@@ -36,7 +36,7 @@ class Link(Protocol):
 class LocalLink:
     """The agent runs in this process."""
 
-    def __init__(self, channel: CliChannel, chat: str, person: Person) -> None:
+    def __init__(self, channel: CliChannel, chat: str, person: RoomPerson) -> None:
         self._channel = channel
         self._chat = chat
         self._person = person
@@ -62,7 +62,7 @@ class LocalLink:
 class RemoteLink:
     """The agent runs in the gateway of this home."""
 
-    def __init__(self, client: httpx2.AsyncClient, chat: str, person: Person) -> None:
+    def __init__(self, client: httpx2.AsyncClient, chat: str, person: RoomPerson) -> None:
         self._client = client
         self._path = f"/api/terminal/{quote(chat, safe='')}"
         self._person = person
@@ -104,7 +104,7 @@ def _told_plainly() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def open_link(settings: Settings, chat: str, person: Person) -> AsyncIterator[Link]:
+async def open_link(settings: Settings, chat: str, person: RoomPerson) -> AsyncIterator[ChatClient]:
     """Connect to the gateway of this home, or run the agent in this process where there is none."""
     found = find_running(settings.home_path)
     if found is not None:

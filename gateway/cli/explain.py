@@ -15,7 +15,7 @@ from gateway.errors import GatewayError
 from gateway.explain.explainer import Explainer
 from gateway.explain.read_only import read_only
 from gateway.explain.render import to_text
-from gateway.explain.report import Story
+from gateway.explain.report import Report
 from gateway.home import find_running
 from gateway.settings import Settings, load_settings
 from tape.errors import TapeError
@@ -35,14 +35,14 @@ def explain(asked: str, as_json: bool) -> int:
     return 0 if story.head else 1
 
 
-def _story(settings: Settings, asked: str) -> Story:
+def _story(settings: Settings, asked: str) -> Report:
     found = find_running(settings.home_path)
     if found is not None:
-        told: Story = import_module("gateway.cli.explain_remote").story_of(found, asked)
+        told: Report = import_module("gateway.cli.explain_remote").story_of(found, asked)
         return told
     path = _database(settings)
     if path is None:
-        story: Story = import_module("gateway.cli.explain_local").story_of(settings, asked)
+        story: Report = import_module("gateway.cli.explain_local").story_of(settings, asked)
         return story
     with read_only(path) as reads:
         return asyncio.run(Explainer(reads, settings).explain(asked))

@@ -8,13 +8,13 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from gateway.errors import GatewayError
-from gateway.explain.report import Story
+from gateway.explain.report import Report
 from gateway.home import Running
 
 SECONDS: Final = 30.0
 
 
-def story_of(found: Running, asked: str) -> Story:
+def story_of(found: Running, asked: str) -> Report:
     """Return what became of a message, as the gateway tells it."""
     address = urlsplit(found.url)
     connection = http.client.HTTPConnection(
@@ -33,4 +33,4 @@ def story_of(found: Running, asked: str) -> Story:
         connection.close()
     if answer.status != 200:
         raise GatewayError(f"the gateway answered with {answer.status}: is it another version?")
-    return Story.from_json(json.loads(body))
+    return Report.from_json(json.loads(body))

@@ -8,13 +8,13 @@ from gateway.hooks.loader import load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import TapewaySpec
 from gateway.settings import Settings
-from gateway.turn.agent_plugin import BuiltinPlugin
+from gateway.turn.agent_plugin import AgentPlugin
 
 
 def show_hooks(_settings: Settings) -> int:
     """Print every hook with its implementations, first to run first; 1 where a plugin failed."""
     runtime = HookRuntime()
-    runtime.register(BuiltinPlugin, "builtin")
+    runtime.register(AgentPlugin, "builtin")
     failures = load_plugins(runtime)
     for name, function in inspect.getmembers(TapewaySpec, inspect.isfunction):
         who = [found.plugin_name for found in runtime.implementations(name)]

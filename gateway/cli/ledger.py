@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import anyio
 
-from gateway.admin.ledger_admin import Desk
+from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.cli.admin_client import Remote, open_core
 from gateway.settings import Settings
 
@@ -21,7 +21,7 @@ COLUMNS = ("id", "status", "account_id", "chat_id", "turn_id", "attempts", "why"
 
 
 class _Desk(Protocol):
-    """What both ways to the ledger offer; see `Desk`."""
+    """What both ways to the ledger offer; see `LedgerAdmin`."""
 
     async def rows(self, status: str = "", limit: int = 50) -> list[dict[str, Any]]: ...
 
@@ -98,4 +98,4 @@ async def _change(settings: Settings, what: str, row: str) -> str:
 @asynccontextmanager
 async def _desk(settings: Settings) -> AsyncIterator[_Desk]:
     async with open_core(settings) as found:
-        yield _RemoteDesk(found) if isinstance(found, Remote) else Desk(found, None)
+        yield _RemoteDesk(found) if isinstance(found, Remote) else LedgerAdmin(found, None)

@@ -11,10 +11,10 @@ import httpx2
 import orjson
 from anyio import open_file
 
-from gateway.admin.tape_admin import TapeDesk
+from gateway.admin.tape_admin import TapeAdmin
 from gateway.admin.tape_import import Told, told_import
 from gateway.cli.admin_client import Remote, open_core
-from gateway.errors import DeskRefused, GatewayError
+from gateway.errors import AdminError, GatewayError
 from gateway.settings import Settings
 
 _PATH: Final = "/api/tapes"
@@ -24,7 +24,7 @@ Line = dict[str, Any]
 
 
 class Tapes(Protocol):
-    """What both ways to the tapes offer; see `TapeDesk`."""
+    """What both ways to the tapes offer; see `TapeAdmin`."""
 
     async def tapes(self) -> list[dict[str, Any]]: ...
 
@@ -45,7 +45,7 @@ class Tapes(Protocol):
     ) -> AsyncIterator[Told]: ...
 
 
-class _LocalTapes(TapeDesk):
+class _LocalTapes(TapeAdmin):
     """The tapes of a gateway of our own."""
 
     def take_in(self, path: Path, session: str, tape: str, *, dry_run: bool) -> AsyncIterator[Told]:
@@ -101,7 +101,7 @@ class _RemoteTapes:
                 async for line in response.aiter_lines():
                     told: Told = orjson.loads(line)
                     if "error" in told:
-                        raise DeskRefused(told["error"])
+                        raise AdminError(told["error"])
                     yield told
         except httpx2.HTTPError as cause:
             raise GatewayError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from channels.message import Shown
+from channels.message import ShownMessage
 from tape.deletions import deleted
 from tape.entry import EVENT, MESSAGE, Entry
 from tape.handle import Tape
@@ -14,12 +14,12 @@ ENTRIES_A_MESSAGE: Final = 4
 """So many entries are read for each message that is wanted: a turn leaves others beside it."""
 
 
-async def read_history(tape: Tape, agent: str, limit: int) -> list[Shown]:
+async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]:
     """Return the newest messages of a chat, oldest of them first."""
     entries = await tape.find(kinds=(MESSAGE, EVENT), limit=limit * ENTRIES_A_MESSAGE, newest=True)
     gone = await deleted(tape, entries[0].id) if entries else set()
     finals = _finals(entries)
-    shown: list[Shown] = []
+    shown: list[ShownMessage] = []
     for entry in entries:
         if entry.kind == MESSAGE and "inbox" in entry.meta and entry.id not in gone:
             shown.append(_person(entry))
@@ -37,9 +37,9 @@ def _finals(entries: Sequence[Entry]) -> Mapping[str, str]:
     }
 
 
-def _person(entry: Entry) -> Shown:
+def _person(entry: Entry) -> ShownMessage:
     meta = entry.meta
-    return Shown(
+    return ShownMessage(
         id=meta["message_id"],
         role="person",
         author_id=meta["author"],
@@ -51,9 +51,9 @@ def _person(entry: Entry) -> Shown:
     )
 
 
-def _ours(entry: Entry, agent: str, finals: Mapping[str, str]) -> Shown:
+def _ours(entry: Entry, agent: str, finals: Mapping[str, str]) -> ShownMessage:
     data: Mapping[str, Any] = entry.payload["data"]
-    return Shown(
+    return ShownMessage(
         id=data["idem"],
         role="agent" if data["kind"] == "answer" else "notice",
         author_id="agent",

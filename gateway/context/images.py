@@ -19,10 +19,10 @@ import anyio.to_thread
 
 from channels.errors import ChannelError, MediaRefused
 from channels.message import Media
-from gateway.context.selection import taken_ids
+from gateway.context.selection import selected_ids
 from gateway.logs import get_log
 from gateway.pipeline.turn import Turn
-from gateway.services import Core
+from gateway.services import Services
 from tape.context import MESSAGE_MEDIA
 from tape.entry import MESSAGE, Entry, event
 
@@ -38,13 +38,13 @@ MIMES: Final = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "
 Message = Mapping[str, Any]
 
 
-async def load_images(core: Core, turn: Turn) -> None:
+async def load_images(services: Services, turn: Turn) -> None:
     """Fetch the images of messages that a turn takes, and write down which there are."""
-    if not core.settings.media.images:
+    if not services.settings.media.images:
         return
     numbers = turn.pictured
     if turn.asked.turn_id:  # resumed: the tape knows what it took
-        numbers = tuple(taken_ids(await turn.tape.find(turn=turn.id)))
+        numbers = tuple(selected_ids(await turn.tape.find(turn=turn.id)))
     if not numbers:
         return
     entries = await turn.tape.entries(numbers)
@@ -65,7 +65,7 @@ async def load_images(core: Core, turn: Turn) -> None:
             continue
         kept = found.setdefault(entry.id, {"images": [], "refused": []})
         try:
-            kept["images"].append(await _fetch(core, entry, media))
+            kept["images"].append(await _fetch(services, entry, media))
         except MediaRefused as refused:
             kept["refused"].append(f"this {media.label} cannot be shown: {refused}")
     events = [event(MESSAGE_MEDIA, {"entry": number, **kept}) for number, kept in found.items()]
@@ -81,10 +81,10 @@ def _images(entry: Entry) -> Iterator[Media]:
             yield Media(**values)
 
 
-async def _fetch(core: Core, entry: Entry, media: Media) -> str:
+async def _fetch(services: Services, entry: Entry, media: Media) -> str:
     """Fetch one image and keep it; returns its reference. Raises MediaRefused."""
-    settings = core.settings.media
-    channel = core.router.channel(str(entry.meta.get("channel", "")))
+    settings = services.settings.media
+    channel = services.router.channel(str(entry.meta.get("channel", "")))
     if channel is None or "media" not in channel.capabilities:
         raise MediaRefused("its channel is not there")
     data = b""
@@ -103,7 +103,7 @@ async def _fetch(core: Core, entry: Entry, media: Media) -> str:
         raise MediaRefused("it is larger than it was said to be")
     suffix = await anyio.to_thread.run_sync(_check, data, settings.pixels)
     name = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
-    folder = core.settings.home_path / "media"
+    folder = services.settings.home_path / "media"
     try:
         await anyio.to_thread.run_sync(_keep, folder, name, data)
     except OSError as cause:

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from channels.message import InboundMessage
-from gateway.context.room_memory import ChatRoom, Rooms, said_of, told_link
+from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta, said_of
 from gateway.logs import get_log
 from gateway.scheduling.debounce import Key
-from gateway.services import Core
+from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
-from tape.linking import Link, Said
+from tape.linking import LaneLink, Utterance
 from tape.linking.utterance import THREAD, starts
 
 
 @dataclass(slots=True)
-class Known:
+class BatchIndex:
     """What is known of a batch that is being taken in.
 
     messages  the lanes of its messages and whether they ask, by account, chat and message
@@ -51,7 +51,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class LaneAssignment:
     """Where a message belongs.
 
     lane     the conversation; None where the chat has one
@@ -63,7 +63,7 @@ class Placed:
     replied: bool
     link: dict[str, Any] | None = None
     handle: str = ""
-    _heard: tuple[ChatRoom, Said, Link] | None = None
+    _heard: tuple[RoomMemory, Utterance, LaneLink] | None = None
 
     def hear(self) -> None:
         """Let the room remember the message: it is going on the tape."""
@@ -79,24 +79,26 @@ class Placed:
                 room.entries[said.key] = entry_id
 
 
-class Lanes:
+class LaneAssigner:
     """Names the lanes of messages."""
 
-    def __init__(self, core: Core, rooms: Rooms, pending: Pending) -> None:
-        self._core = core
+    def __init__(self, services: Services, rooms: RoomMemories, pending: Pending) -> None:
+        self._services = services
         self._rooms = rooms
         self._pending = pending
 
-    async def place(self, row: InboxRow, session_id: str, tape: str, known: Known) -> Placed:
+    async def place(
+        self, row: InboxRow, session_id: str, tape: str, known: BatchIndex
+    ) -> LaneAssignment:
         """Find the conversation of a message.
 
         A message without thread or reply that is collected with others takes their lane.
         """
         said = row.message
         replied, replied_lane = await self._replied(row, known)
-        mode = self._core.settings.context.mode
+        mode = self._services.settings.context.mode
         if mode == "anchor" or (mode == "auto" and said.chat_kind == "private"):
-            return Placed(None, replied)
+            return LaneAssignment(None, replied)
         room = await self._rooms.of(tape)
         people = room.people(said)
         heard = said_of(said, row.id, people)
@@ -105,11 +107,11 @@ class Lanes:
             link = _linked(room, heard, replied_lane)
             if said.addressed and self._is_anothers(room, heard, link, row, session_id, known):
                 link = starts(heard, "asked while another's question is answered")
-        told = told_link(link, people, said.chat_id)
-        return Placed(link.lane, replied, told, said.sender.handle, (room, heard, link))
+        told = link_meta(link, people, said.chat_id)
+        return LaneAssignment(link.lane, replied, told, said.sender.handle, (room, heard, link))
 
     def collect(
-        self, known: Known, session_id: str, said: InboundMessage, lane: str | None
+        self, known: BatchIndex, session_id: str, said: InboundMessage, lane: str | None
     ) -> None:
         """Let what an author says next in a batch go with a question that will be collected."""
         if said.addressed and lane is not None and self._pending.waits(said):
@@ -117,12 +119,12 @@ class Lanes:
 
     def _is_anothers(
         self,
-        room: ChatRoom,
-        said: Said,
-        link: Link,
+        room: RoomMemory,
+        said: Utterance,
+        link: LaneLink,
         row: InboxRow,
         session_id: str,
-        known: Known,
+        known: BatchIndex,
     ) -> bool:
         """Tell whether a question would wait for the answer to somebody else's.
 
@@ -138,44 +140,44 @@ class Lanes:
         )
         return asked_now or self._pending.busy(session_id, link.lane)
 
-    async def _replied(self, row: InboxRow, known: Known) -> tuple[bool, str | None]:
+    async def _replied(self, row: InboxRow, known: BatchIndex) -> tuple[bool, str | None]:
         said = row.message
         if not said.reply_to:
             return False, None
         key = (row.account_id, said.chat_id, said.reply_to)
         if key in known.messages:
             return True, known.messages[key][0]
-        return await self._core.ledger.lane_of(*key)
+        return await self._services.ledger.lane_of(*key)
 
     async def _given(
-        self, row: InboxRow, session_id: str, known: Known, replied_lane: str | None
-    ) -> Link | None:
+        self, row: InboxRow, session_id: str, known: BatchIndex, replied_lane: str | None
+    ) -> LaneLink | None:
         """Return the link that needs no linker; None: it does."""
         said = row.message
         if said.thread_id:
             lane = await self._lane_of_thread(row, said.thread_id, known)
-            return Link(lane, _key(said, said.reply_to), "thread")
+            return LaneLink(lane, _key(said, said.reply_to), "thread")
         if said.reply_to:
             lane = replied_lane or f"reply:{said.reply_to}"
-            return Link(lane, _key(said, said.reply_to), "reply")
+            return LaneLink(lane, _key(said, said.reply_to), "reply")
         burst = (session_id, said.thread_id, said.sender.id)
         pending = known.bursts.get(burst) or self._pending.lane_of(burst)
-        return Link(pending, None, "said at once with others") if pending else None
+        return LaneLink(pending, None, "said at once with others") if pending else None
 
-    async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: Known) -> str:
+    async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: BatchIndex) -> str:
         """Name a thread; one that an answer opened goes on with the conversation answered."""
         own = f"{THREAD}{thread_id}"
-        channel = self._core.router.channel(row.message.channel)
+        channel = self._services.router.channel(row.message.channel)
         if channel is None or not channel.traits.answers_open_threads:
             return own
         key = (row.account_id, row.message.chat_id, thread_id)
         if key in known.messages:
             lane, asked = known.messages[key]
             return lane if lane and asked else own
-        return await self._core.ledger.lane_of_question(*key) or own
+        return await self._services.ledger.lane_of_question(*key) or own
 
 
-def _linked(room: ChatRoom, said: Said, replied_lane: str | None) -> Link:
+def _linked(room: RoomMemory, said: Utterance, replied_lane: str | None) -> LaneLink:
     """Ask the linker; a fault in it costs a message no more than a conversation of its own."""
     try:
         return room.link(said, replied_lane)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.loop import as_prompt, digest
-from gateway.errors import DeskRefused
+from gateway.errors import AdminError
 from tape.context import LATEST, Message, to_messages, view_entries
 from tape.entry import Entry, dump
 from tape.handle import Tape
-from tape.snapshot import PastTape
+from tape.snapshot import TapeSnapshot
 
 STEP: Final = "loop.step"
 PROMPT: Final = "prompt.system"
@@ -22,7 +22,7 @@ DIFFERENT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ReplayedPrompt:
     """The prompt of one model call.
 
     exact    whether it is what was sent, byte for byte, by the mark that was recorded then
@@ -38,7 +38,7 @@ class Shown:
     messages: tuple[Message, ...]
 
 
-async def prompts_of(tape: Tape, turn: str) -> list[Shown]:
+async def prompts_of(tape: Tape, turn: str) -> list[ReplayedPrompt]:
     """Return the prompts of a turn's model calls, in order; raises DeskRefused for no such turn.
 
     A view that a plugin built is not known to the tape: it is told as not exact.
@@ -46,21 +46,21 @@ async def prompts_of(tape: Tape, turn: str) -> list[Shown]:
     own = await tape.find(turn=turn)
     steps = [entry for entry in own if entry.name == STEP]
     if not own:
-        raise DeskRefused(f"this tape has no turn {turn}; `tapeway tape show` lists its entries")
+        raise AdminError(f"this tape has no turn {turn}; `tapeway tape show` lists its entries")
     return [await _again(tape, turn, own, step) for step in steps]
 
 
-async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Shown:
+async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> ReplayedPrompt:
     data = step.payload["data"]  # an import may have put anything there
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     upto = data.get("upto")
-    then = PastTape(tape, upto if type(upto) is int else step.id - 1)
+    then = TapeSnapshot(tape, upto if type(upto) is int else step.id - 1)
     entries = await view_entries(then, LATEST, lane, turn)
     system = await _system(tape, data.get("system_entry"))
     shown = to_messages(entries)
     prompts = [as_prompt(shown, system, strict_roles=strict) for strict in (False, True)]
     exact = [prompt for prompt in prompts if digest(dump(prompt)) == data.get("prompt")]
-    return Shown(
+    return ReplayedPrompt(
         step=data["step"] if type(data.get("step")) is int else 0,
         status=str(data.get("status", "")),
         exact=bool(exact),

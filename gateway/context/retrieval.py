@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from channels.message import InboundMessage
-from gateway.context.room_memory import Rooms, key_of
-from gateway.context.selection import Near
+from gateway.context.room_memory import RoomMemories, key_of
+from gateway.context.selection import Nearby
 from gateway.logs import get_log
 from tape.construct.keywords import words_of_task
 from tape.context import RESET
@@ -26,9 +26,9 @@ SHORTEST: Final = 4
 """Shorter words of letters say little; a character that stands alone is a word."""
 
 
-async def near(
-    rooms: Rooms, tape: Tape, message: InboundMessage, inbox_id: int, text: str, most: int
-) -> Near:
+async def find_nearby(
+    rooms: RoomMemories, tape: Tape, message: InboundMessage, inbox_id: int, text: str, most: int
+) -> Nearby:
     """Return what is known of a message beside its lane: from the room, and from long ago.
 
     `text` is what it asks, `most` how many old entries; these are looked for while its conversation
@@ -38,9 +38,9 @@ async def near(
     key = key_of(message, inbox_id)
     heard = room.room.by_key.get(key)
     if heard is None:
-        return Near(thread=message.thread_id)
+        return Nearby(thread=message.thread_id)
     opened_on = room.entries.get(f"{message.chat_id}/{message.thread_id}", 0)
-    known = Near(thread=message.thread_id, opened_on=opened_on)
+    known = Nearby(thread=message.thread_id, opened_on=opened_on)
     if room.whole(key):
         return replace(known, whole=True)
     if not room.is_young(key):

@@ -15,8 +15,8 @@ from channels.message import InboundMessage
 from gateway.context.selection import HANDFUL
 from gateway.logs import get_log
 from tape.entry import MESSAGE, Entry, parse_date
-from tape.errors import NumbersUnfit
-from tape.linking import Link, Linker, Room, Said
+from tape.errors import WeightsInvalid
+from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
 from tape.linking.room import WINDOW, Heard
 from tape.linking.utterance import AGENT
 from tape.service import TapeService
@@ -46,7 +46,7 @@ FEWEST: Final = 6
 """Of fewer messages nobody can tell whether one conversation fills the room."""
 
 
-class ChatRoom:
+class RoomMemory:
     """A linker's room, with the entries of its messages.
 
     alone    whether all that is remembered was said by one person and the agent
@@ -54,7 +54,7 @@ class ChatRoom:
     """
 
     def __init__(self, linker: Linker, entries: Iterable[Entry] = ()) -> None:
-        self.room = Room()
+        self.room = LinkerRoom()
         self.alone = True
         self.filling: str | None = None
         self.entries: dict[str, int] = {}
@@ -66,16 +66,16 @@ class ChatRoom:
                 self._remember(*found, entry.id, str(entry.meta.get("handle", "")))
         self._judge()
 
-    def link(self, said: Said, replied_lane: str | None) -> Link:
+    def link(self, said: Utterance, replied_lane: str | None) -> LaneLink:
         """Find the conversation of a message; the room stays as it is."""
         return self.linker.link(self.room, said, replied_lane)
 
-    def hear(self, said: Said, link: Link, entry_id: int = 0, handle: str = "") -> None:
+    def hear(self, said: Utterance, link: LaneLink, entry_id: int = 0, handle: str = "") -> None:
         """Remember a message and its link; its entry may be told later."""
         self._remember(said, link, entry_id, handle)
         self._judge()
 
-    def _remember(self, said: Said, link: Link, entry_id: int, handle: str) -> None:
+    def _remember(self, said: Utterance, link: LaneLink, entry_id: int, handle: str) -> None:
         self.room.add(said, link)
         if entry_id:
             self.entries[said.key] = entry_id
@@ -145,20 +145,20 @@ class ChatRoom:
         return lane if most / len(recent) > enough else None
 
 
-class Rooms:
+class RoomMemories:
     """The rooms of the chats that talked last."""
 
     def __init__(self, tapes: TapeService, linker: Linker) -> None:
         self._tapes = tapes
         self.linker = linker
-        self._rooms: OrderedDict[str, ChatRoom] = OrderedDict()
+        self._rooms: OrderedDict[str, RoomMemory] = OrderedDict()
         self._asked = 0
 
-    async def of(self, tape: str) -> ChatRoom:
+    async def of(self, tape: str) -> RoomMemory:
         """Return the room of a tape, read from it where it is not remembered."""
         room = self._rooms.get(tape)
         if room is None:
-            made = ChatRoom(self.linker, await self._newest(tape))
+            made = RoomMemory(self.linker, await self._newest(tape))
             room = self._rooms.setdefault(tape, made)
         self._rooms.move_to_end(tape)
         self._asked += 1
@@ -200,7 +200,7 @@ def open_linker() -> Linker:
     """Return the linker with its model, or, where its file is unfit, with its rules alone."""
     try:
         return Linker.shipped()
-    except NumbersUnfit as unfit:
+    except WeightsInvalid as unfit:
         get_log().error("linker.rules_only", why=str(unfit))
         return Linker()
 
@@ -213,9 +213,9 @@ def key_of(message: InboundMessage, inbox_id: int) -> str:
     return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
 
 
-def said_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Said:
+def said_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Utterance:
     """Return a message as a linker is told of it."""
-    return Said(
+    return Utterance(
         key=key_of(message, inbox_id),
         at=parse_date(message.date).timestamp(),
         author=message.sender.id,
@@ -227,7 +227,7 @@ def said_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Sa
     )
 
 
-def told_link(link: Link, people: Sequence[str], chat: str) -> dict[str, Any]:
+def link_meta(link: LaneLink, people: Sequence[str], chat: str) -> dict[str, Any]:
     """Return a link as the meta of its message's entry tells it: messages by the platform's ids."""
     parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
     told = {"parent": parent, "why": link.why, "to": list(people)}
@@ -240,7 +240,7 @@ def _is_said(entry: Entry) -> bool:
     return bool(said) and isinstance(meta.get("lane"), str) and "command" not in meta
 
 
-def _read(entry: Entry, room: Room) -> tuple[Said, Link] | None:
+def _read(entry: Entry, room: LinkerRoom) -> tuple[Utterance, LaneLink] | None:
     """Read a message and its link from an entry; None for what is none, or not as we write it."""
     if not _is_said(entry):
         return None
@@ -254,11 +254,11 @@ def _read(entry: Entry, room: Room) -> tuple[Said, Link] | None:
         return None  # imported, or of another version: one entry stops no chat
 
 
-def _theirs(meta: Mapping[str, Any]) -> tuple[Said, Link]:
+def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:
     chat = str(meta.get("chat", ""))
     told = meta.get("link") or {}
     reply_to, parent = meta.get("reply_to"), told.get("parent")
-    said = Said(
+    said = Utterance(
         key=f"{chat}/{meta.get('message_id') or 'in-' + str(meta['inbox'])}",
         at=parse_date(meta["said_at"]).timestamp(),
         author=str(meta.get("author", "")),
@@ -270,17 +270,19 @@ def _theirs(meta: Mapping[str, Any]) -> tuple[Said, Link]:
     )
     if parent and "/" not in parent and not parent.startswith(OURS):
         parent = f"{chat}/{parent}"
-    return said, Link(meta["lane"], parent, str(told.get("why", "")))
+    return said, LaneLink(meta["lane"], parent, str(told.get("why", "")))
 
 
-def _ours(room: Room, lane: str, turn: str, text: str, at: float) -> tuple[Said, Link]:
+def _ours(
+    room: LinkerRoom, lane: str, turn: str, text: str, at: float
+) -> tuple[Utterance, LaneLink]:
     """Return an answer of the agent: to the last person who spoke in its lane."""
     known = room.lanes.get(lane)
     people = [heard for heard in known.heard if not heard.agent] if known else []
     asked = people[-1] if people else None
     to = (asked.author,) if asked else ()
-    said = Said(f"{OURS}{turn}", at, AGENT, "", text, to, agent=True)
-    return said, Link(lane, asked.key if asked else None, "an answer")
+    said = Utterance(f"{OURS}{turn}", at, AGENT, "", text, to, agent=True)
+    return said, LaneLink(lane, asked.key if asked else None, "an answer")
 
 
 def _names(name: str, handle: str) -> set[str]:

@@ -16,10 +16,10 @@ from agent.anchors import HINT
 from agent.loop import OVERFLOW_NOTICED
 from tape.context import (
     LATEST,
+    edit_as_message,
     is_edit,
     is_take,
     to_messages,
-    told_edit,
     view_entries,
     waits,
 )
@@ -27,7 +27,7 @@ from tape.deletions import deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.handle import Tape
 from tape.linking.utterance import THREAD
-from tape.snapshot import PastTape
+from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
 
 LOOK_BACK: Final = 400
@@ -43,7 +43,7 @@ where nothing is known of the room, with the last few of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Takes:
+class Selection:
     """What a turn shows: `include` from other lanes, then `takes` from its own, in this order.
 
     `pictured` are those of them, the questions apart, that came with images. `whole`: the view is
@@ -57,7 +57,7 @@ class Takes:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class Nearby:
     """What is known of a question beside its lane.
 
     whole      its conversation fills the room: all that was said there comes along
@@ -74,17 +74,17 @@ class Near:
     thread: str | None = None
 
 
-NOTHING_NEAR: Final = Near()
+NOTHING_NEAR: Final = Nearby()
 
 
-async def choose_takes(
+async def select_messages(
     tape: Tape,
     lane: str | None,
     asked: Sequence[int],
     waiting: Collection[int],
     budget: int,
-    near: Near = NOTHING_NEAR,
-) -> Takes:
+    near: Nearby = NOTHING_NEAR,
+) -> Selection:
     """Return what a new turn takes, the questions last.
 
     `waiting` are the entries that wait for turns of their own, `budget` is in tokens; the
@@ -99,7 +99,7 @@ async def choose_takes(
         limit=LOOK_BACK,
         newest=True,
     )
-    taken = set(taken_ids(recent))
+    taken = set(selected_ids(recent))
     gone = await deleted(tape, after)
     settled = taken | gone | set(waiting) | set(asked)
     unseen = set(waiting) | set(asked)
@@ -116,10 +116,10 @@ async def choose_takes(
         include = _newest_within([e for e in room if e.id not in settled], budget - _cost(kept))
     pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
     takes = (*(entry.id for entry in kept), *asked)
-    return Takes(tuple(entry.id for entry in include), takes, pictured, near.whole)
+    return Selection(tuple(entry.id for entry in include), takes, pictured, near.whole)
 
 
-async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
+async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
     """Return what a turn takes again after its anchor, in the order in which it is shown.
 
     The questions always; of its calls with their results, then of its other messages, the newest
@@ -127,7 +127,7 @@ async def choose_retakes(tape: Tape, turn: str, asked: Sequence[int], budget: in
     half the budget holds it, so that the conversation can go on before it is cut again.
     """
     own = await tape.find(turn=turn)
-    earlier = [number for number in taken_ids(own) if number not in asked]
+    earlier = [number for number in selected_ids(own) if number not in asked]
     found = await tape.entries([*dict.fromkeys(earlier), *asked])
     messages = {n: entry for n, entry in found.items() if entry.kind == MESSAGE or is_edit(entry)}
     steps = [entry for entry in own if entry.kind in (MESSAGE, TOOL_CALL, TOOL_RESULT)]
@@ -148,8 +148,8 @@ async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Ent
     if not anchors or anchors[-1].name != OVERFLOW_NOTICED:
         return []  # how far too long the prompt was, a provider does not tell
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
-    shown = await view_entries(PastTape(tape, anchors[-1].id - 1), LATEST, lane, turn)
-    mine = {*taken_ids(own), *(entry.id for entry in own)}
+    shown = await view_entries(TapeSnapshot(tape, anchors[-1].id - 1), LATEST, lane, turn)
+    mine = {*selected_ids(own), *(entry.id for entry in own)}
     return [
         entry
         for entry in shown
@@ -157,7 +157,7 @@ async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Ent
     ]
 
 
-def taken_ids(entries: Iterable[Entry]) -> list[int]:
+def selected_ids(entries: Iterable[Entry]) -> list[int]:
     """Return the ids that the takes among some entries name, in their order."""
     return [
         number
@@ -183,7 +183,7 @@ async def _begin(tape: Tape, anchor: Entry) -> int:
 
 
 async def _elsewhere(
-    tape: Tape, lane: str, near: Near, after: int, *, few: bool, first: bool
+    tape: Tape, lane: str, near: Nearby, after: int, *, few: bool, first: bool
 ) -> list[Entry]:
     """Return what comes along from other lanes: what seems to belong to this one, else the last few
     messages of the room, or all of them where one conversation fills it.
@@ -205,7 +205,7 @@ async def _elsewhere(
     ]
 
 
-def _may_leave(entry: Entry, near: Near) -> bool:
+def _may_leave(entry: Entry, near: Nearby) -> bool:
     """Tell whether a message may be shown outside of its thread: some threads are private."""
     lane = str(entry.meta.get("lane"))
     threads = (
@@ -232,7 +232,7 @@ def _tells(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bo
     edited = entry.payload["data"]["entry"]
     if edited in unseen:
         return False
-    takes = [take.id for take in recent if is_take(take) and edited in taken_ids([take])]
+    takes = [take.id for take in recent if is_take(take) and edited in selected_ids([take])]
     if takes:
         return max(takes) < entry.id
     return all(other.id != edited for other in recent)  # taken long ago, or not at all yet
@@ -262,4 +262,4 @@ def _newest_within(entries: Sequence[Entry], budget: int, *, together: bool = Fa
 
 
 def _cost(entries: Iterable[Entry]) -> int:
-    return estimate(to_messages(told_edit(e) if is_edit(e) else e for e in entries))
+    return estimate(to_messages(edit_as_message(e) if is_edit(e) else e for e in entries))

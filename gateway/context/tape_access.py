@@ -11,22 +11,22 @@ from collections.abc import Callable
 from typing import Final
 
 from agent.tool import Role
-from gateway.pipeline.turn import Asked
-from gateway.services import Core
+from gateway.pipeline.turn import Question
+from gateway.services import Services
 from tape.handle import Tape
 
 _CHAT: Final = re.compile(r"[a-z][a-z0-9_-]*:\S{1,200}")
 
 
-def other_tapes(core: Core, asked: Asked) -> Callable[[str], Tape | None]:
+def other_tapes(services: Services, asked: Question) -> Callable[[str], Tape | None]:
     """Return how the asker of a question reaches a tape by `channel:chat`; None: not at all."""
 
     def tape_of(chat: str) -> Tape | None:
-        session_id = core.aliases.get(chat, chat)
+        session_id = services.aliases.get(chat, chat)
         if session_id == asked.session_id:
-            return core.tapes.tape(asked.tape)
+            return services.tapes.tape(asked.tape)
         if asked.role < Role.OWNER or asked.message.chat_kind != "private":
             return None
-        return core.tapes.session_tape(session_id) if _CHAT.fullmatch(chat) else None
+        return services.tapes.session_tape(session_id) if _CHAT.fullmatch(chat) else None
 
     return tape_of

@@ -33,7 +33,7 @@ _SIGHT: Final = re.compile(
 FOREVER: Final = float("inf")
 
 
-class SeeingModel:
+class VisionModel:
     """Shows a model the images of its messages."""
 
     def __init__(self, inner: ChatModel, home: Path) -> None:

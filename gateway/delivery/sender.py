@@ -24,9 +24,9 @@ from channels.errors import (
     SendRefused,
 )
 from channels.message import Receipt
-from gateway.keyed_queue import InOrder, Spawn
+from gateway.keyed_queue import KeyedQueue, Spawn
 from gateway.logs import get_log
-from gateway.services import Core
+from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow
 from tape.entry import event, parse_date
 from tape.errors import StoreUnavailable
@@ -45,7 +45,7 @@ RESENT: Final = "(sent again after an interruption)\n\n"
 Chat = tuple[str, str, str]
 
 
-class _Doubt:
+class _Outcome:
     """Whether a message may be there already, or its draft, of which nobody knows the place.
 
     of_sending      a send of the message itself may have been made
@@ -69,12 +69,12 @@ class _Doubt:
         self.of_sending = self._of_draft = False
 
 
-class Delivery:
+class OutboxSender:
     """Sends the rows of the outbox."""
 
-    def __init__(self, core: Core, spawn: Spawn) -> None:
-        self._core = core
-        self._chats: InOrder[Chat] = InOrder("delivery", spawn)
+    def __init__(self, services: Services, spawn: Spawn) -> None:
+        self._services = services
+        self._chats: KeyedQueue[Chat] = KeyedQueue("delivery", spawn)
         self._queued: set[int] = set()
         self._forgotten: set[int] = set()
 
@@ -105,7 +105,7 @@ class Delivery:
         if row.id in self._forgotten:
             self._forgotten.discard(row.id)
             return
-        channel = self._core.router.channel(row.message.channel)
+        channel = self._services.router.channel(row.message.channel)
         if channel is None:
             await self._end(row, "dead", f"no channel is named {row.message.channel}")
             return
@@ -115,7 +115,7 @@ class Delivery:
 
     async def _send(self, channel: Channel, row: OutboxRow) -> list[Receipt] | None:
         """Send until it is sent (the receipts) or will never be (None, and that is recorded)."""
-        doubt = _Doubt(row, channel)
+        doubt = _Outcome(row, channel)
         tries = copies = waits = 0
         while tries < MOST_TRIES:
             if doubt and not self._is_repeatable(channel, row):
@@ -126,11 +126,11 @@ class Delivery:
                     doubt.clear()
                 elif not doubt.of_sending:
                     doubt.clear()  # at worst a beginning of it stands there
-                elif self._core.settings.delivery.ambiguous == "hold":
+                elif self._services.settings.delivery.ambiguous == "hold":
                     await self._end(row, "ambiguous", "nobody knows whether it arrived")
                     return None
                 else:
-                    row = marked(row)
+                    row = with_resend_note(row)
             try:
                 repeatable = self._is_repeatable(channel, row)
                 row = replace(row, message=await channel.prepare(row.message))
@@ -143,15 +143,15 @@ class Delivery:
                 raise  # the process ends
             except SendDelayed as later:
                 await self._write_unsent(row, doubt)
-                await self._core.clock.sleep(later.retry_after)
+                await self._services.clock.sleep(later.retry_after)
             except ChannelDown:
                 await self._write_unsent(row, doubt)
-                await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(waits, 6) / 2))
+                await self._services.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(waits, 6) / 2))
                 waits += 1
             except PlaceGone:
                 if row.message.edits is None:  # a place that is gone again and again
                     tries += 1
-                    await self._core.clock.sleep(min(LONGEST_WAIT, 2.0**tries / 2))
+                    await self._services.clock.sleep(min(LONGEST_WAIT, 2.0**tries / 2))
                 row = await self._write_unplaced(row, doubt)
             except ChannelUnfit as unfit:
                 await self._write_unsent(row, doubt)
@@ -169,7 +169,7 @@ class Delivery:
                 if not known:
                     get_log().error("delivery.failed", idem=row.message.idem, exc_info=cause)
                 if not self._is_held(channel, row):
-                    await self._core.clock.sleep(min(LONGEST_WAIT, 2.0 ** (tries + copies) / 2))
+                    await self._services.clock.sleep(min(LONGEST_WAIT, 2.0 ** (tries + copies) / 2))
         await self._end(row, "dead", f"it could not be sent in {tries + copies} tries")
         return None
 
@@ -177,7 +177,7 @@ class Delivery:
         """Tell whether a message that may have arrived is kept back for a person to decide."""
         if self._is_repeatable(channel, row) or "lookup" in channel.capabilities:
             return False
-        return self._core.settings.delivery.ambiguous == "hold"
+        return self._services.settings.delivery.ambiguous == "hold"
 
     def _is_repeatable(self, channel: Channel, row: OutboxRow) -> bool:
         """Tell whether sending a second time shows the message once."""
@@ -187,7 +187,7 @@ class Delivery:
         if "idempotent_send" not in channel.capabilities or window is None or not row.message.date:
             return False
         # Its first send was no earlier than it was written.
-        age = (self._core.clock.now() - parse_date(row.message.date)).total_seconds()
+        age = (self._services.clock.now() - parse_date(row.message.date)).total_seconds()
         return 0 <= age < window
 
     async def _look_up(self, channel: Channel, row: OutboxRow) -> list[Receipt] | None:
@@ -196,7 +196,7 @@ class Delivery:
         What cannot be found out now is asked again for as long as it takes; None where it may not.
         """
         waits = 0
-        await self._core.clock.sleep(LOOK_AFTER)
+        await self._services.clock.sleep(LOOK_AFTER)
         while True:
             pause = min(LONGEST_WAIT, 2.0 ** min(waits, 6))
             try:
@@ -212,24 +212,28 @@ class Delivery:
                 get_log().info("delivery.looked_up", idem=row.message.idem, found=bool(found))
                 return found
             waits += 1
-            await self._core.clock.sleep(pause)
+            await self._services.clock.sleep(pause)
 
     async def _write_sending(self, row: OutboxRow) -> None:
-        await self._core.persist.until_stored("delivery", lambda: self._core.ledger.sending(row))
+        await self._services.persist.retrying(
+            "delivery", lambda: self._services.ledger.sending(row)
+        )
 
-    async def _write_unsent(self, row: OutboxRow, doubt: _Doubt) -> None:
+    async def _write_unsent(self, row: OutboxRow, doubt: _Outcome) -> None:
         """Write down that a send is known not to have happened: a restart just makes it.
 
         Where an earlier one may have arrived, it stays one that is under way.
         """
         if not doubt.of_sending:
-            await self._core.persist.until_stored("delivery", lambda: self._core.ledger.unsent(row))
+            await self._services.persist.retrying(
+                "delivery", lambda: self._services.ledger.unsent(row)
+            )
 
-    async def _write_unplaced(self, row: OutboxRow, doubt: _Doubt) -> OutboxRow:
+    async def _write_unplaced(self, row: OutboxRow, doubt: _Outcome) -> OutboxRow:
         """Write down that the draft is gone: from now on it is a send like any other."""
         unsure = doubt.of_sending
-        await self._core.persist.until_stored(
-            "delivery", lambda: self._core.ledger.unplaced(row, unsure=unsure)
+        await self._services.persist.retrying(
+            "delivery", lambda: self._services.ledger.unplaced(row, unsure=unsure)
         )
         return replace(row, platform_id=None, message=replace(row.message, edits=None))
 
@@ -237,21 +241,21 @@ class Delivery:
         """Record the receipt; the send is never repeated because its record failed."""
         unit = Unit()
         first = receipts[0].platform_id if receipts else None
-        self._core.ledger.sent(unit, row, first)
+        self._services.ledger.sent(unit, row, first)
         ids = [receipt.platform_id for receipt in receipts]
         self._tell(unit, row, "send.receipt", platform_ids=ids)
-        await self._core.persist.until_stored("receipt", lambda: self._core.store.commit(unit))
+        await self._services.persist.retrying("receipt", lambda: self._services.store.commit(unit))
 
     async def _end(self, row: OutboxRow, status: str, why: str) -> None:
         get_log().error("delivery.given_up", idem=row.message.idem, status=status, why=why)
         unit = Unit()
-        self._core.ledger.end_send(unit, row, status, why)
+        self._services.ledger.end_send(unit, row, status, why)
         self._tell(unit, row, f"send.{status}", why=why)
-        await self._core.persist.until_stored("receipt", lambda: self._core.store.commit(unit))
+        await self._services.persist.retrying("receipt", lambda: self._services.store.commit(unit))
 
     def _tell(self, unit: Unit, row: OutboxRow, name: str, **data: object) -> None:
         meta = {key: value for key, value in (("turn", row.turn_id), ("lane", row.lane)) if value}
-        tape = self._core.tapes.session_tape(row.session_id).name
+        tape = self._services.tapes.session_tape(row.session_id).name
         told = event(name, {"idem": row.message.idem, **data}, **meta)
         unit.append(tape, [told], key=f"{name}:{row.message.idem}")
 
@@ -260,7 +264,7 @@ def _always_idempotent(channel: Channel) -> bool:
     return "idempotent_send" in channel.capabilities and channel.traits.idempotent_for is None
 
 
-def marked(row: OutboxRow) -> OutboxRow:
+def with_resend_note(row: OutboxRow) -> OutboxRow:
     """Return a row whose text says, once, that it may have arrived before."""
     if is_marked(row):
         return row

@@ -11,7 +11,7 @@ from typing import Final
 from gateway.logs import get_log
 from gateway.settings import Settings
 from tape.search.embedder import Embedder
-from tape.search.semantic import Meaning
+from tape.search.semantic import SemanticIndex
 from tape.store import TapeStore
 
 EMBEDDERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -33,12 +33,12 @@ def make_embedder(settings: Settings) -> Embedder | None:
     return make(settings)
 
 
-def open_meaning(settings: Settings, store: TapeStore) -> Meaning | None:
+def open_meaning(settings: Settings, store: TapeStore) -> SemanticIndex | None:
     """Open the search by meaning; None where the settings name no embedder."""
     embedder = make_embedder(settings)
     if embedder is None:
         return None
-    return Meaning(store, embedder, _database(settings), tell=_tell)
+    return SemanticIndex(store, embedder, _database(settings), tell=_tell)
 
 
 def _database(settings: Settings) -> Path:

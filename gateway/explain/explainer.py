@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateway.explain.lookup import MOST, Found, find
+from gateway.explain.lookup import MOST, Match, find
 from gateway.explain.message_report import (
     first_of,
     head_of,
     is_about_another,
+    message_lines,
     payload_of,
-    tell_message,
 )
-from gateway.explain.report import Line, StoreReads, Story, quoted, secrets_of, without_secrets
-from gateway.explain.turn_report import tell_send, tell_turn
+from gateway.explain.report import (
+    Report,
+    ReportLine,
+    StoreReads,
+    quoted,
+    secrets_of,
+    without_secrets,
+)
+from gateway.explain.turn_report import tell_send, turn_lines
 from gateway.settings import Settings
 from tape.entry import Entry, dump
 from tape.unit_of_work import Row
@@ -26,33 +33,33 @@ class Explainer:
         self._reads = reads
         self._secrets = secrets_of(settings)
 
-    async def explain(self, asked: str) -> Story:
+    async def explain(self, asked: str) -> Report:
         """Tell what became of a message, and why."""
         found = await find(self._reads, asked)
         story = await self._story(asked, found)
-        return Story.from_json(without_secrets(story.to_json(), self._secrets))
+        return Report.from_json(without_secrets(story.to_json(), self._secrets))
 
-    async def _story(self, asked: str, found: Found) -> Story:
+    async def _story(self, asked: str, found: Match) -> Report:
         if found.missing:
-            return Story(asked, missing=found.missing)
+            return Report(asked, missing=found.missing)
         if found.options:
-            return Story(asked, options=found.options)
+            return Report(asked, options=found.options)
         if found.outbox is not None:
             return await self._of_send(asked, found.outbox)
         if found.inbox is not None:
             return await self._of_message(asked, found.inbox)
         assert found.entry is not None
-        return Story(asked, *self._of_entry(found.tape, found.entry))
+        return Report(asked, *self._of_entry(found.tape, found.entry))
 
-    async def _of_message(self, asked: str, row: Row, before: Sequence[Line] = ()) -> Story:
+    async def _of_message(self, asked: str, row: Row, before: Sequence[ReportLine] = ()) -> Report:
         said = payload_of(row)
         lines = list(before)
         other = await self._subject(row)
         if other is not None:
-            lines.append(Line(row["received_at"], "asked", head_of(row, said)))
+            lines.append(ReportLine(row["received_at"], "asked", head_of(row, said)))
             row, said = other, payload_of(other)
-        lines += await tell_message(self._reads, row, await self._tape(row))
-        return Story(asked, head_of(row, said), lines)
+        lines += await message_lines(self._reads, row, await self._tape(row))
+        return Report(asked, head_of(row, said), lines)
 
     async def _subject(self, row: Row) -> Row | None:
         """Return the message that a row is an edit, a deletion or a part of; None: it is itself."""
@@ -68,7 +75,7 @@ class Explainer:
                 return found[0]
         return None
 
-    async def _of_send(self, asked: str, row: Row) -> Story:
+    async def _of_send(self, asked: str, row: Row) -> Report:
         """Tell of a message of the agent's: what it answers, and all that belongs to that."""
         said = payload_of(row)
         kind = "a notice" if said.get("kind") == "notice" else "an answer"
@@ -77,13 +84,13 @@ class Explainer:
         head = f"out-{row['id']} is {kind}{part}{piece} to {row['account_id']} {row['chat_id']}"
         text = f": {quoted(str(said['text']))}" if said.get("text") else ""
         question = await self._question(row, said.get("answers"))
-        own = Line(str(said.get("date") or ""), "asked", f"{head}{text}")
+        own = ReportLine(str(said.get("date") or ""), "asked", f"{head}{text}")
         if question is not None:
             return await self._of_message(asked, question, [own])
         lines = [own, *tell_send(row)]
         if row["turn_id"]:
-            lines += await tell_turn(self._reads, await self._tape(row), row["turn_id"])
-        return Story(asked, head, lines)
+            lines += await turn_lines(self._reads, await self._tape(row), row["turn_id"])
+        return Report(asked, head, lines)
 
     async def _question(self, row: Row, answers: object) -> Row | None:
         if answers:
@@ -97,11 +104,13 @@ class Explainer:
             return rows[-1] if rows else None
         return None
 
-    def _of_entry(self, tape: str, entry: Entry) -> tuple[str, list[Line]]:
+    def _of_entry(self, tape: str, entry: Entry) -> tuple[str, list[ReportLine]]:
         says = quoted(entry.text or dump(entry.payload), 1000)
         what = f"{entry.kind} {entry.name}" if entry.name else entry.kind
         head = f"entry {entry.id} of the tape {tape} is of no message and of no turn"
-        return head, [Line(entry.date, "entry", f"{what}: {says}", {"meta": dict(entry.meta)})]
+        return head, [
+            ReportLine(entry.date, "entry", f"{what}: {says}", {"meta": dict(entry.meta)})
+        ]
 
     async def _tape(self, row: Row) -> str:
         values = {"session_id": row["session_id"] or ""}

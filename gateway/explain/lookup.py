@@ -25,7 +25,7 @@ _NEAR: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Match:
     """What is meant: one message that came in or went out, a turn or an entry; or why it is not.
 
     missing  the sentence where nothing was found
@@ -41,11 +41,11 @@ class Found:
     options: Sequence[Option] = field(default=())
 
 
-async def find(reads: StoreReads, asked: str) -> Found:
+async def find(reads: StoreReads, asked: str) -> Match:
     """Find what is meant; see the module for what may be written."""
     text = asked.strip().strip("<>")
     if not text or len(text) > 1000:
-        return Found(missing=_HOW)
+        return Match(missing=_HOW)
     if matched := _ROW.fullmatch(text):
         return await _row(reads, matched[1], int(matched[2]))
     if _TURN.fullmatch(text):
@@ -55,7 +55,7 @@ async def find(reads: StoreReads, asked: str) -> Found:
         channel, link = linked
         return await _message(reads, link.message_id, link.chat_id, channel)
     if "://" in text:
-        return Found(missing=f"{text} is no link to a message of a platform that I know. {_HOW}")
+        return Match(missing=f"{text} is no link to a message of a platform that I know. {_HOW}")
     if matched := _ENTRY.fullmatch(text):
         return await _entry(reads, matched[1], int(matched[2]))
     found = await _message(reads, text)
@@ -73,35 +73,35 @@ _HOW: Final = (
 )
 
 
-async def _row(reads: StoreReads, box: str, number: int) -> Found:
+async def _row(reads: StoreReads, box: str, number: int) -> Match:
     rows = await reads.select(f"ledger.{'inbox' if box == 'in' else 'outbox'}_row", {"id": number})
     if not rows:
-        return Found(
+        return Match(
             missing=f"There is no row {box}-{number}: `tapeway ledger list` shows the newest."
         )
-    return Found(inbox=rows[0]) if box == "in" else Found(outbox=rows[0])
+    return Match(inbox=rows[0]) if box == "in" else Match(outbox=rows[0])
 
 
-async def _of_turn(reads: StoreReads, turn: str) -> Found:
+async def _of_turn(reads: StoreReads, turn: str) -> Match:
     rows = await reads.select("ledger.told_turn", {"turn_id": turn, "limit": MOST})
     if rows:
-        return Found(inbox=rows[-1])
+        return Match(inbox=rows[-1])
     sends = await reads.select("ledger.told_sends", {"key": turn, "limit": 1})
     if sends:
-        return Found(outbox=sends[0])
-    return Found(
+        return Match(outbox=sends[0])
+    return Match(
         missing=f"No turn {turn} took a message here. A message that was asked again belongs to its"
         " later turn: look it up by its own id."
     )
 
 
-async def _entry(reads: StoreReads, name: str, number: int) -> Found:
+async def _entry(reads: StoreReads, name: str, number: int) -> Match:
     """Find an entry by its tape's name, or by its session's."""
     rows = await reads.select("ledger.told_session", {"session_id": name})
     tape = str(rows[0]["tape"]) if rows else name
     entries = await reads.query(Query(tape, ids=(number,)))
     if not entries:
-        return Found(
+        return Match(
             missing=f"The tape {name} has no entry {number}. A tape is named as its file or session"
             " is (telegram:-100123#7)."
         )
@@ -118,10 +118,10 @@ async def _entry(reads: StoreReads, name: str, number: int) -> Found:
         found = await _of_turn(reads, turn)
         if not found.missing:
             return found
-    return Found(tape=tape, entry=entry)
+    return Match(tape=tape, entry=entry)
 
 
-async def _message(reads: StoreReads, number: str, chat: str = "", channel: str = "") -> Found:
+async def _message(reads: StoreReads, number: str, chat: str = "", channel: str = "") -> Match:
     """Find a message of a person or of the agent by the platform's id."""
     values = {"message_id": number, "chat_id": chat, "channel": channel, "limit": MOST}
     inbox = await reads.select("ledger.told_inbox", values)
@@ -132,12 +132,12 @@ async def _message(reads: StoreReads, number: str, chat: str = "", channel: str 
         heads.setdefault((row["account_id"], row["chat_id"]), row)
     if len(heads) + len(outbox) > 1:
         options = [*map(_inbox_option, heads.values()), *map(_outbox_option, outbox)]
-        return Found(options=options)
+        return Match(options=options)
     for row in heads.values():
-        return Found(inbox=row)
+        return Match(inbox=row)
     for row in outbox:
-        return Found(outbox=row)
-    return Found(missing=await _never_heard(reads, number, chat, channel))
+        return Match(outbox=row)
+    return Match(missing=await _never_heard(reads, number, chat, channel))
 
 
 def _payload(row: Row) -> dict[str, object]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gateway.explain.report import Line, StoreReads, bounded, quoted
-from gateway.explain.turn_report import tell_sends, tell_turn
+from gateway.explain.report import ReportLine, StoreReads, bounded, quoted
+from gateway.explain.turn_report import send_lines, turn_lines
 from tape.context import MESSAGE_EDIT, is_take
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, Entry, load
@@ -30,7 +30,7 @@ def payload_of(row: Row) -> dict[str, Any]:
     return payload if isinstance(payload, dict) else {}
 
 
-async def tell_message(reads: StoreReads, row: Row, tape: str) -> list[Line]:
+async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLine]:
     """Tell what became of a message that came in."""
     said = payload_of(row)
     entries = await reads.query(Query(tape, ids=(row["entry_id"],))) if row["entry_id"] else []
@@ -40,15 +40,15 @@ async def tell_message(reads: StoreReads, row: Row, tape: str) -> list[Line]:
         lines += _lane(entry, _own_mention(said))
         lines += await _changes(reads, tape, entry)
     if row["turn_id"]:
-        lines += await tell_turn(reads, tape, row["turn_id"])
-        lines += await tell_sends(reads, row["turn_id"])
+        lines += await turn_lines(reads, tape, row["turn_id"])
+        lines += await send_lines(reads, row["turn_id"])
     elif entry is not None and row["status"] == "taped":
         lines += await _shown(reads, tape, entry)
     for notice in NOTICES:
-        lines += await tell_sends(reads, f"n-{notice}:{row['id']}")
+        lines += await send_lines(reads, f"n-{notice}:{row['id']}")
     if _is_closed(row, entry):
         lines += await _told_closed(reads, row, said)
-    lines.append(Line("", "outcome", outcome(row, said), {"status": row["status"]}))
+    lines.append(ReportLine("", "outcome", outcome(row, said), {"status": row["status"]}))
     return lines
 
 
@@ -57,7 +57,7 @@ def _is_closed(row: Row, entry: Entry | None) -> bool:
     return row["status"] == "refused" and (entry is None or entry.kind == EVENT)
 
 
-def _seen(row: Row, said: Mapping[str, Any], entry: Entry | None) -> Line:
+def _seen(row: Row, said: Mapping[str, Any], entry: Entry | None) -> ReportLine:
     number = f" (delivery {row['alt_id']})" if row["alt_id"] else ""
     says = f"accepted by {row['account_id']} as {row['ext_id']}{number}"
     if said.get("backlog"):
@@ -76,7 +76,7 @@ def _seen(row: Row, said: Mapping[str, Any], entry: Entry | None) -> Line:
         says += f": {quoted(str(text))}"
     names = ("account_id", "ext_id", "alt_id", "chat_id", "message_id", "session_id", "entry_id")
     data = {name: row[name] for name in names} | {"row": f"in-{row['id']}"}
-    return Line(row["received_at"], "seen", says, data)
+    return ReportLine(row["received_at"], "seen", says, data)
 
 
 def _who(said: Mapping[str, Any]) -> str:
@@ -90,27 +90,29 @@ def _who(said: Mapping[str, Any]) -> str:
     return f"{kind} by {quoted(str(sender.get('name', '')), 80)} (id {sender.get('id')}{bot})"
 
 
-def _addressed(said: Mapping[str, Any]) -> Line:
+def _addressed(said: Mapping[str, Any]) -> ReportLine:
     asked, why = bool(said.get("addressed")), str(said.get("why") or "")
     data = {"addressed": asked, "why": why}
     if asked:
-        return Line("", "addressed", f"yes: {why or 'the platform says so'}", data)
-    return Line("", "addressed", f"no: {why or 'nothing in it asks the agent'}", data)
+        return ReportLine("", "addressed", f"yes: {why or 'the platform says so'}", data)
+    return ReportLine("", "addressed", f"no: {why or 'nothing in it asks the agent'}", data)
 
 
-def _access(row: Row, entry: Entry | None) -> Line:
+def _access(row: Row, entry: Entry | None) -> ReportLine:
     if _is_closed(row, entry):
         rule = row["why"]
         if entry is not None and entry.kind == EVENT:
             rule = entry.payload["data"].get("why")
-        return Line("", "access", f"not let in: {rule or 'nobody wrote down why'}", {"rule": rule})
+        return ReportLine(
+            "", "access", f"not let in: {rule or 'nobody wrote down why'}", {"rule": rule}
+        )
     access = entry.meta.get("access") if entry is not None else None
     if isinstance(access, Mapping):
         says = f"let in as {access.get('role')}: {access.get('rule')}"
-        return Line("", "access", says, access)
+        return ReportLine("", "access", says, access)
     if entry is None:
-        return Line("", "access", "not decided yet, or it never came to a tape")
-    return Line("", "access", "let in; the rule was not written down at that time")
+        return ReportLine("", "access", "not decided yet, or it never came to a tape")
+    return ReportLine("", "access", "let in; the rule was not written down at that time")
 
 
 def _own_mention(said: Mapping[str, Any]) -> str:
@@ -120,11 +122,13 @@ def _own_mention(said: Mapping[str, Any]) -> str:
     return str(mentions.pop()).removeprefix("@") if mine else ""
 
 
-def _lane(entry: Entry, own: str) -> list[Line]:
+def _lane(entry: Entry, own: str) -> list[ReportLine]:
     lane, link = entry.meta.get("lane"), entry.meta.get("link")
     data = {"lane": lane, "link": link, "entry": entry.id}
     if lane is None:
-        return [Line(entry.date, "lane", f"entry {entry.id}; the chat is one conversation", data)]
+        return [
+            ReportLine(entry.date, "lane", f"entry {entry.id}; the chat is one conversation", data)
+        ]
     says = f"entry {entry.id} in the lane {lane}"
     if isinstance(link, Mapping):
         # A conversation is named after its first message.
@@ -132,7 +136,7 @@ def _lane(entry: Entry, own: str) -> list[Line]:
         says += _linked(link, begins=begins) + _said_to(link.get("to"), own)
     elif entry.meta.get("reply_to"):
         says += f"; a reply to message {entry.meta['reply_to']}"
-    return [Line(entry.date, "lane", says, data)]
+    return [ReportLine(entry.date, "lane", says, data)]
 
 
 def _linked(link: Mapping[str, Any], *, begins: bool) -> str:
@@ -156,7 +160,7 @@ def _said_to(to: object, own: str) -> str:
     return f", said to {', '.join(told)}" if told else ""
 
 
-async def _changes(reads: StoreReads, tape: str, entry: Entry) -> list[Line]:
+async def _changes(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]:
     """Tell of edits and of a deletion."""
     told = await reads.query(Query(tape, kinds=(EVENT,), about=(entry.id,), limit=100))
     lines = []
@@ -164,13 +168,13 @@ async def _changes(reads: StoreReads, tape: str, entry: Entry) -> list[Line]:
         data = bounded(dict(event.payload["data"]))
         if event.name == MESSAGE_EDIT:
             says = f"edited; it reads since then: {quoted(str(data.get('content', '')))}"
-            lines.append(Line(event.date, "changed", says, {"event": event.id, **data}))
+            lines.append(ReportLine(event.date, "changed", says, {"event": event.id, **data}))
         elif event.name == MESSAGE_DELETE:
-            lines.append(Line(event.date, "changed", "deleted by its platform", data))
+            lines.append(ReportLine(event.date, "changed", "deleted by its platform", data))
     return lines
 
 
-async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[Line]:
+async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]:
     """Tell which turns were shown a message that asked nothing, as far as they came soon."""
     lane = entry.meta.get("lane")
     near = Query(tape, after=entry.id, before=entry.id + LOOK_AHEAD, kinds=(EVENT,))
@@ -178,20 +182,22 @@ async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[Line]:
     if lane is not None:
         own = Query(tape, after=entry.id, lane=lane, limit=LOOK_AHEAD)
         found = [*await reads.query(own), *found]
-    turns: dict[str, Line] = {}
+    turns: dict[str, ReportLine] = {}
     for take in found:
         data = take.payload.get("data") or {}
         if is_take(take) and entry.id in [*data.get("takes", ()), *data.get("include", ())]:
             turn = str(data.get("turn"))
             says = f"shown to the turn {turn}, as context"
-            turns.setdefault(turn, Line(take.date, "view", says, {"turn": turn, "entry": take.id}))
+            turns.setdefault(
+                turn, ReportLine(take.date, "view", says, {"turn": turn, "entry": take.id})
+            )
     return list(turns.values())
 
 
-async def _told_closed(reads: StoreReads, row: Row, said: Mapping[str, Any]) -> list[Line]:
+async def _told_closed(reads: StoreReads, row: Row, said: Mapping[str, Any]) -> list[ReportLine]:
     """Tell what a chat that is not open was told that day."""
     where = f"{said.get('channel')}:{said.get('account', '')}:{row['chat_id']}"
-    return await tell_sends(reads, f"n-refusal:{where}:{row['received_at'][:10]}")
+    return await send_lines(reads, f"n-refusal:{where}:{row['received_at'][:10]}")
 
 
 def outcome(row: Row, said: Mapping[str, Any]) -> str:

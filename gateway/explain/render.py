@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from gateway.explain.lookup import MOST
-from gateway.explain.report import Story
+from gateway.explain.report import Report
 
 _WIDTH: Final = 9
 
 
-def to_text(story: Story) -> str:
+def to_text(story: Report) -> str:
     """Return a story as lines of text."""
     return "\n".join(printable(line) for line in _lines(story))
 
 
-def _lines(story: Story) -> Iterator[str]:
+def _lines(story: Report) -> Iterator[str]:
     if story.missing:
         yield story.missing
     if story.options:

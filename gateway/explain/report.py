@@ -31,7 +31,7 @@ class StoreReads(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReportLine:
     """One thing that is told.
 
     at     when it happened, ISO 8601 in UTC; empty where that was not written down
@@ -55,7 +55,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Report:
     """The answer to a question for a message.
 
     head     the message in one line; empty where none was found
@@ -65,7 +65,7 @@ class Story:
 
     asked: str
     head: str = ""
-    lines: Sequence[Line] = ()
+    lines: Sequence[ReportLine] = ()
     missing: str = ""
     options: Sequence[Option] = ()
 
@@ -74,12 +74,12 @@ class Story:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Story:
+    def from_json(cls, raw: Mapping[str, Any]) -> Report:
         """Read what `to_json` gave."""
         return cls(
             raw["asked"],
             raw["head"],
-            [Line(**line) for line in raw["lines"]],
+            [ReportLine(**line) for line in raw["lines"]],
             raw["missing"],
             [Option(**option) for option in raw["options"]],
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from gateway.explain.report import Line, StoreReads, bounded, cut, quoted
+from gateway.explain.report import ReportLine, StoreReads, bounded, cut, quoted
 from tape.context import WHOLE
 from tape.entry import ANCHOR, ERROR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.query import Query
@@ -19,12 +19,12 @@ STEP: Final = "loop.step"
 SILENT: Final = frozenset({"handoff"})
 
 
-async def tell_turn(reads: StoreReads, tape: str, turn: str) -> list[Line]:
+async def turn_lines(reads: StoreReads, tape: str, turn: str) -> list[ReportLine]:
     """Tell what a turn left on its tape, in order."""
     entries = await reads.query(Query(tape, turn=turn, limit=MOST_ENTRIES))
     names = _names_of_calls(entries)
     done = {_data(entry).get("call_id") for entry in entries if entry.name == "tool.done"}
-    lines: list[Line] = []
+    lines: list[ReportLine] = []
     called: tuple[int, str] | None = None
     for entry in entries:
         if called is None and _calls(entry):
@@ -39,9 +39,11 @@ async def tell_turn(reads: StoreReads, tape: str, turn: str) -> list[Line]:
             lines += told
     if any(entry.name == STEP and "upto" in entry.payload["data"] for entry in entries):
         says = f"its prompts again, byte for byte: tapeway tape show {tape} --view {turn}"
-        lines.append(Line("", "view", says))
+        lines.append(ReportLine("", "view", says))
     if len(entries) == MOST_ENTRIES:
-        lines.append(Line("", "turn", f"more than {MOST_ENTRIES} entries: the rest is on the tape"))
+        lines.append(
+            ReportLine("", "turn", f"more than {MOST_ENTRIES} entries: the rest is on the tape")
+        )
     return lines
 
 
@@ -62,13 +64,13 @@ def _calls_of(entry: Entry) -> Sequence[Mapping[str, Any]]:
     return [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
 
 
-async def tell_sends(reads: StoreReads, key: str) -> list[Line]:
+async def send_lines(reads: StoreReads, key: str) -> list[ReportLine]:
     """Tell what was put into the outbox under a key (a turn's, or a notice's)."""
     rows = await reads.select("ledger.told_sends", {"key": key, "limit": MOST_SENDS})
     return [line for row in rows for line in tell_send(row)]
 
 
-def tell_send(row: Row) -> list[Line]:
+def tell_send(row: Row) -> list[ReportLine]:
     """Tell of one row of the outbox."""
     data = {name: row[name] for name in ("idem", "op", "status", "platform_id", "attempts", "why")}
     data["row"] = f"out-{row['id']}"
@@ -76,7 +78,7 @@ def tell_send(row: Row) -> list[Line]:
     if row["op"] in ("place", "draft"):
         became = "and became the answer" if row["op"] == "place" else "and was not finished"
         where = f" as message {row['platform_id']}" if row["platform_id"] else ""
-        lines.append(Line("", "draft", f"partial text was shown{where} {became}", data))
+        lines.append(ReportLine("", "draft", f"partial text was shown{where} {became}", data))
     if row["op"] == "draft":
         return lines
     where = f" as message {row['platform_id']}" if row["platform_id"] else ""
@@ -85,14 +87,14 @@ def tell_send(row: Row) -> list[Line]:
         says += f", begun {_times(row['attempts'])}"
     if row["why"]:
         says += f": {row['why']}"
-    return [*lines, Line("", "send", says, data)]
+    return [*lines, ReportLine("", "send", says, data)]
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _tell(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[Line]:
+def _tell(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[ReportLine]:
     if entry.name == "tool.done":
         return [_done(entry, names)]
     by_name = _EVENTS.get(entry.name or "")
@@ -122,11 +124,11 @@ def _data(entry: Entry) -> Mapping[str, Any]:
     return data if isinstance(data, Mapping) else {}
 
 
-def _line(entry: Entry, about: str, says: str, **data: Any) -> Line:
-    return Line(entry.date, about, says, {"entry": entry.id, **bounded(data)})
+def _line(entry: Entry, about: str, says: str, **data: Any) -> ReportLine:
+    return ReportLine(entry.date, about, says, {"entry": entry.id, **bounded(data)})
 
 
-def _start(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+def _start(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     turn = str(data.get("turn", ""))
     lane = entry.meta.get("lane")
     where = f" in the lane {lane}" if lane else ""
@@ -134,7 +136,7 @@ def _start(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
     return [*lines, *_takes(entry, data)]
 
 
-def _takes(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+def _takes(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     takes, include = data.get("takes") or [], data.get("include") or []
     says = f"it takes {_entries(takes)}"
     if include:
@@ -152,7 +154,7 @@ def _entries(numbers: Sequence[object]) -> str:
     return f"entr{'y' if len(numbers) == 1 else 'ies'} {listed or 'none'}{more}"
 
 
-def _resume(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+def _resume(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     return [
         _line(
             entry, "turn", f"taken up again after a crash or a stop, attempt {data.get('attempt')}"
@@ -160,17 +162,17 @@ def _resume(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
     ]
 
 
-def _include(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+def _include(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     shown = data.get("entries") or []
     return [_line(entry, "view", f"from here on it also shows {_entries(shown)}", include=shown)]
 
 
-def _system(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+def _system(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     says = f"system prompt {data.get('sha256')}, {len(str(data.get('text', '')))} characters"
     return [_line(entry, "view", says)]
 
 
-def _step(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+def _step(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     view = f"{data.get('messages')} messages, prompt {data.get('prompt')}"
     if data.get("system"):
         view += f", system prompt {data['system']}"
@@ -191,20 +193,20 @@ def _step(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
     return [_line(entry, "view", f"shown: {view}"), _line(entry, "model", says, **data)]
 
 
-def _call(entry: Entry, call: Mapping[str, Any]) -> Line:
+def _call(entry: Entry, call: Mapping[str, Any]) -> ReportLine:
     function = call.get("function") or {}
     says = f"{function.get('name')} was called with {cut(str(function.get('arguments', '')))}"
     return _line(entry, "tool", says, call=call)
 
 
-def _done(entry: Entry, names: Mapping[Any, str]) -> Line:
+def _done(entry: Entry, names: Mapping[Any, str]) -> ReportLine:
     data = _data(entry)
     name = names.get(data.get("call_id"), "it")
     says = f"{name} gave, in {data.get('elapsed_ms')} ms, {quoted(str(data.get('result', '')))}"
     return _line(entry, "tool", says, **data)
 
 
-def _results(entry: Entry, done: set[Any]) -> Sequence[Line]:
+def _results(entry: Entry, done: set[Any]) -> Sequence[ReportLine]:
     if done:
         return ()
     return [
@@ -213,7 +215,7 @@ def _results(entry: Entry, done: set[Any]) -> Sequence[Line]:
     ]
 
 
-def _message(entry: Entry) -> Line:
+def _message(entry: Entry) -> ReportLine:
     said = quoted(entry.text)
     if "prompt_of" in entry.meta:
         says = f"entry {entry.meta['prompt_of']} is shown as {said}, as a plugin wrote it"
@@ -224,7 +226,7 @@ def _message(entry: Entry) -> Line:
     return _line(entry, "said", f"{whole}: {said}" if whole == "the answer" else f"{whole} {said}")
 
 
-def _outbound(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+def _outbound(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     says = f"to be sent to {data.get('channel')} {data.get('chat')}"
     if data.get("reply_to"):
         says += f" as a reply to {data['reply_to']}"
@@ -233,12 +235,12 @@ def _outbound(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
     return [_line(entry, "send", says, **data)]
 
 
-def _receipt(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+def _receipt(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     ids = ", ".join(map(str, data.get("platform_ids") or [])) or "no id"
     return [_line(entry, "receipt", f"the platform has {data.get('idem')} as {ids}", **data)]
 
 
-def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
+def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     says = f"it ended: {data.get('status')}"
     if data.get("error_id"):
         says += f", error {data['error_id']}: {quoted(str(data.get('error', '')), 1000)}"
@@ -247,7 +249,7 @@ def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[Line]:
     return [_line(entry, "turn", says, **data)]
 
 
-_EVENTS: Final[Mapping[str, Callable[[Entry, Mapping[str, Any]], Sequence[Line]]]] = (
+_EVENTS: Final[Mapping[str, Callable[[Entry, Mapping[str, Any]], Sequence[ReportLine]]]] = (
     MappingProxyType(
         {
             "turn.start": _start,

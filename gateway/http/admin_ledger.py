@@ -9,17 +9,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.admin.ledger_admin import Desk
-from gateway.errors import DeskRefused
+from gateway.admin.ledger_admin import LedgerAdmin
+from gateway.errors import AdminError
 
 
-def desk_routes(desk: Desk) -> list[BaseRoute]:
+def desk_routes(desk: LedgerAdmin) -> list[BaseRoute]:
     """Return the routes; who gets to them is decided before."""
 
     async def rows(request: Request) -> Any:
         limit = request.query_params.get("limit", "50")
         if not limit.isdigit():
-            raise DeskRefused("limit is a number")
+            raise AdminError("limit is a number")
         return await desk.rows(request.query_params.get("status", ""), int(limit))
 
     async def show(request: Request) -> Any:
@@ -45,7 +45,7 @@ def _told(
     async def respond(request: Request) -> Response:
         try:
             return JSONResponse(await answer(request))
-        except DeskRefused as refused:
+        except AdminError as refused:
             return JSONResponse({"error": str(refused)}, status_code=422)
 
     return respond

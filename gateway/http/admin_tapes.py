@@ -14,13 +14,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from gateway.admin.tape_admin import TapeDesk
+from gateway.admin.tape_admin import TapeAdmin
 from gateway.admin.tape_import import told_import
-from gateway.errors import DeskRefused
+from gateway.errors import AdminError
 from tape.errors import TapeError
 
 
-def tape_routes(desk: TapeDesk, folder: Path) -> list[BaseRoute]:
+def tape_routes(desk: TapeAdmin, folder: Path) -> list[BaseRoute]:
     """Return the routes; who gets to them is decided before. Uploads wait in `folder`."""
 
     async def tapes(_request: Request) -> Any:
@@ -79,7 +79,7 @@ async def _lines(told: AsyncIterator[dict[str, Any]], spool: str) -> AsyncIterat
     try:
         async for one in told:
             yield orjson.dumps(one) + b"\n"
-    except (DeskRefused, TapeError) as refused:
+    except (AdminError, TapeError) as refused:
         yield orjson.dumps({"error": str(refused)}) + b"\n"
     finally:
         _discard(spool)
@@ -93,16 +93,16 @@ async def _body(request: Request) -> dict[str, Any]:
     try:
         body = orjson.loads(await request.body())
     except ValueError as cause:
-        raise DeskRefused("the request is no JSON") from cause
+        raise AdminError("the request is no JSON") from cause
     if not isinstance(body, dict):
-        raise DeskRefused("the request is no JSON object")
+        raise AdminError("the request is no JSON object")
     return body
 
 
 def _conditions(body: dict[str, Any], name: str) -> dict[str, Any]:
     found = body.get(name, {})
     if not isinstance(found, dict):
-        raise DeskRefused(f"{name} is an object of conditions")
+        raise AdminError(f"{name} is an object of conditions")
     return found
 
 
@@ -112,7 +112,7 @@ def _told(
     async def respond(request: Request) -> Response:
         try:
             return JSONResponse(await answer(request))
-        except DeskRefused as refused:
+        except AdminError as refused:
             return JSONResponse({"error": str(refused)}, status_code=422)
 
     return respond

@@ -15,7 +15,7 @@ MOST: Final = 20
 WINDOW: Final = 60.0
 
 
-class LoopGuard:
+class BotGuard:
     """Decides whether what a bot says asks the agent; people are never concerned."""
 
     def __init__(self, clock: Clock, bots: Literal["ignore", "answer"]) -> None:

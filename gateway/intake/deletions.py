@@ -9,33 +9,35 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gateway.intake.edits import take_edit
-from gateway.services import Core
+from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from tape.deletions import deletion
 from tape.unit_of_work import Unit
 
 
-async def take_deletion(core: Core, row: InboxRow) -> InboxRow | None:
+async def take_deletion(services: Services, row: InboxRow) -> InboxRow | None:
     """Write a deletion down; returns the row of a question that is not to be asked any more."""
-    found = await core.ledger.original_of(row)
+    found = await services.ledger.original_of(row)
     original = found[0] if found else None
     unit = Unit()
     if original is None or original.entry_id is None or original.session_id is None:
-        core.ledger.end(unit, [row], "taped")  # it was said before our time, or was never let in
-        await core.store.commit(unit)
+        services.ledger.end(
+            unit, [row], "taped"
+        )  # it was said before our time, or was never let in
+        await services.store.commit(unit)
         return None
     if original.status == "refused":
-        core.ledger.end(unit, [row], "refused")
-        await core.store.commit(unit)
+        services.ledger.end(unit, [row], "refused")
+        await services.store.commit(unit)
         return None
-    if (await core.ledger.head_of(original)).message.parts:
+    if (await services.ledger.head_of(original)).message.parts:
         # One of several that are one message to us: that now reads without it.
-        await take_edit(core, replace(row, message=replace(row.message, text="")))
+        await take_edit(services, replace(row, message=replace(row.message, text="")))
         return None
     meta = {"lane": original.lane} if original.lane is not None else {}
-    tape = core.tapes.session_tape(original.session_id).name
+    tape = services.tapes.session_tape(original.session_id).name
     told = deletion(original.entry_id, original.message.message_id, **meta)
-    core.ledger.take_in(unit, row, original.session_id, tape, told, original.lane, "taped")
-    ended = core.ledger.unask(unit, original)
-    outcomes = await core.store.commit(unit)
+    services.ledger.take_in(unit, row, original.session_id, tape, told, original.lane, "taped")
+    ended = services.ledger.unask(unit, original)
+    outcomes = await services.store.commit(unit)
     return original if outcomes[ended].changed else None

@@ -11,28 +11,28 @@ from dataclasses import replace
 from gateway.intake.access import Access
 from gateway.intake.framing import frame
 from gateway.intake.reassembly import joined_text
-from gateway.services import Core
+from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from tape.context import MESSAGE_EDIT
 from tape.entry import event
 from tape.unit_of_work import Unit
 
 
-async def take_edit(core: Core, row: InboxRow) -> InboxRow | None:
+async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
     """Write an edit down; returns the row of a message that no turn has taken, as it now reads."""
     said = row.message
-    found = await core.ledger.original_of(row)
+    found = await services.ledger.original_of(row)
     original, last = found or (None, row)
     unit = Unit()
     if original is None or original.entry_id is None or original.session_id is None:
-        _end_unknown(core, unit, row)
-        await core.store.commit(unit)
+        _end_unknown(services, unit, row)
+        await services.store.commit(unit)
         return None
     if original.status == "refused" or last.message.text == said.text:
-        core.ledger.end(unit, [row], "refused" if original.status == "refused" else "taped")
-        await core.store.commit(unit)
+        services.ledger.end(unit, [row], "refused" if original.status == "refused" else "taped")
+        await services.store.commit(unit)
         return None
-    now_reads = await _as_edited(core, original, said.message_id, said.text)
+    now_reads = await _as_edited(services, original, said.message_id, said.text)
     data = {
         "entry": original.entry_id,
         "message_id": said.message_id,
@@ -40,26 +40,28 @@ async def take_edit(core: Core, row: InboxRow) -> InboxRow | None:
         "content": frame(now_reads.message),
     }
     meta = {"lane": original.lane} if original.lane is not None else {}
-    tape = core.tapes.session_tape(original.session_id).name
+    tape = services.tapes.session_tape(original.session_id).name
     told = event(MESSAGE_EDIT, data, **meta)
-    core.ledger.take_in(unit, row, original.session_id, tape, told, original.lane, "taped")
-    core.ledger.rewrite(unit, now_reads)
-    await core.store.commit(unit)
+    services.ledger.take_in(unit, row, original.session_id, tape, told, original.lane, "taped")
+    services.ledger.rewrite(unit, now_reads)
+    await services.store.commit(unit)
     return now_reads if now_reads.status == "waiting" else None
 
 
-def _end_unknown(core: Core, unit: Unit, row: InboxRow) -> None:
+def _end_unknown(services: Services, unit: Unit, row: InboxRow) -> None:
     """End an edit of what was said before our time, or where the agent was not let in."""
-    decision = Access(core.settings.access, core.aliases).decide(row.message)
+    decision = Access(services.settings.access, services.aliases).decide(row.message)
     if decision.allowed:
-        core.ledger.end(unit, [row], "taped")
+        services.ledger.end(unit, [row], "taped")
     else:
-        core.ledger.end(unit, [row], "refused", decision.rule)
+        services.ledger.end(unit, [row], "refused", decision.rule)
 
 
-async def _as_edited(core: Core, original: InboxRow, message_id: str, text: str) -> InboxRow:
+async def _as_edited(
+    services: Services, original: InboxRow, message_id: str, text: str
+) -> InboxRow:
     """Return a row as it now reads; of a message that was put together, with its other parts."""
-    head = await core.ledger.head_of(original)
+    head = await services.ledger.head_of(original)
     parts = tuple(
         (number, text if number == message_id else said) for number, said in head.message.parts
     )

@@ -59,7 +59,7 @@ def _media_meta(media: Media) -> dict[str, object]:
     return {name: value for name, value in asdict(media).items() if value}
 
 
-def told(name: str, row: InboxRow, why: str) -> NewEntry:
+def refusal_event(name: str, row: InboxRow, why: str) -> NewEntry:
     """Record that a message was not let in: who and why, and not a word of its text."""
     return event(name, {"author": row.message.sender.id, "why": why, "inbox": row.id})
 

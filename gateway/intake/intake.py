@@ -14,20 +14,20 @@ from typing import Final
 import anyio
 
 from channels.message import InboundMessage
-from gateway.context.lane_assignment import Known, Lanes, Pending, Placed
-from gateway.context.room_memory import Rooms
+from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment, Pending
+from gateway.context.room_memory import RoomMemories
 from gateway.hooks.messages import session_of
 from gateway.intake.access import Access, Decision
-from gateway.intake.bot_guard import LoopGuard
+from gateway.intake.bot_guard import BotGuard
 from gateway.intake.deletions import take_deletion
 from gateway.intake.edits import take_edit
-from gateway.intake.entry_meta import cleaned, meta_of, told
+from gateway.intake.entry_meta import cleaned, meta_of, refusal_event
 from gateway.intake.framing import frame
-from gateway.intake.reassembly import Joiner, Parts, join
+from gateway.intake.reassembly import Parts, Reassembler, merge_parts
 from gateway.keyed_queue import Spawn
 from gateway.logs import get_log
-from gateway.pipeline.turn import Asked
-from gateway.services import Core
+from gateway.pipeline.turn import Question
+from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import MESSAGE, NewEntry, event, message, parse_date
 from tape.errors import StoreUnavailable, TapeError
@@ -44,7 +44,7 @@ class TakenIn:
     `stale`: it asked while the gateway was away, too long ago to be answered.
     """
 
-    asked: Asked
+    asked: Question
     decision: Decision
     stale: bool = False
 
@@ -60,7 +60,7 @@ class _Planned:
     others: Parts
     session_id: str
     tape: str
-    placed: Placed
+    placed: LaneAssignment
     decision: Decision
     entry: NewEntry
     status: str
@@ -78,27 +78,29 @@ class Intake:
 
     def __init__(
         self,
-        core: Core,
+        services: Services,
         access: Access,
         forward: Callable[[TakenIn], Awaitable[None]],
         edited: Callable[[InboxRow], None],
         deleted: Callable[[InboxRow], None],
         poisoned: Callable[[InboxRow], Awaitable[None]],
-        rooms: Rooms,
+        rooms: RoomMemories,
         pending: Pending,
         spawn: Spawn,
     ) -> None:
-        self._core = core
+        self._services = services
         self._access = access
         self._forward = forward
         self._edited = edited
         self._deleted = deleted
         self._poisoned = poisoned
         self._rooms = rooms
-        self._lanes = Lanes(core, rooms, pending)
-        self._guard = LoopGuard(core.clock, core.settings.access.bots)
+        self._lanes = LaneAssigner(services, rooms, pending)
+        self._guard = BotGuard(services.clock, services.settings.access.bots)
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
-        self._joiner = Joiner(core.clock, self._join_wait, self._messages.put_nowait, spawn)
+        self._joiner = Reassembler(
+            services.clock, self._join_wait, self._messages.put_nowait, spawn
+        )
         self._early: list[InboxRow] | None = []
         self._replayed_until = 0
 
@@ -114,8 +116,8 @@ class Intake:
         fit = [cleaned(message) for message in messages]
         # Written and queued, or neither: whoever is cancelled in between would leave it lying.
         with anyio.CancelScope(shield=True):
-            ledger = self._core.ledger
-            rows = await self._core.persist.once(lambda: ledger.accept(fit, kept_back))
+            ledger = self._services.ledger
+            rows = await self._services.persist.once(lambda: ledger.accept(fit, kept_back))
             for row in rows:
                 if self._early is None:
                     self._joiner.put(row)
@@ -156,7 +158,7 @@ class Intake:
                     self._messages.task_done()
 
     def _join_wait(self, channel: str) -> float:
-        found = self._core.router.channel(channel)
+        found = self._services.router.channel(channel)
         return found.traits.join_wait if found else 0.0
 
     async def _safely_forward(self, taken: TakenIn) -> None:
@@ -185,7 +187,7 @@ class Intake:
         if not batch:
             return []
         try:
-            return await self._core.persist.until_stored("intake", lambda: self._commit(batch))
+            return await self._services.persist.retrying("intake", lambda: self._commit(batch))
         except StoreUnavailable:
             raise  # the process ends; they stay accepted
         except Exception as cause:
@@ -206,7 +208,7 @@ class Intake:
             raise
 
     async def _commit_planned(self, batch: list[Parts], planned: list[_Planned]) -> list[TakenIn]:
-        known = Known()
+        known = BatchIndex()
         for parts in batch:
             plan = await self._plan(parts, known)
             for row in parts:
@@ -217,7 +219,7 @@ class Intake:
                 plan.placed.hear()
         unit = Unit()
         firsts = [self._write(unit, plan) for plan in planned]
-        outcomes = await self._core.store.commit(unit)
+        outcomes = await self._services.store.commit(unit)
         ids = [outcomes[first.step].entries[0].id for first in firsts]
         for plan, number in zip(planned, ids, strict=True):
             plan.placed.stands_at(number)
@@ -227,7 +229,7 @@ class Intake:
         ]
 
     def _write(self, unit: Unit, plan: _Planned) -> FirstId:
-        ledger = self._core.ledger
+        ledger = self._services.ledger
         first = ledger.take_in(
             unit, plan.row, plan.session_id, plan.tape, plan.entry, plan.lane, plan.status
         )
@@ -235,14 +237,14 @@ class Intake:
             ledger.join(unit, plan.row, plan.others, plan.session_id, first, plan.lane)
         return first
 
-    async def _plan(self, parts: Parts, known: Known) -> _Planned:
-        said = join([row.message for row in parts]) if len(parts) > 1 else parts[0].message
-        session_id = await self._core.framework.resolve_session(said)
+    async def _plan(self, parts: Parts, known: BatchIndex) -> _Planned:
+        said = merge_parts([row.message for row in parts]) if len(parts) > 1 else parts[0].message
+        session_id = await self._services.pipeline.resolve_session(said)
         row = replace(parts[0], message=said)
-        tape = self._core.tapes.session_tape(session_id).name
+        tape = self._services.tapes.session_tape(session_id).name
         # What is not let in belongs to no conversation, and its chat is not remembered.
         decision = self._access.decide(said)
-        placed = Placed(None, replied=False)
+        placed = LaneAssignment(None, replied=False)
         if decision.allowed:
             placed = await self._lanes.place(row, session_id, tape, known)
         said = self._guard.judge(await self._followed(said, session_id, placed.lane))
@@ -254,14 +256,14 @@ class Intake:
         row = replace(row, message=said)
         admitted = None
         if decision.allowed:
-            admitted = await self._core.hooks.call_first(
+            admitted = await self._services.hooks.call_first(
                 "admit_message", message=said, session_id=session_id
             )
         if not decision.allowed:
-            entry = told("access.refused", row, decision.rule)
+            entry = refusal_event("access.refused", row, decision.rule)
             status = "refused"
         elif admitted == "drop":
-            entry = told("message.dropped", row, "a plugin dropped it")
+            entry = refusal_event("message.dropped", row, "a plugin dropped it")
             status = "refused"
         else:
             entry = message("user", frame(said), **meta_of(row, placed.lane, placed.link, decision))
@@ -288,8 +290,8 @@ class Intake:
         """
         if not said.backlog:
             return False
-        age = (self._core.clock.now() - parse_date(said.date)).total_seconds()
-        return self._core.settings.delivery.replay_hours * 3600 < age < OLDEST_SECONDS
+        age = (self._services.clock.now() - parse_date(said.date)).total_seconds()
+        return self._services.settings.delivery.replay_hours * 3600 < age < OLDEST_SECONDS
 
     async def _followed(
         self, said: InboundMessage, session_id: str, lane: str | None
@@ -297,7 +299,7 @@ class Intake:
         """Address a message whose thread is a conversation with the agent."""
         if said.addressed or not said.follows or lane is None:
             return said
-        if not await self._core.ledger.asked_in(session_id, lane):
+        if not await self._services.ledger.asked_in(session_id, lane):
             return said
         return replace(said, addressed=True, why="a thread that I was asked in")
 
@@ -306,61 +308,63 @@ class Intake:
         ways = {"edit": self._edit, "delete": self._delete, "change": self._change}
         take = ways.get(row.message.kind, self._bury)
         try:
-            await self._core.persist.until_stored("intake", lambda: take(row))
+            await self._services.persist.retrying("intake", lambda: take(row))
         except StoreUnavailable:
             raise
         except Exception as cause:
             await self._dead((row,), cause)
 
     async def _edit(self, row: InboxRow) -> None:
-        changed = await take_edit(self._core, row)
+        changed = await take_edit(self._services, row)
         if changed is not None:
             self._edited(changed)
 
     async def _delete(self, row: InboxRow) -> None:
-        unasked = await take_deletion(self._core, row)
+        unasked = await take_deletion(self._services, row)
         if unasked is not None:
             self._deleted(unasked)
 
     async def _change(self, row: InboxRow) -> None:
         """Write down what happened to a chat; a group with a new id goes on on its tape."""
         said = row.message
-        session_id = await self._core.framework.resolve_session(said)
+        session_id = await self._services.pipeline.resolve_session(said)
         decision = self._access.decide(said)
-        tape = self._core.tapes.session_tape(session_id).name
+        tape = self._services.tapes.session_tape(session_id).name
         data = {"change": said.change, "by": said.sender.id}
         if decision.allowed:
             data["text"] = said.text
         unit = Unit()
-        self._core.ledger.take_in(
+        self._services.ledger.take_in(
             unit, row, session_id, tape, event("chat.change", data), None, "taped"
         )
         moved = session_of(replace(said, chat_id=said.to_chat)) if said.to_chat else ""
         if moved and moved != session_id:
-            self._core.ledger.alias(unit, moved, session_id)
-        await self._core.store.commit(unit)
+            self._services.ledger.alias(unit, moved, session_id)
+        await self._services.store.commit(unit)
         if moved and moved != session_id:
-            self._core.aliases[moved] = session_id
+            self._services.aliases[moved] = session_id
         get_log().info("chat.changed", session=session_id, change=said.change)
         if said.change == "added":
-            asked = Asked(session_id, tape, None, decision.role, (replace(row, status="taped"),))
+            asked = Question(session_id, tape, None, decision.role, (replace(row, status="taped"),))
             await self._forward(TakenIn(asked, decision))
 
     async def _bury(self, row: InboxRow) -> None:
         """Keep what cannot be read: its raw form is in the inbox."""
         get_log().error("intake.unreadable", inbox=row.id, why=row.message.why)
         unit = Unit()
-        self._core.ledger.end(unit, [row], "dead", row.message.why)
-        await self._core.store.commit(unit)
+        self._services.ledger.end(unit, [row], "dead", row.message.why)
+        await self._services.store.commit(unit)
         await self._poisoned(row)
 
     async def _dead(self, parts: Parts, cause: Exception) -> None:
         get_log().error("intake.dead", inbox=parts[0].id, exc_info=cause)
         unit = Unit()
         why = f"it could not be taken in ({type(cause).__name__}: {cause})"
-        self._core.ledger.end(unit, parts, "dead", why)
+        self._services.ledger.end(unit, parts, "dead", why)
         try:
-            await self._core.persist.until_stored("intake", lambda: self._core.store.commit(unit))
+            await self._services.persist.retrying(
+                "intake", lambda: self._services.store.commit(unit)
+            )
         except TapeError as lost:
             get_log().error("intake.dead_not_recorded", inbox=parts[0].id, exc_info=lost)
         try:
@@ -377,7 +381,7 @@ def _taken_in(plan: _Planned, entry_id: int, replayed_until: int) -> TakenIn:
         lane=plan.lane,
         status=plan.status,
     )
-    asked = Asked(
+    asked = Question(
         plan.session_id,
         plan.tape,
         plan.lane,

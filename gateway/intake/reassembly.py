@@ -57,7 +57,7 @@ class _Open:
         return plain and self.parts[-1].message.joins == REST and not said.text.startswith(",")
 
 
-class Joiner:
+class Reassembler:
     """Holds parts back; `release` gets every message in order, with all its parts."""
 
     def __init__(
@@ -128,7 +128,7 @@ class Joiner:
         self._freed = anyio.Event()
 
 
-def join(parts: Sequence[InboundMessage]) -> InboundMessage:
+def merge_parts(parts: Sequence[InboundMessage]) -> InboundMessage:
     """Make one message of its parts: the first one's place, everybody's text and media."""
     first = parts[0]
     asked = next((part for part in parts if part.addressed), first)

@@ -47,7 +47,7 @@ class _Output:
         return "".join(self.pieces)
 
 
-class Framework:
+class TurnPipeline:
     """Runs messages through the hooks."""
 
     def __init__(

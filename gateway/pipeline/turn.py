@@ -14,7 +14,7 @@ from tape.handle import Tape
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question that waits for its turn: one message, or a burst of one person's.
 
     turn_id   the turn that had it before the process was lost; empty for a new one
@@ -36,13 +36,13 @@ class Asked:
         """The message that is answered: the newest."""
         return self.rows[-1].message
 
-    def reading(self, row: InboxRow) -> Asked:
+    def reading(self, row: InboxRow) -> Question:
         """Return the question with a message as it reads now."""
         if all(own.id != row.id for own in self.rows):
             return self
         return replace(self, rows=tuple(row if own.id == row.id else own for own in self.rows))
 
-    def without(self, inbox_id: int) -> tuple[Asked | None, InboxRow | None]:
+    def without(self, inbox_id: int) -> tuple[Question | None, InboxRow | None]:
         """Return the question without a message (None: nothing is left), and the message's row."""
         gone = next((row for row in self.rows if row.id == inbox_id), None)
         if gone is None:
@@ -68,14 +68,14 @@ class Turn:
     """
 
     id: str
-    asked: Asked
+    asked: Question
     tape: Tape
     log: TurnLog
     epoch: int = 0
     final_text: str | None = None
     outbound: list[OutboundMessage] = field(default_factory=list)
     stopped_by: dict[str, Any] | None = None
-    steered: list[Asked] = field(default_factory=list)
+    steered: list[Question] = field(default_factory=list)
     took: list[InboxRow] = field(default_factory=list)
     pictured: tuple[int, ...] = ()
 

@@ -22,8 +22,8 @@ from agent.tools.anchors import HANDOFF
 from gateway.context.tape_access import other_tapes
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
-from gateway.pipeline.turn import Asked
-from gateway.services import Core
+from gateway.pipeline.turn import Question
+from gateway.services import Services
 from gateway.turn.runner import new_error_id
 
 OWN: Final = {
@@ -64,7 +64,7 @@ def parse_command(line: str) -> Command:
     return Command(parts[0].lower(), words, pairs)
 
 
-StopTurns = Callable[[Asked, bool], Awaitable[int]]
+StopTurns = Callable[[Question, bool], Awaitable[int]]
 """Ends turns for the author of a command (all of the chat's, if asked to); returns how many."""
 
 ListTools = Callable[[], Awaitable[Sequence[Tool]]]
@@ -73,19 +73,19 @@ ListTools = Callable[[], Awaitable[Sequence[Tool]]]
 class Commands:
     """Runs commands."""
 
-    def __init__(self, core: Core, tools: ListTools, stop: StopTurns) -> None:
-        self._core = core
+    def __init__(self, services: Services, tools: ListTools, stop: StopTurns) -> None:
+        self._services = services
         self._tools = tools
         self._stop = stop
 
-    async def run(self, asked: Asked) -> str:
+    async def run(self, asked: Question) -> str:
         """Run the command of a message; whatever goes wrong is a sentence."""
         try:
             command = parse_command(asked.message.text.strip())
             if command.name == "stop":
                 return await self._stopped(asked, command)
             if command.name == "start":
-                return HELLO.format(name=self._core.settings.agent.name)
+                return HELLO.format(name=self._services.settings.agent.name)
             if command.name == "reset":
                 return await self._reset(asked)
             if command.name == "handoff":
@@ -101,7 +101,7 @@ class Commands:
             get_log().error("command.failed", error_id=error_id, exc_info=cause)
             return f"That did not work. (Error {error_id}, for whoever runs me.)"
 
-    async def _stopped(self, asked: Asked, command: Command) -> str:
+    async def _stopped(self, asked: Question, command: Command) -> str:
         everything = command.words == ("all",)
         if command.words and not everything:
             raise CommandRefused("It is `,stop`, or `,stop all` for every answer in this chat.")
@@ -110,10 +110,10 @@ class Commands:
         count = await self._stop(asked, everything)
         return "" if count else "There is nothing to stop."
 
-    async def _reset(self, asked: Asked) -> str:
+    async def _reset(self, asked: Question) -> str:
         if asked.message.chat_kind == "group" and asked.role < Role.ADMIN:
             raise CommandRefused("Only admins may reset a group: it concerns everybody here.")
-        tape = self._core.tapes.tape(asked.tape)
+        tape = self._services.tapes.tape(asked.tape)
         state = {"by": asked.message.sender.id}
         await tape.handoff("session/reset", state)
         return "From here on I begin afresh. What was said before stays on the tape."
@@ -127,7 +127,7 @@ class Commands:
         ]
         return "\n".join(["These lines I answer at once, without the model:", "", *own, *tools])
 
-    async def _tool(self, asked: Asked, command: Command, toolbox: Toolbox) -> str:
+    async def _tool(self, asked: Question, command: Command, toolbox: Toolbox) -> str:
         if command.name not in toolbox.known:
             names = [*OWN, *toolbox.known]
             nearest = get_close_matches(command.name, names, n=1)
@@ -141,16 +141,16 @@ class Commands:
             given[names[0]] = " ".join(command.words)
         arguments = tool.check(given)
         lane = _lane(asked) if tool.name == HANDOFF.name else None
-        tape = self._core.tapes.tape(asked.tape)
+        tape = self._services.tapes.tape(asked.tape)
         context = ToolContext(
             tape=tape,
             role=asked.role,
             lane=lane,
             known=toolbox.known,
             asked=asked.entry_ids,
-            tape_of=other_tapes(self._core, asked),
+            tape_of=other_tapes(self._services, asked),
         )
-        with anyio.fail_after(tool.timeout or self._core.settings.agent.tool_timeout):
+        with anyio.fail_after(tool.timeout or self._services.settings.agent.tool_timeout):
             result = await tool.run(arguments, context)
         if isinstance(result, str):
             return result
@@ -165,7 +165,7 @@ def _as_tool(command: Command) -> Command:
     return Command(HANDOFF.name, (), pairs)
 
 
-def _lane(asked: Asked) -> str | None:
+def _lane(asked: Question) -> str | None:
     """Return the lane that a person's anchor is for; None: the whole chat's.
 
     A group's is for everybody, as a reset is: only admins set it.

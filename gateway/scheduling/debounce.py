@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from gateway.clock import Clock
 from gateway.keyed_queue import Spawn
-from gateway.pipeline.turn import Asked
+from gateway.pipeline.turn import Question
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import parse_date
 
@@ -19,12 +19,12 @@ Key = tuple[str, str | None, str]
 """Session, thread, author."""
 
 
-def key_of(asked: Asked) -> Key:
+def key_of(asked: Question) -> Key:
     """Return the burst that a question belongs to."""
     return (asked.session_id, asked.message.thread_id, asked.message.sender.id)
 
 
-def _much_later(asked: Asked, burst: Asked, debounce: float) -> bool:
+def _much_later(asked: Question, burst: Question, debounce: float) -> bool:
     """Tell whether a message that waited at the platform was said long after a burst."""
     if not asked.message.backlog:
         return False
@@ -34,16 +34,20 @@ def _much_later(asked: Asked, burst: Asked, debounce: float) -> bool:
 
 @dataclass(slots=True)
 class _Burst:
-    asked: Asked
+    asked: Question
     since: float
     until: float = field(default=0.0)
 
 
-class Buffer:
+class Debouncer:
     """Collects bursts and hands each over once."""
 
     def __init__(
-        self, clock: Clock, longest: float, flush: Callable[[Asked], Awaitable[None]], spawn: Spawn
+        self,
+        clock: Clock,
+        longest: float,
+        flush: Callable[[Question], Awaitable[None]],
+        spawn: Spawn,
     ) -> None:
         self._clock = clock
         self._longest = longest
@@ -51,7 +55,7 @@ class Buffer:
         self._spawn = spawn
         self._bursts: dict[Key, _Burst] = {}
 
-    async def add(self, asked: Asked, debounce: float) -> None:
+    async def add(self, asked: Question, debounce: float) -> None:
         """Add a question to its burst; without a wait it goes on at once, the burst with it."""
         key = key_of(asked)
         now = self._clock.monotonic()
@@ -100,7 +104,7 @@ class Buffer:
                 return gone
         return None
 
-    def take_away(self, wanted: Callable[[Asked], bool]) -> list[Asked]:
+    def take_away(self, wanted: Callable[[Question], bool]) -> list[Question]:
         """Take bursts out that will not be asked."""
         keys = [key for key, burst in self._bursts.items() if wanted(burst.asked)]
         return [self._bursts.pop(key).asked for key in keys]

@@ -10,22 +10,22 @@ from typing import Any, Final
 from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
 from gateway.context.lane_assignment import Pending
-from gateway.context.room_memory import Rooms, open_linker
-from gateway.delivery.sender import Delivery
+from gateway.context.room_memory import RoomMemories, open_linker
+from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of, session_of
 from gateway.intake.access import Access, Decision, refusal
 from gateway.intake.entry_meta import is_command
 from gateway.intake.intake import Intake, TakenIn
-from gateway.keyed_queue import InOrder, Spawn
+from gateway.keyed_queue import KeyedQueue, Spawn
 from gateway.logs import get_log
-from gateway.pipeline.turn import Asked, Turn
+from gateway.pipeline.turn import Question, Turn
 from gateway.scheduling.commands import Commands
-from gateway.scheduling.debounce import Buffer, key_of
-from gateway.scheduling.lane_scheduler import Overlap, Sessions
-from gateway.services import Core
+from gateway.scheduling.debounce import Debouncer, key_of
+from gateway.scheduling.lane_scheduler import LaneScheduler, Overlap
+from gateway.services import Services
 from gateway.storage.ledger.ledger import MOST_ATTEMPTS
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
-from gateway.turn.agent_plugin import BuiltinPlugin
+from gateway.turn.agent_plugin import AgentPlugin
 from gateway.turn.runner import STOPPED, TurnRunner, answer_to
 from gateway.turn.transactions import commit_with_sends, outbound_event
 from tape.entry import event, parse_date
@@ -66,28 +66,30 @@ OVERLAPS: Final[dict[str, Overlap]] = {
 }
 
 
-class Conversation:
+class Dispatcher:
     """What becomes of messages; one for the whole gateway."""
 
-    def __init__(self, core: Core, access: Access, spawn: Spawn, running: dict[str, Turn]) -> None:
-        self._core = core
+    def __init__(
+        self, services: Services, access: Access, spawn: Spawn, running: dict[str, Turn]
+    ) -> None:
+        self._services = services
         self._access = access
         self._running = running
         self._told_full: dict[str, float] = {}
         self._stale: dict[str, int] = {}
         self._left: list[InboxRow] = []
         self._unsent: list[OutboxRow] = []
-        self.builtin = BuiltinPlugin(core, running)
-        self.delivery = Delivery(core, spawn)
-        self._in_order: InOrder[str] = InOrder("command", spawn)
-        self._commands = Commands(core, self.builtin.tools, self._stop)
-        self._buffer = Buffer(core.clock, core.settings.buffer.longest, self._ask, spawn)
-        self.rooms = Rooms(core.tapes, open_linker())
-        runner = TurnRunner(core, running, self.rooms, self.delivery.enqueue, spawn)
-        turn = core.settings.turn
-        self.sessions = Sessions(runner.run, spawn, turn.lanes, turn.running)
+        self.builtin = AgentPlugin(services, running)
+        self.delivery = OutboxSender(services, spawn)
+        self._in_order: KeyedQueue[str] = KeyedQueue("command", spawn)
+        self._commands = Commands(services, self.builtin.tools, self._stop)
+        self._buffer = Debouncer(services.clock, services.settings.buffer.longest, self._ask, spawn)
+        self.rooms = RoomMemories(services.tapes, open_linker())
+        runner = TurnRunner(services, running, self.rooms, self.delivery.enqueue, spawn)
+        turn = services.settings.turn
+        self.sessions = LaneScheduler(runner.run, spawn, turn.lanes, turn.running)
         self.intake = Intake(
-            core,
+            services,
             access,
             self._forward,
             self._edited,
@@ -137,12 +139,14 @@ class Conversation:
     async def load(self) -> None:
         """Read what the last process left; to be called before anything new is accepted."""
         try:
-            await self._core.ledger.end_leases()  # the home's lock is ours: nobody else is alive
+            await (
+                self._services.ledger.end_leases()
+            )  # the home's lock is ours: nobody else is alive
         except StoreUnavailable as away:  # they end by themselves
             get_log().error("ledger.leases_not_ended", why=str(away))
-        here = self._core.router.channel
-        left = await self._core.ledger.open_inbox()
-        unsent = await self._core.ledger.open_outbox()
+        here = self._services.router.channel
+        left = await self._services.ledger.open_inbox()
+        unsent = await self._services.ledger.open_outbox()
         # What belongs to a channel that is not here (`tapeway run`) is the next gateway's.
         self._left = [
             row for row in left if here(row.message.output_channel or row.message.channel)
@@ -176,9 +180,9 @@ class Conversation:
             else:
                 self.sessions.submit(asked)
 
-    def _bursts(self, rows: Sequence[InboxRow]) -> list[Asked]:
+    def _bursts(self, rows: Sequence[InboxRow]) -> list[Question]:
         """Put together again what was being collected when the process ended."""
-        bursts: list[Asked] = []
+        bursts: list[Question] = []
         for row in rows:
             asked = self._asked([row])
             if bursts and self._belongs(asked, bursts[-1]):
@@ -187,7 +191,7 @@ class Conversation:
                 bursts.append(asked)
         return bursts
 
-    def _belongs(self, asked: Asked, burst: Asked) -> bool:
+    def _belongs(self, asked: Question, burst: Question) -> bool:
         """Tell whether a message followed a burst so soon that it was being collected with it.
 
         Questions that only waited for their turns stay questions of their own.
@@ -199,12 +203,12 @@ class Conversation:
         gap = parse_date(asked.message.date) - parse_date(burst.message.date)
         return gap.total_seconds() < self._debounce(asked.message)
 
-    def _asked(self, rows: Sequence[InboxRow]) -> Asked:
+    def _asked(self, rows: Sequence[InboxRow]) -> Question:
         """Make a question of rows of the inbox; the role is computed anew, from ids."""
         session_id = rows[0].session_id or ""
         role = self._access.decide(rows[-1].message).role
-        tape = self._core.tapes.session_tape(session_id).name
-        return Asked(session_id, tape, rows[0].lane, role, tuple(rows))
+        tape = self._services.tapes.session_tape(session_id).name
+        return Question(session_id, tape, rows[0].lane, role, tuple(rows))
 
     async def _forward(self, taken: TakenIn) -> None:
         """Send a message on its way."""
@@ -224,10 +228,10 @@ class Conversation:
         if _is_command(asked):
             await self._forward_command(asked)
             return
-        if self.sessions.waiting(asked.session_id) >= self._core.settings.turn.waiting:
+        if self.sessions.waiting(asked.session_id) >= self._services.settings.turn.waiting:
             await self._full(asked)
             return
-        await self._core.router.dispatch_event(AgentEvent("accepted"), message)
+        await self._services.router.dispatch_event(AgentEvent("accepted"), message)
         await self._buffer.add(asked, self._debounce(message))
 
     def _edited(self, row: InboxRow) -> None:
@@ -248,13 +252,13 @@ class Conversation:
         if not decision.allowed:
             return
         session_id = session_of(said)
-        tape = self._core.tapes.session_tape(session_id).name
-        asked = Asked(session_id, tape, None, decision.role, (row,))
+        tape = self._services.tapes.session_tape(session_id).name
+        asked = Question(session_id, tape, None, decision.role, (row,))
         told = self._notice(asked, POISON.format(row=f"in-{row.id}"), f"poison:{row.id}")
         await self._tell_end(said)
         await self._end(asked, "dead", [told], why="it could not be taken in")
 
-    async def _greet(self, asked: Asked, decision: Decision) -> None:
+    async def _greet(self, asked: Question, decision: Decision) -> None:
         """Tell a group that the agent was added to it how to talk to it, or how to let it in."""
         message = asked.message
         if message.chat_kind != "group":
@@ -262,57 +266,57 @@ class Conversation:
         if not decision.allowed:
             await self._refuse(asked)
             return
-        text = GREETING.format(name=self._core.settings.agent.name)
-        day = self._core.clock.now().date().isoformat()
+        text = GREETING.format(name=self._services.settings.agent.name)
+        day = self._services.clock.now().date().isoformat()
         key = f"greeting:{message.channel}:{message.account}:{message.chat_id}:{day}"
         await self._end(asked, "taped", [self._notice(asked, text, key)], key=f"n-{key}")
 
-    def _note_stale(self, asked: Asked) -> None:
+    def _note_stale(self, asked: Question) -> None:
         """Count questions that are too old, and tell their chat of all of them at once."""
         self._stale[asked.session_id] = self._stale.get(asked.session_id, 0) + 1
         if self._stale[asked.session_id] == 1:
             self._spawn("stale", lambda: self._tell_stale(asked))
 
-    async def _tell_stale(self, asked: Asked) -> None:
-        await self._core.clock.sleep(STALE_SECONDS)
+    async def _tell_stale(self, asked: Question) -> None:
+        await self._services.clock.sleep(STALE_SECONDS)
         count = self._stale.pop(asked.session_id)
-        text = STALE.format(count=count, hours=self._core.settings.delivery.replay_hours)
+        text = STALE.format(count=count, hours=self._services.settings.delivery.replay_hours)
         notice = self._notice(asked, text, f"stale:{asked.rows[0].id}")
         await self._end(asked, "taped", [notice], key=notice.idem)
 
     def _debounce(self, message: InboundMessage) -> float:
-        channel = self._core.router.channel(message.channel)
+        channel = self._services.router.channel(message.channel)
         own = channel.traits.debounce if channel else None
-        return self._core.settings.buffer.debounce if own is None else own
+        return self._services.settings.buffer.debounce if own is None else own
 
-    async def _ask(self, asked: Asked) -> None:
-        overlap = OVERLAPS.get(asked.admitted, self._core.settings.turn.overlap)
+    async def _ask(self, asked: Question) -> None:
+        overlap = OVERLAPS.get(asked.admitted, self._services.settings.turn.overlap)
         self.sessions.submit(asked, "follow_up" if asked.replayed else overlap)
 
-    async def _forward_command(self, asked: Asked) -> None:
+    async def _forward_command(self, asked: Question) -> None:
         """Run a command beside the intake, in order for its chat; `,stop` goes first."""
         if asked.message.text.split()[0].lower() == ",stop":
             await self._command(asked)
         else:
             self._in_order.submit(asked.session_id, lambda: self._command(asked))
 
-    async def _command(self, asked: Asked) -> None:
+    async def _command(self, asked: Question) -> None:
         text = await self._commands.run(asked)
         notice = self._notice(asked, text, f"command:{asked.rows[0].id}")
         await self._end(asked, "done", [notice] if text else [])
         if not text:
             await self._tell_end(asked.message, silent=True)
 
-    async def _refuse(self, asked: Asked) -> None:
+    async def _refuse(self, asked: Question) -> None:
         """Tell a chat that it is not open: the key has the day in it, so once a day."""
         message = asked.message
-        day = self._core.clock.now().date().isoformat()
+        day = self._services.clock.now().date().isoformat()
         key = f"refusal:{message.channel}:{message.account}:{message.chat_id}:{day}"
         notice = self._notice(asked, refusal(message), key)
         await self._end(asked, "refused", [notice], key=notice.idem)
 
-    async def _full(self, asked: Asked) -> None:
-        now = self._core.clock.monotonic()
+    async def _full(self, asked: Question) -> None:
+        now = self._services.clock.monotonic()
         last = self._told_full.get(asked.session_id)
         told = [self._notice(asked, FULL, f"full:{asked.rows[0].id}")]
         if last is not None and now - last < FULL_NOTICE_SECONDS:
@@ -327,19 +331,19 @@ class Conversation:
         await self._tell_end(asked.message, silent=not told)
         await self._end(asked, "refused", told, why="too many questions wait")
 
-    async def _give_up(self, asked: Asked) -> None:
+    async def _give_up(self, asked: Question) -> None:
         get_log().error("turn.given_up", turn=asked.turn_id, attempts=asked.rows[0].attempts)
         told = answer_to(asked.message, GIVEN_UP, asked.turn_id)
         why = f"{MOST_ATTEMPTS} attempts were lost"
         await self._end(asked, "dead", [told], turn=asked.turn_id, why=why)
 
-    async def _stop(self, asked: Asked, everything: bool) -> int:
+    async def _stop(self, asked: Question, everything: bool) -> int:
         """End the turns of the lane that a command is said in, else those of its author."""
         message = asked.message
         said_in_one = message.thread_id is not None or message.reply_to is not None
         in_a_lane = asked.lane is not None and said_in_one
 
-        def wanted(other: Asked) -> bool:
+        def wanted(other: Question) -> bool:
             if other.session_id != asked.session_id:
                 return False
             if everything or message.chat_kind == "private":
@@ -360,11 +364,11 @@ class Conversation:
     async def _tell_end(self, message: InboundMessage, *, silent: bool = False) -> None:
         """Let the channel end what it shows of a message; `silent`: nothing at all will be said."""
         ended = AgentEvent("error", {"message": "ended without an answer", "silent": silent})
-        await self._core.router.dispatch_event(ended, message)
+        await self._services.router.dispatch_event(ended, message)
 
     async def _end(
         self,
-        asked: Asked,
+        asked: Question,
         status: str,
         sends: Sequence[OutboundMessage],
         key: str = "",
@@ -375,26 +379,26 @@ class Conversation:
         A `key` makes what is told the same for all messages that share it.
         """
         unit = Unit()
-        self._core.ledger.end(unit, asked.rows, status, _reason(why))
+        self._services.ledger.end(unit, asked.rows, status, _reason(why))
         entries = [outbound_event(send) for send in sends]
         if why:
             told = {"status": status, "entries": list(asked.entry_ids), **why}
             entries.append(event("message.end", told))
         if entries:
             unit.append(asked.tape, entries, key=key or f"inbox:{asked.rows[0].id}:end")
-        rows = await self._core.persist.until_stored(
+        rows = await self._services.persist.retrying(
             "message's end",
-            lambda: commit_with_sends(self._core, unit, sends, asked.session_id, asked.lane),
+            lambda: commit_with_sends(self._services, unit, sends, asked.session_id, asked.lane),
         )
         self.delivery.enqueue(rows)
 
-    def _notice(self, asked: Asked, text: str, key: str) -> OutboundMessage:
+    def _notice(self, asked: Question, text: str, key: str) -> OutboundMessage:
         return OutboundMessage(
             **address_of(asked.message), text=text, kind="notice", idem=f"n-{key}"
         )
 
 
-def _is_command(asked: Asked) -> bool:
+def _is_command(asked: Question) -> bool:
     return is_command(asked.message)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, Protocol
 import anyio
 
 from gateway.keyed_queue import Spawn
-from gateway.pipeline.turn import Asked, Turn
+from gateway.pipeline.turn import Question, Turn
 from gateway.storage.ledger.rows import InboxRow
 
 Overlap = Literal["follow_up", "steer", "interrupt"]
@@ -27,7 +27,7 @@ INTERRUPTED: Final = {"why": "interrupted"}
 class Runs(Protocol):
     """Who answers a question; see `TurnRunner.run`."""
 
-    def __call__(self, asked: Asked, started: Callable[[Turn], None], /) -> Awaitable[None]:
+    def __call__(self, asked: Question, started: Callable[[Turn], None], /) -> Awaitable[None]:
         """Answer a question; `started` is told the turn once it has begun."""
         ...
 
@@ -36,8 +36,8 @@ class Runs(Protocol):
 class _Lane:
     """One conversation: what waits, and what runs (`asked` from the start, `turn` once begun)."""
 
-    queue: deque[Asked] = field(default_factory=deque)
-    asked: Asked | None = None
+    queue: deque[Question] = field(default_factory=deque)
+    asked: Question | None = None
     turn: Turn | None = None
     scope: anyio.CancelScope | None = None
     stopped_by: dict[str, Any] | None = None
@@ -49,7 +49,7 @@ class _Session:
     running: int = 0
 
 
-class Sessions:
+class LaneScheduler:
     """Schedules questions."""
 
     def __init__(self, run: Runs, spawn: Spawn, most_lanes: int, most_turns: int) -> None:
@@ -63,7 +63,7 @@ class Sessions:
         self._open = True
         self._freed = anyio.Event()
 
-    def submit(self, asked: Asked, overlap: Overlap = "follow_up") -> None:
+    def submit(self, asked: Question, overlap: Overlap = "follow_up") -> None:
         """Put a question into its lane, and start it when it may run."""
         session = self._sessions.setdefault(asked.session_id, _Session())
         lane = session.lanes.setdefault(asked.lane, _Lane())
@@ -106,13 +106,13 @@ class Sessions:
         return None
 
     def stop(
-        self, session_id: str, wanted: Callable[[Asked], bool], stopped_by: dict[str, Any]
-    ) -> tuple[int, list[Asked]]:
+        self, session_id: str, wanted: Callable[[Question], bool], stopped_by: dict[str, Any]
+    ) -> tuple[int, list[Question]]:
         """End what is wanted; returns how many turns are being ended, and what only waited."""
         session = self._sessions.get(session_id)
         if session is None:
             return 0, []
-        dropped: list[Asked] = []
+        dropped: list[Question] = []
         ended = 0
         for key, lane in list(session.lanes.items()):
             dropped += [asked for asked in lane.queue if wanted(asked)]
@@ -160,7 +160,7 @@ class Sessions:
         return False
 
     def _work(
-        self, session_id: str, session: _Session, key: str | None, lane: _Lane, asked: Asked
+        self, session_id: str, session: _Session, key: str | None, lane: _Lane, asked: Question
     ) -> Callable[[], Awaitable[None]]:
         async def work() -> None:
             try:
@@ -193,7 +193,7 @@ class Sessions:
         self._start(session_id)
 
 
-def _take_out(questions: MutableSequence[Asked], inbox_id: int) -> InboxRow | None:
+def _take_out(questions: MutableSequence[Question], inbox_id: int) -> InboxRow | None:
     for position, asked in enumerate(questions):
         left, gone = asked.without(inbox_id)
         if gone is not None:
@@ -223,5 +223,5 @@ def _end(lane: _Lane, turn: Turn) -> None:
         lane.scope.cancel()
 
 
-def _same_author(running: Asked, asked: Asked) -> bool:
+def _same_author(running: Question, asked: Question) -> bool:
     return running.message.sender.id == asked.message.sender.id

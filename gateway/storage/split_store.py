@@ -17,7 +17,7 @@ from tape.store import TakesIn, TapeInfo, TapeStore, UnitStore
 from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit, resolve
 
 
-class BesideStore:
+class SplitStore:
     """A plugin's tapes and a database for the rest, as one store with units of work."""
 
     one_transaction = False

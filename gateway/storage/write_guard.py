@@ -28,7 +28,7 @@ FULL: Final = (
 )
 
 
-class Persist:
+class WriteGuard:
     """Knows whether the database takes what is written, and since when it does not.
 
     `probe` writes something small.
@@ -68,7 +68,7 @@ class Persist:
         self._wrote()
         return done
 
-    async def until_stored(self, what: str, write: Callable[[], Awaitable[T]]) -> T:
+    async def retrying(self, what: str, write: Callable[[], Awaitable[T]]) -> T:
         """Write what is under way, and again with growing waits while the store is unavailable.
 
         Raises StoreUnavailable only when the process ends meanwhile.

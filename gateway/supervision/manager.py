@@ -18,15 +18,15 @@ import anyio
 from anyio.abc import TaskGroup
 
 from channels.base import Channel
-from channels.draft import Place
+from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, SendDelayed
-from channels.host import ChannelHost, Marks
-from channels.message import InboundMessage, Shown
+from channels.host import ChannelHost, Cursors
+from channels.message import InboundMessage, ShownMessage
 from channels.pacing import Clock
 from gateway.context.history import read_history
 from gateway.logs import get_log
-from gateway.scheduling.dispatcher import Conversation
-from gateway.services import Core
+from gateway.scheduling.dispatcher import Dispatcher
+from gateway.services import Services
 from gateway.storage.ledger.rows import account_id
 from tape.entry import utc_iso
 from tape.errors import StoreUnavailable
@@ -87,15 +87,15 @@ class ChannelManager:
 
     def __init__(
         self,
-        core: Core,
+        services: Services,
         channels: Sequence[Channel],
-        conversation: Conversation,
+        dispatcher: Dispatcher,
         background: Background,
         hint: str | None,
     ) -> None:
-        self._core = core
+        self._services = services
         self._channels = channels
-        self._conversation = conversation
+        self._dispatcher = dispatcher
         self._background = background
         self._hint = hint
         self._stopping = False
@@ -128,7 +128,7 @@ class ChannelManager:
 
     def deaf(self) -> dict[str, float]:
         """Return the channels that say they are connected and hear nothing, and for how long."""
-        now = self._core.clock.monotonic()
+        now = self._services.clock.monotonic()
         return {
             channel.name: now - self.states[channel.name].heard
             for channel in self._channels
@@ -137,14 +137,14 @@ class ChannelManager:
             and now - self.states[channel.name].heard > channel.traits.deaf_after
         }
 
-    def alive(self, name: str) -> None:
+    def heartbeat(self, name: str) -> None:
         """Write down that a channel would hear what is said; sending proves nothing of it."""
-        self.states[name].heard = self._core.clock.monotonic()
+        self.states[name].heard = self._services.clock.monotonic()
 
     def connected(self, name: str) -> None:
         """Write down that a channel is connected."""
         self._set(name, "ready")
-        self.alive(name)
+        self.heartbeat(name)
         get_log().info("channel.ready", channel=name)
 
     def down(self, name: str, why: str) -> None:
@@ -152,7 +152,7 @@ class ChannelManager:
         self._set(name, "waiting", why)
         get_log().warning("channel.down", channel=name, why=why)
 
-    def note(self, name: str, text: str) -> None:
+    def warn(self, name: str, text: str) -> None:
         """Write down what is not as it should be with a channel that runs."""
         notes = self.states[name].notes
         if text not in notes:
@@ -162,9 +162,9 @@ class ChannelManager:
     async def _supervise(self, channel: Channel) -> None:
         wait = FIRST_WAIT
         while not self._stopping:
-            started = self._core.clock.monotonic()
+            started = self._services.clock.monotonic()
             try:
-                host = _Host(self, self._core, self._conversation, self._background, channel)
+                host = _Host(self, self._services, self._dispatcher, self._background, channel)
                 host.hint = self._hint
                 await channel.start(host)
                 if not self._stopping:
@@ -174,13 +174,13 @@ class ChannelManager:
                 get_log().error("channel.unfit", channel=channel.name, remedy=str(unfit))
                 return
             except Exception as cause:
-                if self._core.clock.monotonic() - started > CALM_AFTER:
+                if self._services.clock.monotonic() - started > CALM_AFTER:
                     wait = FIRST_WAIT
                 pause = wait * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
                 if isinstance(cause, SendDelayed):
                     pause = max(pause, cause.retry_after)
                 self._failed(channel.name, cause, pause)
-                await self._core.clock.sleep(pause)
+                await self._services.clock.sleep(pause)
                 wait = min(wait * 2, LONGEST_WAIT)
         self._set(channel.name, "stopped")
 
@@ -196,7 +196,7 @@ class ChannelManager:
 
     def _set(self, name: str, state: State, why: str = "") -> None:
         before = self.states[name]
-        moment = utc_iso(self._core.clock.now())
+        moment = utc_iso(self._services.clock.now())
         since = before.since if before.state == state and before.since else moment
         self.states[name] = ChannelState(state, why, before.notes, since, before.heard)
         self._check_settled()
@@ -217,19 +217,19 @@ class _Gap:
         self.skipped: set[tuple[str, str]] = set()
         self._is_open = True
         self._to_be_read = True
-        self._given_out: tuple[Marks, datetime] | None = None
+        self._given_out: tuple[Cursors, datetime] | None = None
 
     def open(self) -> None:
         """Begin one: the connection was lost, or what came in was not taken."""
         self._is_open, self._given_out = True, None
 
-    def given_out(self, marks: Marks, asked_at: datetime) -> None:
+    def given_out(self, marks: Cursors, asked_at: datetime) -> None:
         """Begin to read it."""
         self._to_be_read = True
         self._given_out = (marks, asked_at)
         self.skipped.clear()
 
-    def close(self, marks: Marks | None) -> datetime | None:
+    def close(self, marks: Cursors | None) -> datetime | None:
         """End it; returns since when nothing is missing in any chat, where that is so."""
         if marks is None:
             self._is_open = self._is_open and self._to_be_read
@@ -260,20 +260,20 @@ class _Host(ChannelHost):
     def __init__(
         self,
         manager: ChannelManager,
-        core: Core,
-        conversation: Conversation,
+        services: Services,
+        dispatcher: Dispatcher,
         background: Background,
         channel: Channel,
     ) -> None:
         self._manager = manager
-        self._core = core
-        self._conversation = conversation
+        self._services = services
+        self._dispatcher = dispatcher
         self._background = background
         self._channel = channel
-        self.clock: Clock = core.clock
-        self.agent_name: str = core.settings.agent.name
-        self.names: Sequence[str] = core.settings.agent.names_in_chats()
-        self.holds: bool = core.settings.delivery.ambiguous == "hold"
+        self.clock: Clock = services.clock
+        self.agent_name: str = services.settings.agent.name
+        self.names: Sequence[str] = services.settings.agent.names_in_chats()
+        self.holds_unknown_outcomes: bool = services.settings.delivery.ambiguous == "hold"
         self.hint: str | None = None
         self._gap = _Gap()
 
@@ -281,34 +281,34 @@ class _Host(ChannelHost):
         kept_back = self._gap.kept_back() if "backfill" in self._channel.capabilities else None
         try:
             with _down_while_away():
-                return await self._conversation.intake.accept(messages, kept_back)
+                return await self._dispatcher.intake.accept(messages, kept_back)
         except ChannelDown:
             self._gap.open()
             raise
 
-    async def marks(self) -> Marks:
-        asked_at = self._core.clock.now()
+    async def cursors(self) -> Cursors:
+        asked_at = self._services.clock.now()
         with _down_while_away():
-            marks = await self._core.ledger.marks(self._channel.name, OVERLAP, LONGEST_GAP)
+            marks = await self._services.ledger.cursors(self._channel.name, OVERLAP, LONGEST_GAP)
         self._gap.given_out(marks, asked_at)
         return marks
 
-    def behind(self) -> None:
+    def gap_opened(self) -> None:
         self._gap.open()
 
-    def skipped(self, chat_id: str, account: str = "") -> None:
+    def gap_skipped(self, chat_id: str, account: str = "") -> None:
         self._gap.skipped.add((account, chat_id))
 
-    def caught_up(self, marks: Marks | None = None) -> None:
+    def gap_closed(self, marks: Cursors | None = None) -> None:
         since = self._gap.close(marks)
         if since is not None:  # what has been said since then has come in by itself
-            name, ledger = self._channel.name, self._core.ledger
+            name, ledger = self._channel.name, self._services.ledger
             self.start_soon("marks", lambda: ledger.mark_all(name, since))
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         account = account_id(self._channel.name, account)
         with _down_while_away():
-            return await self._core.ledger.threads(account, chat_id, since)
+            return await self._services.ledger.threads(account, chat_id, since)
 
     def ready(self) -> None:
         self._manager.connected(self._channel.name)
@@ -316,34 +316,34 @@ class _Host(ChannelHost):
     def down(self, why: str) -> None:
         self._manager.down(self._channel.name, why)
 
-    def alive(self) -> None:
-        self._manager.alive(self._channel.name)
+    def heartbeat(self) -> None:
+        self._manager.heartbeat(self._channel.name)
 
-    def note(self, text: str) -> None:
-        self._manager.note(self._channel.name, text)
+    def warn(self, text: str) -> None:
+        self._manager.warn(self._channel.name, text)
 
-    def report(self, event: str) -> None:
+    def log_exception(self, event: str) -> None:
         get_log().error(event, channel=self._channel.name, exc_info=True)
 
-    async def history(self, channel: str, chat_id: str, limit: int) -> list[Shown]:
-        session_id = await self._core.framework.resolve_session(
+    async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
+        session_id = await self._services.pipeline.resolve_session(
             {"channel": channel, "chat_id": chat_id}
         )
-        tape = self._core.tapes.session_tape(session_id)
+        tape = self._services.tapes.session_tape(session_id)
         return await read_history(tape, self.agent_name, limit)
 
     def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         self._background.spawn(name, work)
 
-    async def sent_before(self, message: InboundMessage) -> None:
+    async def wait_sent(self, message: InboundMessage) -> None:
         chat = (message.channel, message.account, message.chat_id)
-        await self._conversation.delivery.idle(chat)
+        await self._dispatcher.delivery.idle(chat)
 
-    async def open_draft(self, message: InboundMessage) -> Place | None:
-        turn = self._conversation.turn_of(message)
+    async def open_draft(self, message: InboundMessage) -> DraftReference | None:
+        turn = self._dispatcher.turn_of(message)
         if turn is None:
             return None
-        return await self._core.ledger.open_draft(message, turn.session_id, turn.id, turn.lane)
+        return await self._services.ledger.open_draft(message, turn.session_id, turn.id, turn.lane)
 
-    async def place_draft(self, place: Place) -> None:
-        await self._core.ledger.place_draft(place)
+    async def locate_draft(self, place: DraftReference) -> None:
+        await self._services.ledger.locate_draft(place)

@@ -20,16 +20,16 @@ from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner
 from agent.toolbox import Toolbox
 from agent.tools import BUILTIN_TOOLS
-from agent.turn_log import Once, TurnLog
+from agent.turn_log import TurnLog, WriteOnce
 from channels.message import OutboundMessage
-from gateway.context.selection import choose_retakes
+from gateway.context.selection import reselect_messages
 from gateway.context.tape_access import other_tapes
 from gateway.hooks.specs import hookimpl
 from gateway.logs import get_log
 from gateway.pipeline.turn import Turn, current_turn
-from gateway.services import Core
+from gateway.services import Services
 from gateway.storage.ledger.rows import new_turn_id
-from gateway.turn.task_boundary import look
+from gateway.turn.task_boundary import detect_boundary
 from gateway.turn.transactions import take_also
 from tape.context import (
     LATEST,
@@ -44,26 +44,26 @@ from tape.context import (
 from tape.entry import event, message
 from tape.errors import UnitFailed
 from tape.handle import Tape
-from tape.snapshot import PastTape
+from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate_text
 
 
-class BuiltinPlugin:
+class AgentPlugin:
     """The agent's loop as the model, the outbox as the dispatch, the default prompt and tools."""
 
-    def __init__(self, core: Core, turns: Mapping[str, Turn]) -> None:
-        self._core = core
+    def __init__(self, services: Services, turns: Mapping[str, Turn]) -> None:
+        self._services = services
         self._turns = turns
-        self._once = Once()
-        self._meter = Meter(core.settings.agent.counter)
-        if core.settings.agent.counter == "exact" and not can_count_exactly():
+        self._once = WriteOnce()
+        self._meter = Meter(services.settings.agent.counter)
+        if services.settings.agent.counter == "exact" and not can_count_exactly():
             get_log().warning("agent.counter_estimates", why="install tapeway[exact] to count")
 
     @hookimpl
     def system_prompt(self) -> str:
         """Return the default prompt and the workspace's AGENTS.md."""
-        own = read_agents_file(self._core.settings.workspace_path)
-        name = self._core.settings.agent.name
+        own = read_agents_file(self._services.settings.workspace_path)
+        name = self._services.settings.agent.name
         opening = f"Your name is {name}. {DEFAULT_PROMPT}"
         return f"{opening}\n\n{own}" if own else opening
 
@@ -89,7 +89,7 @@ class BuiltinPlugin:
         if turn is not None:
             turn.outbound.append(message)
         else:
-            await self._core.router.dispatch(message)
+            await self._services.router.dispatch(message)
         return True
 
     async def _inside(
@@ -98,8 +98,8 @@ class BuiltinPlugin:
         await _record_prompt(turn, prompt)
         task = await self._task(turn.log, turn.session_id, prompt, state, turn)
         if turn.asked.turn_id:
-            await close_left(self._core.tapes, turn.log)
-        async for told in run_turn(task, self._core.model):
+            await close_left(self._services.tapes, turn.log)
+        async for told in run_turn(task, self._services.model):
             if told.kind == "final":
                 turn.final_text = told.data.get("text")
             yield told
@@ -108,14 +108,14 @@ class BuiltinPlugin:
         self, prompt: Any, session_id: str, state: dict[str, Any]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Answer a message that did not come through a channel: a script's or a plugin's."""
-        tape = self._core.tapes.session_tape(session_id)
+        tape = self._services.tapes.session_tape(session_id)
         log = TurnLog(tape, new_turn_id(), None)
         await log.record(
             event(TURN_START, {"turn": log.turn, "takes": []}), message("user", prompt)
         )
         task = await self._task(log, session_id, prompt, state, None)
         final = ""
-        async for told in run_turn(task, self._core.model):
+        async for told in run_turn(task, self._services.model):
             if told.kind == "final":
                 final = str(told.data.get("text", ""))
             yield told
@@ -130,15 +130,15 @@ class BuiltinPlugin:
         state: dict[str, Any],
         turn: Turn | None,
     ) -> Task:
-        settings = self._core.settings
+        settings = self._services.settings
         system = await self._system(prompt, state)
-        context = await self._core.hooks.call_first(
+        context = await self._services.hooks.call_first(
             "build_tape_context", session_id=session_id, state=state
         )
         asked = turn.asked.entry_ids if turn else ()
 
         async def build(upto: int) -> list[Message]:
-            then = PastTape(log.tape, upto)
+            then = TapeSnapshot(log.tape, upto)
             if isinstance(context, TapeContext):
                 return await view(then, context)
             return await _default_view(then, log)
@@ -156,9 +156,9 @@ class BuiltinPlugin:
             shared=turn is not None and turn.message.chat_kind == "group",
         )
         if turn is not None:
-            tool_context = replace(tool_context, tape_of=other_tapes(self._core, turn.asked))
+            tool_context = replace(tool_context, tape_of=other_tapes(self._services, turn.asked))
         mode = settings.context.handoff if turn and tool_context.sets_anchors else "off"
-        looks = await look(turn.tape, turn.asked) if turn and mode != "off" else ""
+        looks = await detect_boundary(turn.tape, turn.asked) if turn and mode != "off" else ""
         return replace(
             await self._loop(log, session_id, system, tool_context, asked, 0),
             view=build,
@@ -177,24 +177,24 @@ class BuiltinPlugin:
         depth: int,
     ) -> Task:
         """Make the loop of a turn, or of one of its subagents: with the same role and hooks."""
-        settings = self._core.settings
+        settings = self._services.settings
         toolbox = Toolbox(await self.tools(), context.role)
-        hooks = _LoopHooks(self._core, session_id)
+        hooks = _LoopHooks(self._services, session_id)
         reserve = estimate_text(system)
 
         async def retake(budget: int) -> None:
-            takes = await choose_retakes(log.tape, log.turn, asked, max(0, budget - reserve))
+            takes = await reselect_messages(log.tape, log.turn, asked, max(0, budget - reserve))
             await log.record(event(TURN_RETAKE, {"turn": log.turn, "takes": takes}))
 
         async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:
             inner = replace(context, tape=own.tape, turn=own.turn, give=None)
             task = await self._loop(own, session_id, system, inner, (question,), below)
-            async with aclosing(run_turn(task, self._core.model)) as events:
+            async with aclosing(run_turn(task, self._services.model)) as events:
                 async for told in events:
                     yield told
 
         if depth < DEEPEST and settings.agent.subagents:
-            helpers = Subagents(self._core.tapes, log, run, depth, settings.agent.subagents)
+            helpers = Subagents(self._services.tapes, log, run, depth, settings.agent.subagents)
             context = replace(context, give=helpers.give)
         return Task(
             log=log,
@@ -204,7 +204,7 @@ class BuiltinPlugin:
             ),
             hooks=hooks,
             system=system,
-            view=lambda upto: _default_view(PastTape(log.tape, upto), log),
+            view=lambda upto: _default_view(TapeSnapshot(log.tape, upto), log),
             retake=retake,
             before_step=_nothing,
             budget=settings.context.budget,
@@ -217,13 +217,13 @@ class BuiltinPlugin:
     async def tools(self) -> list[Tool]:
         """Return the tools of every plugin; of one name the first wins."""
         found: dict[str, Tool] = {}
-        for provided in await self._core.hooks.call_many("provide_tools"):
+        for provided in await self._services.hooks.call_many("provide_tools"):
             for tool in provided or ():
                 found.setdefault(tool.name, tool)
         return list(found.values())
 
     async def _system(self, prompt: Any, state: dict[str, Any]) -> str:
-        parts = await self._core.hooks.call_many("system_prompt", prompt=prompt, state=state)
+        parts = await self._services.hooks.call_many("system_prompt", prompt=prompt, state=state)
         return "\n\n".join(part for part in reversed(parts) if part)
 
     async def _steer(self, turn: Turn) -> None:
@@ -232,7 +232,7 @@ class BuiltinPlugin:
             asked = turn.steered[0]
             with anyio.CancelScope(shield=True):  # taken and known to be taken, or neither
                 try:
-                    await take_also(self._core, turn, asked)
+                    await take_also(self._services, turn, asked)
                 except UnitFailed:  # it was dropped or deleted meanwhile
                     get_log().info("turn.not_steered", turn=turn.id)
             if asked in turn.steered:
@@ -262,8 +262,8 @@ def _report_tool(name: str, cause: BaseException) -> None:
 class _LoopHooks:
     """The loop's hooks as plugins' hooks."""
 
-    def __init__(self, core: Core, session_id: str) -> None:
-        self._hooks = core.hooks
+    def __init__(self, services: Services, session_id: str) -> None:
+        self._hooks = services.hooks
         self._session_id = session_id
 
     async def before_llm_call(self, request: ModelRequest) -> None:

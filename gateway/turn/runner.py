@@ -14,14 +14,14 @@ from agent.errors import AgentError
 from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
 from gateway.context.images import load_images
-from gateway.context.retrieval import near
-from gateway.context.room_memory import Rooms
-from gateway.context.selection import Near, Takes, choose_takes
+from gateway.context.retrieval import find_nearby
+from gateway.context.room_memory import RoomMemories
+from gateway.context.selection import Nearby, Selection, select_messages
 from gateway.hooks.messages import address_of
 from gateway.keyed_queue import Spawn
 from gateway.logs import get_log
-from gateway.pipeline.turn import Asked, Turn
-from gateway.services import Core
+from gateway.pipeline.turn import Question, Turn
+from gateway.services import Services
 from gateway.storage.ledger.ledger import LEASE_SECONDS, MOST_ATTEMPTS
 from gateway.storage.ledger.rows import OutboxRow, idem_key
 from gateway.turn.transactions import (
@@ -47,37 +47,37 @@ class TurnRunner:
 
     def __init__(
         self,
-        core: Core,
+        services: Services,
         running: dict[str, Turn],
-        rooms: Rooms,
+        rooms: RoomMemories,
         deliver: Deliver,
         spawn: Spawn,
     ) -> None:
-        self._core = core
+        self._services = services
         self._running = running
         self._rooms = rooms
         self._deliver = deliver
         self._spawn = spawn
         self._renewing = False
 
-    async def run(self, asked: Asked, started: Callable[[Turn], None]) -> None:
+    async def run(self, asked: Question, started: Callable[[Turn], None]) -> None:
         """Answer a question.
 
         Cancelled without `stopped_by`, the turn stays open and is resumed at the next start.
         """
-        again: Asked | None = asked
-        steered: list[Asked] = []
+        again: Question | None = asked
+        steered: list[Question] = []
         while again is not None:
             again = await self._attempt(again, steered, started)
 
     async def _attempt(
-        self, asked: Asked, steered: list[Asked], started: Callable[[Turn], None]
-    ) -> Asked | None:
+        self, asked: Question, steered: list[Question], started: Callable[[Turn], None]
+    ) -> Question | None:
         """Run a turn; returns what is asked again because the database was lost meanwhile."""
         try:
-            turn = await self._core.persist.until_stored("turn", lambda: self._begin(asked))
+            turn = await self._services.persist.retrying("turn", lambda: self._begin(asked))
         except UnitFailed:
-            left = await self._core.ledger.still_open(asked.rows)
+            left = await self._services.ledger.still_open(asked.rows)
             if left == asked.rows:
                 await self._tell_end(asked.message, silent=True)
                 raise
@@ -100,13 +100,13 @@ class TurnRunner:
             del self._running[turn.id]
             structlog.contextvars.clear_contextvars()
 
-    async def _answer(self, turn: Turn) -> Asked | None:
+    async def _answer(self, turn: Turn) -> Question | None:
         try:
             if await self._finished(turn):
                 return None
-            with anyio.fail_after(self._core.settings.turn.deadline):
-                await load_images(self._core, turn)
-                result = await self._core.framework.process_inbound(turn.message, turn)
+            with anyio.fail_after(self._services.settings.turn.deadline):
+                await load_images(self._services, turn)
+                result = await self._services.pipeline.process_inbound(turn.message, turn)
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 await self._cancelled(turn)
@@ -115,11 +115,11 @@ class TurnRunner:
             if _store_was_lost(cause) and turn.took[0].attempts + 1 < MOST_ATTEMPTS:
                 get_log().error("turn.lost", turn=turn.id, why=str(cause))
                 begins_again = AgentEvent("reset", {"why": "the database was away"})
-                await self._core.router.dispatch_event(begins_again, turn.message)
+                await self._services.router.dispatch_event(begins_again, turn.message)
                 rows = tuple(replace(row, attempts=row.attempts + 1) for row in turn.took)
                 return replace(turn.asked, turn_id=turn.id, rows=rows)
             if isinstance(cause, TimeoutError):
-                await self._core.hooks.notify_error("turn", cause, turn.message)
+                await self._services.hooks.notify_error("turn", cause, turn.message)
             with anyio.CancelScope(shield=True):
                 await self._failed(turn, cause)
         else:
@@ -131,57 +131,59 @@ class TurnRunner:
         """Keep the sessions of the turns that run; ends when none does."""
         try:
             while self._running:
-                await self._core.clock.sleep(RENEW_SECONDS)
+                await self._services.clock.sleep(RENEW_SECONDS)
                 held = {turn.session_id for turn in self._running.values()}
                 if held:
-                    await self._core.persist.until_stored(
+                    await self._services.persist.retrying(
                         "lease",
-                        lambda held=held: self._core.ledger.renew(held),  # type: ignore[misc]
+                        lambda held=held: self._services.ledger.renew(held),  # type: ignore[misc]
                     )
         finally:
             self._renewing = False
 
     async def _finished(self, turn: Turn) -> bool:
         """End a turn whose end is on the tape already, as it stands there; else it is to be run."""
-        rows = await commit_again(self._core, turn)
+        rows = await commit_again(self._services, turn)
         if rows is None:
             return False
         self._deliver(rows)
         await self._tell_end(turn.message, silent=True)
         return True
 
-    async def _begin(self, asked: Asked) -> Turn:
-        tape = self._core.tapes.tape(asked.tape)
-        if not asked.turn_id and not self._core.store.one_transaction:
+    async def _begin(self, asked: Question) -> Turn:
+        tape = self._services.tapes.tape(asked.tape)
+        if not asked.turn_id and not self._services.store.one_transaction:
             asked = replace(asked, turn_id=await begun_before(tape, asked))
         if asked.turn_id:
-            return await begin(self._core, asked, Takes())
-        waiting = await self._core.ledger.waiting_entries(asked.session_id)
-        budget = self._core.settings.context.takes
+            return await begin(self._services, asked, Selection())
+        waiting = await self._services.ledger.waiting_entries(asked.session_id)
+        budget = self._services.settings.context.takes
         known = await self._near(asked)
-        takes = await choose_takes(tape, asked.lane, asked.entry_ids, waiting, budget, known)
-        return await begin(self._core, asked, takes)
+        takes = await select_messages(tape, asked.lane, asked.entry_ids, waiting, budget, known)
+        return await begin(self._services, asked, takes)
 
-    async def _near(self, asked: Asked) -> Near:
+    async def _near(self, asked: Question) -> Nearby:
         """Return what is known of a question beside its lane."""
         if asked.lane is None:
-            return Near()
-        name = self._core.settings.agent.name.casefold()
+            return Nearby()
+        name = self._services.settings.agent.name.casefold()
         words = " ".join(row.message.text for row in asked.rows).split()
         text = " ".join(word for word in words if not _calls(word, name))
-        tape = self._core.tapes.tape(asked.tape)
-        most = self._core.settings.context.evidence
+        tape = self._services.tapes.tape(asked.tape)
+        most = self._services.settings.context.evidence
         try:
-            return await near(self._rooms, tape, asked.message, asked.rows[-1].id, text, most)
+            return await find_nearby(
+                self._rooms, tape, asked.message, asked.rows[-1].id, text, most
+            )
         except StoreUnavailable:
             raise
         except Exception as cause:  # a question is answered also without
             get_log().error("turn.nothing_near", exc_info=cause)
-            return Near(thread=asked.message.thread_id)
+            return Nearby(thread=asked.message.thread_id)
 
     async def _done(self, turn: Turn, output: str) -> None:
         try:
-            rows = await self._end(turn, lambda: commit_done(self._core, turn, output))
+            rows = await self._end(turn, lambda: commit_done(self._services, turn, output))
         except AppendRefused as cause:  # what was said cannot be written down
             await self._failed(turn, cause)
             return
@@ -190,7 +192,7 @@ class TurnRunner:
         get_log().info("turn.done", characters=len(output))
         said = turn.final_text if turn.final_text is not None else output
         if said.strip():
-            now = self._core.clock.now().timestamp()
+            now = self._services.clock.now().timestamp()
             self._rooms.answered(turn.asked.tape, turn.lane, turn.id, said, now)
         in_place = [row for row in rows if row.message.part == 0]
         if not any(row.message.answers == turn.message.ext_id for row in in_place):
@@ -204,7 +206,7 @@ class TurnRunner:
         A turn that is no longer ours ends silently: None.
         """
         try:
-            rows = await self._core.persist.until_stored("turn's end", commit)
+            rows = await self._services.persist.retrying("turn's end", commit)
         except AppendRefused:
             raise
         except TapeError as lost:
@@ -223,12 +225,12 @@ class TurnRunner:
         told = answer_to(turn.message, error_sentence(cause, error_id), turn.id)
         reason = {"error_id": error_id, "error": f"{type(cause).__name__}: {cause}"[:2000]}
         await self._tell_end(turn.message)
-        await self._end(turn, lambda: commit_failed(self._core, turn, told, reason))
+        await self._end(turn, lambda: commit_failed(self._services, turn, told, reason))
 
     async def _cancelled(self, turn: Turn) -> None:
         if turn.stopped_by is None:
             try:
-                await self._core.ledger.hand_over(turn.id)
+                await self._services.ledger.hand_over(turn.id)
             except TapeError as lost:
                 get_log().error("turn.hand_over_not_recorded", turn=turn.id, why=str(lost))
             get_log().info("turn.handed_over")
@@ -236,13 +238,13 @@ class TurnRunner:
         silent = turn.stopped_by.get("why") == "interrupted"
         told = None if silent else answer_to(turn.message, STOPPED, turn.id)
         await self._tell_end(turn.message, silent=silent)
-        await self._end(turn, lambda: commit_stopped(self._core, turn, told))
+        await self._end(turn, lambda: commit_stopped(self._services, turn, told))
         get_log().info("turn.stopped", by=turn.stopped_by)
 
     async def _tell_end(self, message: InboundMessage, *, silent: bool = False) -> None:
         """Let the channel end what it shows of a turn; `silent`: nothing at all will be said."""
         ended = AgentEvent("error", {"message": "ended without an answer", "silent": silent})
-        await self._core.router.dispatch_event(ended, message)
+        await self._services.router.dispatch_event(ended, message)
 
 
 def _calls(word: str, name: str) -> bool:

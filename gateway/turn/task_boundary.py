@@ -12,7 +12,7 @@ from typing import Final
 
 from agent.anchors import bare_text
 from agent.handoffs import Why
-from gateway.pipeline.turn import Asked
+from gateway.pipeline.turn import Question
 from tape.entry import MESSAGE, Entry, parse_date
 from tape.handle import Tape
 
@@ -72,7 +72,7 @@ def _subjects(text: str) -> set[str]:
     return words | {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
 
 
-async def look(tape: Tape, asked: Asked) -> Why:
+async def detect_boundary(tape: Tape, asked: Question) -> Why:
     """Tell what a question looks like, from what was said before it since the last anchor."""
     said = asked.message
     ids = asked.entry_ids

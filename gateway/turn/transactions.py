@@ -14,10 +14,10 @@ import anyio.to_thread
 
 from agent.turn_log import TurnLog
 from channels.message import InboundMessage, OutboundMessage
-from gateway.context.selection import Takes
+from gateway.context.selection import Selection
 from gateway.hooks.messages import address_of
-from gateway.pipeline.turn import Asked, Turn
-from gateway.services import Core
+from gateway.pipeline.turn import Question, Turn
+from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow, new_turn_id, with_place
 from tape.context import TURN_RETAKE, TURN_START, WHOLE, is_take
 from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message, utc_iso
@@ -31,28 +31,28 @@ EASY: Final = 4_000
 """A shorter text is cut where it is: that is quicker than another thread."""
 
 
-async def begin(core: Core, asked: Asked, takes: Takes) -> Turn:
+async def begin(services: Services, asked: Question, takes: Selection) -> Turn:
     """Claim the session, take the messages, and write the turn's first entry."""
     turn_id = asked.turn_id or new_turn_id()
-    tape = core.tapes.tape(asked.tape)
+    tape = services.tapes.tape(asked.tape)
     log = TurnLog(tape, turn_id, asked.lane)
     if asked.turn_id:
         first = event("turn.resume", {"turn": turn_id, "attempt": asked.rows[0].attempts + 1})
     else:
         first = start_event(turn_id, takes)
     unit = Unit()
-    claimed = core.ledger.claim(unit, asked.session_id, asked.tape)
-    core.ledger.take(unit, asked.rows, turn_id)
+    claimed = services.ledger.claim(unit, asked.session_id, asked.tape)
+    services.ledger.take(unit, asked.rows, turn_id)
     attempt = asked.rows[0].attempts + 1
     unit.append(asked.tape, [log.stamp(first)], key=f"turn:{turn_id}:start:{attempt}")
-    outcomes = await core.store.commit(unit)
+    outcomes = await services.store.commit(unit)
     epoch = int(outcomes[claimed].rows[0]["epoch"])
     own = (row for row in asked.rows if row.entry_id and _pictured(row.message))
     pictured = (*takes.pictured, *(row.entry_id for row in own if row.entry_id))
     return Turn(turn_id, asked, tape, log, epoch, took=list(asked.rows), pictured=pictured)
 
 
-def start_event(turn_id: str, takes: Takes) -> NewEntry:
+def start_event(turn_id: str, takes: Selection) -> NewEntry:
     """Make a turn's first entry: what it shows."""
     shown: dict[str, Any] = {"include": list(takes.include)} if takes.include else {}
     if takes.whole:
@@ -64,18 +64,18 @@ def _pictured(said: InboundMessage) -> bool:
     return any(media.kind == "image" for media in said.media)
 
 
-async def take_also(core: Core, turn: Turn, asked: Asked) -> None:
+async def take_also(services: Services, turn: Turn, asked: Question) -> None:
     """Take a question that came later into a running turn."""
     unit = Unit()
-    core.ledger.take(unit, asked.rows, turn.id)
+    services.ledger.take(unit, asked.rows, turn.id)
     told = event(TURN_RETAKE, {"turn": turn.id, "takes": list(asked.entry_ids), "steered": True})
     key = f"turn:{turn.id}:take:{asked.rows[0].id}"
     unit.append(turn.asked.tape, [turn.log.stamp(told)], key=key)
-    await core.store.commit(unit)
+    await services.store.commit(unit)
     turn.took.extend(asked.rows)
 
 
-async def commit_done(core: Core, turn: Turn, output: str) -> list[OutboxRow]:
+async def commit_done(services: Services, turn: Turn, output: str) -> list[OutboxRow]:
     """End a turn with its answer; returns what is to be sent."""
     final = turn.final_text if turn.final_text is not None else output
     sends = [outbound for outbound in turn.outbound if outbound.text.strip()]
@@ -83,11 +83,11 @@ async def commit_done(core: Core, turn: Turn, output: str) -> list[OutboxRow]:
     if final.strip():
         entries.append(turn.log.stamp(message("assistant", final, final=True)))
     entries += [_outbound_event(turn, send, final) for send in sends]
-    return await _end(core, turn, "done", entries, sends)
+    return await _end(services, turn, "done", entries, sends)
 
 
 async def commit_failed(
-    core: Core, turn: Turn, told: OutboundMessage, reason: dict[str, Any]
+    services: Services, turn: Turn, told: OutboundMessage, reason: dict[str, Any]
 ) -> list[OutboxRow]:
     """End a turn with the sentence that tells of its failure."""
     entries = [
@@ -95,18 +95,20 @@ async def commit_failed(
         turn.log.stamp(error(reason["error"], error_id=reason["error_id"])),
         _outbound_event(turn, told, None),
     ]
-    return await _end(core, turn, "failed", entries, [told], reason)
+    return await _end(services, turn, "failed", entries, [told], reason)
 
 
-async def commit_stopped(core: Core, turn: Turn, told: OutboundMessage | None) -> list[OutboxRow]:
+async def commit_stopped(
+    services: Services, turn: Turn, told: OutboundMessage | None
+) -> list[OutboxRow]:
     """End a turn that somebody stopped."""
     entries = [*turn.log.deferred]
     sends = [told] if told else []
     entries += [_outbound_event(turn, send, None) for send in sends]
-    return await _end(core, turn, "stopped", entries, sends, turn.stopped_by)
+    return await _end(services, turn, "stopped", entries, sends, turn.stopped_by)
 
 
-async def begun_before(tape: Tape, asked: Asked) -> str:
+async def begun_before(tape: Tape, asked: Question) -> str:
     """Return the turn that has taken a question on a tape ahead of the ledger; "" for none."""
     wanted = set(asked.entry_ids)
     if not wanted:
@@ -120,12 +122,12 @@ async def begun_before(tape: Tape, asked: Asked) -> str:
     return ""
 
 
-async def commit_again(core: Core, turn: Turn) -> list[OutboxRow] | None:
+async def commit_again(services: Services, turn: Turn) -> list[OutboxRow] | None:
     """End a turn as its tape tells that it ended; None: it did not.
 
     Only a tape outside the ledger's database can be ahead of it: the process was lost in between.
     """
-    if core.store.one_transaction:
+    if services.store.one_transaction:
         return None
     own = await turn.tape.find(turn=turn.id)
     ends = [entry for entry in own if entry.name == TURN_END]
@@ -137,7 +139,7 @@ async def commit_again(core: Core, turn: Turn) -> list[OutboxRow] | None:
         for entry in own
         if entry.name == OUTBOUND
     ]
-    return await _end(core, turn, ends[0].payload["data"]["status"], [], sends)
+    return await _end(services, turn, ends[0].payload["data"]["status"], [], sends)
 
 
 def _sent_as_told(turn: Turn, told: Mapping[str, Any], finals: Sequence[str]) -> OutboundMessage:
@@ -156,7 +158,7 @@ def _sent_as_told(turn: Turn, told: Mapping[str, Any], finals: Sequence[str]) ->
 
 
 async def _end(
-    core: Core,
+    services: Services,
     turn: Turn,
     status: str,
     entries: list[NewEntry],
@@ -165,23 +167,29 @@ async def _end(
 ) -> list[OutboxRow]:
     end = event(TURN_END, {"turn": turn.id, "status": status, **(more or {})})
     unit = Unit()
-    core.ledger.fence(unit, turn.session_id, turn.epoch)
+    services.ledger.fence(unit, turn.session_id, turn.epoch)
     unit.append(turn.asked.tape, [*entries, turn.log.stamp(end)], key=f"turn:{turn.id}:end")
-    core.ledger.end(unit, turn.took, status)
+    services.ledger.end(unit, turn.took, status)
     if not any(send.part == 0 for send in sends):
-        core.ledger.drop_draft(unit, turn.id)
-    return await commit_with_sends(core, unit, sends, turn.session_id, turn.lane)
+        services.ledger.drop_draft(unit, turn.id)
+    return await commit_with_sends(services, unit, sends, turn.session_id, turn.lane)
 
 
 async def commit_with_sends(
-    core: Core, unit: Unit, sends: Sequence[OutboundMessage], session_id: str, lane: str | None
+    services: Services,
+    unit: Unit,
+    sends: Sequence[OutboundMessage],
+    session_id: str,
+    lane: str | None,
 ) -> list[OutboxRow]:
     """Commit a unit together with messages for the outbox; returns their rows."""
     unit = Unit(list(unit.steps))
-    moment = utc_iso(core.clock.now())
-    dated = [replace(piece, date=moment) for send in sends for piece in await _pieces(core, send)]
-    steps = [core.ledger.send_later(unit, send, session_id, lane) for send in dated]
-    outcomes = await core.store.commit(unit)
+    moment = utc_iso(services.clock.now())
+    dated = [
+        replace(piece, date=moment) for send in sends for piece in await _pieces(services, send)
+    ]
+    steps = [services.ledger.send_later(unit, send, session_id, lane) for send in dated]
+    outcomes = await services.store.commit(unit)
     rows = []
     for step, send in zip(steps, dated, strict=True):
         written = outcomes[step].rows
@@ -203,9 +211,9 @@ async def commit_with_sends(
     return rows
 
 
-async def _pieces(core: Core, send: OutboundMessage) -> list[OutboundMessage]:
+async def _pieces(services: Services, send: OutboundMessage) -> list[OutboundMessage]:
     """Cut a message into what its platform takes at once; each piece is a send of its own."""
-    channel = core.router.channel(send.channel)
+    channel = services.router.channel(send.channel)
     texts = [send.text]
     if channel is not None and len(send.text) < EASY:
         texts = channel.split(send.text)

@@ -6,7 +6,7 @@ candidate select   what is chosen of it, within a budget
 build              what the chosen entries read, as messages
 """
 
-from tape.construct.candidate import Candidate, Choice, Meaning, Strategy
+from tape.construct.candidate import Candidate, Choice, SemanticSource, Strategy
 from tape.construct.constructor import Constructed, ContextConstructor, rebuild
 from tape.construct.selection import ByRules
 
@@ -16,7 +16,7 @@ __all__ = [
     "Choice",
     "Constructed",
     "ContextConstructor",
-    "Meaning",
+    "SemanticSource",
     "Strategy",
     "rebuild",
 ]

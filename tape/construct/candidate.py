@@ -60,7 +60,7 @@ class Strategy(Protocol):
         ...
 
 
-class Meaning(Protocol):
+class SemanticSource(Protocol):
     """Finds what means something similar, where an index of meaning exists: a tape does."""
 
     async def near(self, query: Query, text: str) -> Sequence[tuple[Entry, float]]:

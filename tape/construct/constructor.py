@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from tape.construct.build import Group, as_read, ids_of, messages_of
-from tape.construct.candidate import Choice, Meaning, Readable, Strategy
+from tape.construct.candidate import Choice, Readable, SemanticSource, Strategy
 from tape.construct.explore import Explored, explore
 from tape.construct.selection import ByRules, candidates_of
 from tape.construct.verify import verified
@@ -48,7 +48,11 @@ class ContextConstructor:
     """
 
     def __init__(
-        self, tape: Readable, *, strategy: Strategy | None = None, meaning: Meaning | None = None
+        self,
+        tape: Readable,
+        *,
+        strategy: Strategy | None = None,
+        meaning: SemanticSource | None = None,
     ) -> None:
         self._tape = tape
         self._strategy = strategy or ByRules()

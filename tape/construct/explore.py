@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from math import log
 from typing import Any, Final
 
-from tape.construct.candidate import Meaning, Readable
+from tape.construct.candidate import Readable, SemanticSource
 from tape.construct.keywords import pairs_of, words_of_task
 from tape.deletions import words_of
 from tape.entry import ANCHOR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.query import Query
 from tape.search.entry_terms import words
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 
 SHOWN: Final = frozenset({MESSAGE, ANCHOR, TOOL_CALL, TOOL_RESULT})
 SPOKEN: Final = (MESSAGE, ANCHOR)
@@ -68,7 +68,9 @@ class Explored:
                     ranked.append(number)
 
 
-async def explore(tape: Readable, task: str, lane: str | None, meaning: Meaning | None) -> Explored:
+async def explore(
+    tape: Readable, task: str, lane: str | None, meaning: SemanticSource | None
+) -> Explored:
     """Look for what may belong to a task."""
     found = Explored(await tape.size())
     before = found.asof + 1
@@ -124,7 +126,7 @@ def _rarity(said: Sequence[Entry], asof: int) -> float:
 def _worth(entry: Entry, rarity: Mapping[str, float]) -> float:
     """Return what an entry is worth by the words that it says, told apart as a search does."""
     says = words(entry)
-    return sum(value for word, value in rarity.items() if Wanted.read(word).among(says))
+    return sum(value for word, value in rarity.items() if SearchQuery.read(word).among(says))
 
 
 async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
@@ -135,7 +137,7 @@ async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
     return sorted(spoken, key=lambda anchor: (-worth[anchor.id], -anchor.id))
 
 
-async def _by_meaning(tape: Readable, task: str, meaning: Meaning, found: Explored) -> None:
+async def _by_meaning(tape: Readable, task: str, meaning: SemanticSource, found: Explored) -> None:
     asked = Query(tape.name, before=found.asof + 1, kinds=SPOKEN, limit=HITS)
     found.add("meaning", [entry for entry, _score in await meaning.near(asked, task)])
 

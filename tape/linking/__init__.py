@@ -12,7 +12,7 @@ ranking  the earlier messages of a conversation, ranked or chosen
 
 from tape.linking.linker import Linker
 from tape.linking.ranking import chosen, ranked
-from tape.linking.room import Room
-from tape.linking.utterance import Link, Said
+from tape.linking.room import LinkerRoom
+from tape.linking.utterance import LaneLink, Utterance
 
-__all__ = ["Link", "Linker", "Room", "Said", "chosen", "ranked"]
+__all__ = ["LaneLink", "Linker", "LinkerRoom", "Utterance", "chosen", "ranked"]

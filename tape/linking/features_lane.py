@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from tape.linking.features_message import LONG_AGO, NEAR, Asked
-from tape.linking.room import Heard, Lane, Room
+from tape.linking.features_message import LONG_AGO, NEAR, MessageFeatures
+from tape.linking.room import Heard, Lane, LinkerRoom
 
 MOST_LANES: Final = 14
 Row = tuple[float, ...]
@@ -41,7 +41,7 @@ def likely(against: list[Heard], chances: list[float]) -> list[Likely]:
     return sorted(found.values(), key=lambda lane: -lane.total)[:MOST_LANES]
 
 
-def lane_rows(room: Room, asked: Asked, lanes: list[Likely]) -> list[Row]:
+def lane_rows(room: LinkerRoom, asked: MessageFeatures, lanes: list[Likely]) -> list[Row]:
     """Return the numbers of the message against each lane, and last those of starting a new one."""
     everything = sum(lane.total for lane in lanes)
     totals = [*sorted((lane.total for lane in lanes), reverse=True), 0.0, 0.0]
@@ -75,7 +75,7 @@ def lane_rows(room: Room, asked: Asked, lanes: list[Likely]) -> list[Row]:
     return rows
 
 
-def new_row(asked: Asked, lanes: list[Likely], scores: list[float]) -> Row:
+def new_row(asked: MessageFeatures, lanes: list[Likely], scores: list[float]) -> Row:
     """Return the numbers of starting a new lane, the second stage's own scores among them."""
     best = [*sorted(scores, reverse=True), 0.0, 0.0]
     totals = [*sorted((lane.total for lane in lanes), reverse=True), 0.0, 0.0]
@@ -94,7 +94,7 @@ def new_row(asked: Asked, lanes: list[Likely], scores: list[float]) -> Row:
     )
 
 
-def _overlap(asked: Asked, lane: Lane) -> tuple[float, float, float]:
+def _overlap(asked: MessageFeatures, lane: Lane) -> tuple[float, float, float]:
     """Return the weight of shared words: of the best message, of all, and as a share of ours."""
     best = total = 0.0
     for heard in lane.heard:
@@ -105,7 +105,7 @@ def _overlap(asked: Asked, lane: Lane) -> tuple[float, float, float]:
     return best, total, best / (asked.total + 1)
 
 
-def _standing(asked: Asked, lane: Lane) -> Row:
+def _standing(asked: MessageFeatures, lane: Lane) -> Row:
     """Return how a lane stands to the room, to the author and to those who are mentioned."""
     author, mentions = asked.author, asked.mentions
     mine = theirs = LONG_AGO

@@ -7,8 +7,8 @@ from math import log
 from typing import Final
 
 from tape.linking.features_text import gist
-from tape.linking.room import Heard, Room, minute
-from tape.linking.utterance import Said
+from tape.linking.room import Heard, LinkerRoom, minute
+from tape.linking.utterance import Utterance
 
 LONG_AGO: Final = 999
 NEAR: Final = 20
@@ -18,7 +18,7 @@ RAREST: Final = 9.0
 """The weight of a word that is in no table."""
 
 
-class Asked:
+class MessageFeatures:
     """A new message, and how it stands to its room."""
 
     __slots__ = (
@@ -37,7 +37,7 @@ class Asked:
         "total",
     )
 
-    def __init__(self, room: Room, said: Said, weights: Mapping[int, float]) -> None:
+    def __init__(self, room: LinkerRoom, said: Utterance, weights: Mapping[int, float]) -> None:
         """Compute what every comparison needs."""
         text = gist(said.text)
         self.author = said.author
@@ -65,13 +65,13 @@ class Asked:
         )
 
 
-def _addressees(room: Room, heard: Heard) -> frozenset[str]:
+def _addressees(room: LinkerRoom, heard: Heard) -> frozenset[str]:
     """Return whom a remembered message is for: those it mentions, and whose it goes on from."""
     parent = room.by_key.get(heard.parent) if heard.parent else None
     return frozenset((*heard.mentions, parent.author) if parent else heard.mentions)
 
 
-def _exchanges(room: Room, author: str) -> tuple[dict[str, int], dict[str, int]]:
+def _exchanges(room: LinkerRoom, author: str) -> tuple[dict[str, int], dict[str, int]]:
     """Count how often someone and each other person spoke to each other, and when last."""
     counts: dict[str, int] = {}
     last: dict[str, int] = {}
@@ -86,7 +86,9 @@ def _exchanges(room: Room, author: str) -> tuple[dict[str, int], dict[str, int]]
     return counts, last
 
 
-def _weighed(room: Room, words: tuple[int, ...], weights: Mapping[int, float]) -> dict[int, float]:
+def _weighed(
+    room: LinkerRoom, words: tuple[int, ...], weights: Mapping[int, float]
+) -> dict[int, float]:
     """Weigh words by their rarity, in general and in this room."""
     count = len(room.heard) + 1
     return {
@@ -97,7 +99,7 @@ def _weighed(room: Room, words: tuple[int, ...], weights: Mapping[int, float]) -
     }
 
 
-def _shared(room: Room, weighed: dict[int, float]) -> dict[int, tuple[float, float]]:
+def _shared(room: LinkerRoom, weighed: dict[int, float]) -> dict[int, tuple[float, float]]:
     """Return the weight of the words shared with each remembered message that shares any.
 
     By the message's number: their sum, and the heaviest.
@@ -112,7 +114,7 @@ def _shared(room: Room, weighed: dict[int, float]) -> dict[int, tuple[float, flo
     return shared
 
 
-def _named(room: Room, asked: Asked, spoken: frozenset[str]) -> frozenset[str]:
+def _named(room: LinkerRoom, asked: MessageFeatures, spoken: frozenset[str]) -> frozenset[str]:
     """Return who is called by name in the text although the platform tells of no mention."""
     return frozenset(
         author
@@ -124,7 +126,7 @@ def _named(room: Room, asked: Asked, spoken: frozenset[str]) -> frozenset[str]:
     )
 
 
-def _own_past(room: Room, asked: Asked) -> tuple[float, ...]:
+def _own_past(room: LinkerRoom, asked: MessageFeatures) -> tuple[float, ...]:
     """Say how the author was heard before, and who spoke to them since."""
     own = asked.own
     told = room.mentioning.get(asked.author, ())
@@ -140,7 +142,7 @@ def _own_past(room: Room, asked: Asked) -> tuple[float, ...]:
     )
 
 
-def _pace(room: Room, asked: Asked) -> tuple[float, ...]:
+def _pace(room: LinkerRoom, asked: MessageFeatures) -> tuple[float, ...]:
     """Say how fast the room is just now, how many speak, and of how many things."""
     authors, lanes, answered = set(), set(), 0
     oldest = newest = None

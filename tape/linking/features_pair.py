@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tape.linking.features_message import LONG_AGO, NEAR, Asked
-from tape.linking.room import Heard, Room
+from tape.linking.features_message import LONG_AGO, NEAR, MessageFeatures
+from tape.linking.room import Heard, LinkerRoom
 
 CANDIDATES: Final = 45
 """The last messages that are compared; older ones only where people connect them."""
@@ -16,7 +16,7 @@ OWN: Final = 3
 Row = tuple[float, ...]
 
 
-def candidates(room: Room, asked: Asked) -> list[Heard]:
+def candidates(room: LinkerRoom, asked: MessageFeatures) -> list[Heard]:
     """Return the remembered messages that may be gone on from, newest first."""
     found: dict[int, Heard] = {}
     for count, heard in enumerate(reversed(room.heard)):
@@ -39,7 +39,7 @@ def candidates(room: Room, asked: Asked) -> list[Heard]:
     return [found[number] for number in sorted(found, reverse=True)]
 
 
-def pair_rows(room: Room, asked: Asked, against: list[Heard]) -> list[Row]:
+def pair_rows(room: LinkerRoom, asked: MessageFeatures, against: list[Heard]) -> list[Row]:
     """Return the numbers of the message against each candidate; these come newest first."""
     author, mentions, now, minute = asked.author, asked.mentions, asked.now, asked.minute
     own, named, message, shared = asked.own, asked.named, asked.message, asked.shared
@@ -100,7 +100,7 @@ def pair_rows(room: Room, asked: Asked, against: list[Heard]) -> list[Row]:
     return rows
 
 
-def _of_lane(room: Room, asked: Asked, name: str) -> Row:
+def _of_lane(room: LinkerRoom, asked: MessageFeatures, name: str) -> Row:
     """Return what is the same for each candidate of a lane."""
     lane = room.lanes[name]
     authors, newest = lane.authors, lane.heard[-1]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from tape.linking.features_lane import Likely
-from tape.linking.features_message import LONG_AGO, Asked
-from tape.linking.room import Heard, Room
+from tape.linking.features_message import LONG_AGO, MessageFeatures
+from tape.linking.room import Heard, LinkerRoom
 
 Row = tuple[float, ...]
 UNSEEN: Final = -1.0
@@ -26,7 +26,9 @@ class Judged(Protocol):
     new: float
 
 
-def relevance_rows(room: Room, asked: Asked, judged: Judged, lane: str) -> list[Row]:
+def relevance_rows(
+    room: LinkerRoom, asked: MessageFeatures, judged: Judged, lane: str
+) -> list[Row]:
     """Return the numbers of a message against each one of its room, newest first.
 
     The room is as it was before the message came; `lane` is what was recorded for the message.
@@ -48,7 +50,7 @@ def relevance_rows(room: Room, asked: Asked, judged: Judged, lane: str) -> list[
 class _View:
     """The room as one message sees it."""
 
-    def __init__(self, room: Room, asked: Asked, judged: Judged, lane: str) -> None:
+    def __init__(self, room: LinkerRoom, asked: MessageFeatures, judged: Judged, lane: str) -> None:
         self.room, self.asked, self.judged, self.lane = room, asked, judged, lane
         self.places = {likely.lane: at for at, likely in enumerate(judged.lanes)}
         numbers = [heard.number for heard in judged.against]
@@ -120,7 +122,7 @@ class _View:
         )
 
 
-def _hops(room: Room, heard: Heard | None) -> dict[str, int]:
+def _hops(room: LinkerRoom, heard: Heard | None) -> dict[str, int]:
     """Count the steps from a message back to each that it goes on from."""
     hops: dict[str, int] = {}
     while heard is not None and heard.key not in hops:

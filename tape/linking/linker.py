@@ -6,9 +6,9 @@ from typing import Final
 
 from tape.linking.model import Model
 from tape.linking.ranking import chosen, latest, ranked
-from tape.linking.room import Room
+from tape.linking.room import LinkerRoom
 from tape.linking.rules import by_recency, by_rules, given
-from tape.linking.utterance import Link, Said
+from tape.linking.utterance import LaneLink, Utterance
 from tape.linking.weights import load
 
 CROWD: Final = 3
@@ -36,7 +36,7 @@ class Linker:
         """Make a linker with the model that is part of Tapeway; raise NumbersUnfit without it."""
         return cls(load())
 
-    def link(self, room: Room, said: Said, replied_lane: str | None = None) -> Link:
+    def link(self, room: LinkerRoom, said: Utterance, replied_lane: str | None = None) -> LaneLink:
         """Return where a message belongs; the room is not changed.
 
         `replied_lane` is the lane of the message replied to, where the room has forgotten it.
@@ -48,19 +48,19 @@ class Linker:
             return by_recency(room, said)
         return self.model.link(room, said) if self.model else by_rules(room, said)
 
-    def ranked(self, room: Room, key: str, k: int) -> list[str]:
+    def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
         """Return the keys of at most k messages before one, the likeliest first."""
         if _quiet(room):
             return latest(room, key, k)[::-1]
         return ranked(room, key, k, self.model)
 
-    def chosen(self, room: Room, key: str, most: int = 50) -> list[str]:
+    def chosen(self, room: LinkerRoom, key: str, most: int = 50) -> list[str]:
         """Return the keys of the messages before one that are of its conversation, oldest first."""
         if not _quiet(room):
             return chosen(room, key, most, self.model)
         return chosen(room, key, most) or latest(room, key, min(most, AFTER_A_LULL))
 
 
-def _quiet(room: Room, *more: str) -> bool:
+def _quiet(room: LinkerRoom, *more: str) -> bool:
     """Tell whether a room has one conversation at a time: there are not enough people for two."""
     return len(room) >= KNOWN and len(room.authors.keys() | set(more)) < CROWD

@@ -12,11 +12,11 @@ from typing import Final
 
 from tape.linking.boosted_trees import Trees, chance
 from tape.linking.features_lane import Likely, lane_rows, likely, new_row
-from tape.linking.features_message import Asked
+from tape.linking.features_message import MessageFeatures
 from tape.linking.features_pair import candidates, pair_rows
 from tape.linking.features_relevance import relevance_rows
-from tape.linking.room import Heard, Room
-from tape.linking.utterance import Link, Said, starts
+from tape.linking.room import Heard, LinkerRoom
+from tape.linking.utterance import LaneLink, Utterance, starts
 
 HOPELESS: Final = 4.0
 """How far below the best a candidate may be by the first trees, in log odds."""
@@ -50,19 +50,19 @@ class Model:
     weights: Mapping[int, float]
     least_new: float
 
-    def link(self, room: Room, said: Said) -> Link:
+    def link(self, room: LinkerRoom, said: Utterance) -> LaneLink:
         """Link a message by what was learned."""
-        return self.decide(said, self.judge(room, Asked(room, said, self.weights)))
+        return self.decide(said, self.judge(room, MessageFeatures(room, said, self.weights)))
 
-    def decide(self, said: Said, judged: Judgement) -> Link:
+    def decide(self, said: Utterance, judged: Judgement) -> LaneLink:
         """Return the link that a judgement leads to."""
         if not judged.lanes or judged.new > self.least_new:
             return starts(said, f"new {judged.new:.2f}" if judged.lanes else "new")
         score = max(judged.scores)
         lane = judged.lanes[judged.scores.index(score)]
-        return Link(lane.lane, lane.best.key, f"model {score:.2f}")
+        return LaneLink(lane.lane, lane.best.key, f"model {score:.2f}")
 
-    def judge(self, room: Room, asked: Asked) -> Judgement:
+    def judge(self, room: LinkerRoom, asked: MessageFeatures) -> Judgement:
         """Judge what a message may go on from, and which lane it may join."""
         against = candidates(room, asked)
         pairs = pair_rows(room, asked, against)
@@ -74,12 +74,12 @@ class Model:
         new = chance(self.new.score(last)) if lanes else 1.0
         return Judgement(against, pairs, chances, lanes, rows, scores, last, new)
 
-    def relevant(self, room: Room, heard: Heard) -> list[tuple[float, Heard]]:
+    def relevant(self, room: LinkerRoom, heard: Heard) -> list[tuple[float, Heard]]:
         """Return the chance of every message of a room to be of the conversation of the next one.
 
         The room is as it was before that next one came.
         """
-        asked = Asked(room, heard.as_said(), self.weights)
+        asked = MessageFeatures(room, heard.as_said(), self.weights)
         judged = self.judge(room, asked)
         rows = relevance_rows(room, asked, judged, heard.lane)
         scores = self.relevance.scores(rows, HOPELESS_IN_HINDSIGHT)

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from tape.linking.model import Model
-from tape.linking.room import Heard, Room
+from tape.linking.room import Heard, LinkerRoom
 
 LAST: Final = 40
 LEAST: Final = 15
@@ -26,12 +26,12 @@ FILLED_LANE: Final = 0.3
 """The same where so many are of one lane: what seems to start another there seldom does."""
 
 
-def ranked(room: Room, key: str, k: int, model: Model | None = None) -> list[str]:
+def ranked(room: LinkerRoom, key: str, k: int, model: Model | None = None) -> list[str]:
     """Return the keys of at most k earlier messages, the likeliest of the conversation first."""
     return [heard.key for _, heard in _likeliest(room, key, model)[:k]]
 
 
-def chosen(room: Room, key: str, most: int = 50, model: Model | None = None) -> list[str]:
+def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = None) -> list[str]:
     """Return the keys of the conversation's earlier messages, oldest first; not filled up.
 
     With a model what is unsure is taken along where it is worth its place; without one, or in a
@@ -51,7 +51,7 @@ def chosen(room: Room, key: str, most: int = 50, model: Model | None = None) -> 
     return [heard.key for _, heard in taken]
 
 
-def latest(room: Room, key: str, most: int) -> list[str]:
+def latest(room: LinkerRoom, key: str, most: int) -> list[str]:
     """Return the keys of the last messages before one, oldest first."""
     return [heard.key for heard in room.before(key).heard][-most:] if key in room.by_key else []
 
@@ -72,7 +72,7 @@ def best_size(chances: Sequence[float], most: int) -> int:
     return size
 
 
-def _filled(room: Room, likeliest: Sequence[tuple[float, Heard]]) -> bool:
+def _filled(room: LinkerRoom, likeliest: Sequence[tuple[float, Heard]]) -> bool:
     """Tell whether one conversation fills the room, by what is expected of its last messages."""
     last = sorted(likeliest, key=lambda pair: -pair[1].number)[:LAST]
     expected = sum(chance for chance, _ in last)
@@ -80,13 +80,13 @@ def _filled(room: Room, likeliest: Sequence[tuple[float, Heard]]) -> bool:
     return len(last) >= LEAST and expected >= least * len(last)
 
 
-def _dominated(room: Room) -> bool:
+def _dominated(room: LinkerRoom) -> bool:
     """Tell whether nearly all of the last messages are of one lane."""
     last = [heard.lane for heard in islice(reversed(room.heard), LAST)]
     return max(Counter(last).values(), default=0) >= DOMINATED * len(last)
 
 
-def _likeliest(room: Room, key: str, model: Model | None) -> list[tuple[float, Heard]]:
+def _likeliest(room: LinkerRoom, key: str, model: Model | None) -> list[tuple[float, Heard]]:
     """Return the messages before one with their chances, the likeliest first, then the newest."""
     asked = room.by_key.get(key)
     if asked is None:

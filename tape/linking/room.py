@@ -9,7 +9,7 @@ from sys import intern
 from typing import Final, TypeVar
 
 from tape.linking.features_text import called, gist
-from tape.linking.utterance import THREAD, Link, Said
+from tape.linking.utterance import THREAD, LaneLink, Utterance
 
 WINDOW: Final = 200
 REMEMBERED: Final = 200
@@ -46,7 +46,7 @@ class Heard:
         "words",
     )
 
-    def __init__(self, said: Said, link: Link, number: int) -> None:
+    def __init__(self, said: Utterance, link: LaneLink, number: int) -> None:
         """Keep what matters of a message; `number` counts the messages of its room."""
         text = gist(said.text)
         self.key = said.key
@@ -67,11 +67,11 @@ class Heard:
         self.holds = text.holds
         self.text = said.text[:REMEMBERED]
 
-    def as_said(self) -> Said:
+    def as_said(self) -> Utterance:
         """Return it as it was said, as far as it is remembered."""
         replied = self.parent if self.replied else None
         at = self.minute * 60.0
-        return Said(self.key, at, self.author, self.called, self.text, self.mentions, replied)
+        return Utterance(self.key, at, self.author, self.called, self.text, self.mentions, replied)
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class Lane:
     authors: dict[str, int] = field(default_factory=dict)
 
 
-class Room:
+class LinkerRoom:
     """What a linker remembers of one chat: the last `most` messages, and nothing else.
 
     It is a function of these messages and their links: a room that was replayed from the tape links
@@ -120,14 +120,14 @@ class Room:
         return len(self.heard)
 
     @classmethod
-    def replay(cls, pairs: Iterable[tuple[Said, Link]], most: int = WINDOW) -> Room:
+    def replay(cls, pairs: Iterable[tuple[Utterance, LaneLink]], most: int = WINDOW) -> LinkerRoom:
         """Make a room of messages and their recorded links, oldest first."""
         room = cls(most)
         for said, link in pairs:
             room.add(said, link)
         return room
 
-    def add(self, said: Said, link: Link) -> None:
+    def add(self, said: Utterance, link: LaneLink) -> None:
         """Remember a message and its link; forget the oldest where the room is full.
 
         A key that is known already changes nothing.
@@ -143,9 +143,9 @@ class Room:
         said = self.authors.get(author)
         return said[-1] if said else None
 
-    def before(self, key: str) -> Room:
+    def before(self, key: str) -> LinkerRoom:
         """Return the room as it was when a remembered message came, as far as it is remembered."""
-        room = Room(self.most)
+        room = LinkerRoom(self.most)
         for heard in self.heard:
             if heard.key == key:
                 break

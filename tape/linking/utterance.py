@@ -13,7 +13,7 @@ AGENT: Final = "agent"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """One message of a chat.
 
     key       opaque and unique in the chat: a platform message's id, or of an answer of the agent
@@ -39,7 +39,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LaneLink:
     """Where a message belongs.
 
     lane    the conversation's name: `said:` and the key of its first message, or `thread:` and the
@@ -53,6 +53,6 @@ class Link:
     why: str
 
 
-def starts(said: Said, why: str = "new") -> Link:
+def starts(said: Utterance, why: str = "new") -> LaneLink:
     """Return the link of a message that starts a conversation."""
-    return Link(SAID + said.key, None, why)
+    return LaneLink(SAID + said.key, None, why)

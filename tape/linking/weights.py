@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import orjson
 
-from tape.errors import NumbersUnfit
+from tape.errors import WeightsInvalid
 from tape.linking.boosted_trees import Trees
 from tape.linking.model import Model
-from tape.linking.room import Room
-from tape.linking.utterance import Said
+from tape.linking.room import LinkerRoom
+from tape.linking.utterance import Utterance
 
 FORM: Final = 1
 SHIPPED: Final = Path(__file__).with_name("numbers.json")
@@ -26,7 +26,7 @@ def load(path: Path = SHIPPED) -> Model:
         _try_out(model)
         return model
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise NumbersUnfit(path, str(error) or type(error).__name__) from error
+        raise WeightsInvalid(path, str(error) or type(error).__name__) from error
 
 
 def from_numbers(numbers: bytes) -> Model:
@@ -41,9 +41,9 @@ def from_numbers(numbers: bytes) -> Model:
 
 def _try_out(model: Model) -> None:
     """Judge a message; where rows have other widths than the trees, that raises ValueError."""
-    room = Room()
+    room = LinkerRoom()
     for at, author in enumerate(("one", "two", "three")):
-        said = Said(str(at), 60.0 * at, author, author, "said to try it out")
+        said = Utterance(str(at), 60.0 * at, author, author, "said to try it out")
         room.add(said, model.link(room, said))
         model.relevant(room.before(said.key), room.heard[-1])
 

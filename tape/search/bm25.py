@@ -15,7 +15,7 @@ import anyio.lowlevel
 
 from tape.entry import Entry
 from tape.search.entry_terms import words
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 
 RANKED: Final = 200
 """How many of the newest hits are ranked."""
@@ -33,13 +33,13 @@ _K1: Final = 1.2
 _B: Final = 0.75
 
 
-async def best_first(hits: Sequence[Entry], wanted: Wanted) -> list[Entry]:
+async def best_first(hits: Sequence[Entry], wanted: SearchQuery) -> list[Entry]:
     """Return hits with the best first; of equals the newest."""
     ranked = zip(await scores(hits, wanted), hits, strict=True)
     return [entry for _, entry in sorted(ranked, key=lambda one: (-one[0], -one[1].id))]
 
 
-async def scores(hits: Sequence[Entry], wanted: Wanted) -> list[float]:
+async def scores(hits: Sequence[Entry], wanted: SearchQuery) -> list[float]:
     """Return how well each hit answers; higher is better."""
     needles = [_row(phrase) for phrase in wanted.phrases]
     lengths: list[int] = []

@@ -19,7 +19,7 @@ from tape.query import Query
 from tape.search.entry_terms import said
 from tape.search.index_file import BROKEN, ROOM, IndexFile, index_schema
 from tape.search.index_rows import SPAN, match_of, tables_of
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 from tape.search.scan import MOST_SCANNED, Scanned, scan_here, scanning
 
 LONGEST_PAGE: Final = 2000
@@ -54,7 +54,7 @@ class Lookup:
         self._generation = -1
         self._sql = index_schema().statements
 
-    def search(self, query: Query, wanted: Wanted) -> Scanned:
+    def search(self, query: Query, wanted: SearchQuery) -> Scanned:
         """Return the newest hits; not whole where the index lacks more than can be looked through.
 
         Raises IndexBroken.
@@ -72,7 +72,7 @@ class Lookup:
             if index.in_transaction:
                 index.execute("ROLLBACK")
 
-    def scan(self, query: Query, wanted: Wanted) -> Scanned:
+    def scan(self, query: Query, wanted: SearchQuery) -> Scanned:
         """Return the newest hits without the index."""
         tapes = self._tapes = self._tapes or self._database.reader()
         return scan_here(scanning(query, wanted, self._most), tapes.query)
@@ -93,7 +93,7 @@ class Lookup:
             self._index = self._file.reader()
         return self._index
 
-    def _search(self, query: Query, wanted: Wanted, tapes: Reader) -> Scanned:
+    def _search(self, query: Query, wanted: SearchQuery, tapes: Reader) -> Scanned:
         part = self._part(query.tape)
         newer = replace(query, after=max(query.after, part.high if part else 0))
         found = scan_here(scanning(newer, wanted, self._most), tapes.query)

@@ -10,7 +10,7 @@ from typing import Final
 from tape.entry import Entry
 from tape.query import Query
 from tape.search.entry_terms import TALK, words
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 from tape.search.tokenizer import alone, pairs
 
 SPAN: Final = 4096
@@ -60,7 +60,7 @@ def _tag(name: str, value: str) -> str:
     return f"{name[0]}{digest.hexdigest()}"
 
 
-def match_of(wanted: Wanted, query: Query) -> str:
+def match_of(wanted: SearchQuery, query: Query) -> str:
     """Return the question in the index's language: only terms of ours, each in quotes."""
     texts = [_in_text(phrase) for phrase in wanted.phrases]
     parts = [texts[0]]

@@ -24,13 +24,13 @@ _QUOTE: Final = re.compile('["\u201c\u201d\u201e]')
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchQuery:
     """Phrases, each of them a row of terms, that must all be there."""
 
     phrases: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def read(cls, text: str) -> Wanted:
+    def read(cls, text: str) -> SearchQuery:
         """Read a person's question; raises QueryRefused for one that is too long."""
         if len(text) > MOST_CHARACTERS:
             raise QueryRefused(

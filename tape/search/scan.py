@@ -14,7 +14,7 @@ import anyio.lowlevel
 
 from tape.entry import Entry
 from tape.query import Query
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 
 FIRST_PAGE: Final = 100
 LONGEST_PAGE: Final = 1000
@@ -34,7 +34,7 @@ class Scanned:
 Scan = Generator[Query, list[Entry], Scanned]
 
 
-def scanning(query: Query, wanted: Wanted, most: int | None = None) -> Scan:
+def scanning(query: Query, wanted: SearchQuery, most: int | None = None) -> Scan:
     """Look through the answers to a query, and at `most` so many; its limit is that of the hits."""
     hits: list[Entry] = []
     size, looked = FIRST_PAGE, 0

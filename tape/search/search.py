@@ -11,7 +11,7 @@ from tape.entry import EVENT, Entry
 from tape.query import Query
 from tape.search.bm25 import RANKED, best_first, scores
 from tape.search.fusion import fused
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
 from tape.store import TapeStore
 
@@ -28,12 +28,12 @@ class SearchStore(Protocol):
     moment included. While an index is being made it may leave out what lies far back.
     """
 
-    async def search(self, query: Query, wanted: Wanted) -> list[Entry]:
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Return the newest entries of the query that say what is wanted."""
         ...
 
 
-class Near(Protocol):
+class NearestSearch(Protocol):
     """What finds entries by their meaning (`tape.search.semantic.Meaning`)."""
 
     async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
@@ -44,7 +44,7 @@ class Near(Protocol):
 class SearchedTape(Protocol):
     """A tape, as far as a search needs one."""
 
-    async def hits(self, query: Query, wanted: Wanted) -> list[Entry]:
+    async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Return the newest entries of the query that say what is wanted and may be shown."""
         ...
 
@@ -63,7 +63,7 @@ class SearchedTape(Protocol):
 
 async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> list[Entry]:
     """Return what says a text: the newest first, or the best of the newest with `rank`."""
-    wanted = Wanted.read(text)
+    wanted = SearchQuery.read(text)
     limit = query.limit or 0
     if not wanted or limit <= 0:
         return []
@@ -92,7 +92,7 @@ async def _with_neighbours(tape: SearchedTape, query: Query, found: Sequence[Ent
     return list(placed.values())[: query.limit]
 
 
-async def shown_hits(store: TapeStore, query: Query, wanted: Wanted) -> list[Entry]:
+async def shown_hits(store: TapeStore, query: Query, wanted: SearchQuery) -> list[Entry]:
     """Return the newest hits on a store's tape, without those whose words were deleted."""
     found: list[Entry] = []
     limit = query.limit or 0
@@ -106,7 +106,7 @@ async def shown_hits(store: TapeStore, query: Query, wanted: Wanted) -> list[Ent
     return found[:limit]
 
 
-async def _hits_of(store: TapeStore, query: Query, wanted: Wanted) -> list[Entry]:
+async def _hits_of(store: TapeStore, query: Query, wanted: SearchQuery) -> list[Entry]:
     """Ask a store's index, or look through its entries where it has none."""
     if isinstance(store, SearchStore):
         return await store.search(query, wanted)

@@ -46,7 +46,7 @@ def _unheard(_problem: str) -> None:
     return
 
 
-class Meaning:
+class SemanticIndex:
     """The vectors of a store's tapes; `run` it beside the store, and `close` it first."""
 
     def __init__(

@@ -16,13 +16,13 @@ from tape.query import Query
 from tape.search.index_file import IndexFile
 from tape.search.index_reader import IndexBroken, Lookup
 from tape.search.indexer import Indexer, SearchState
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 from tape.search.scan import Scanned
 
 T = TypeVar("T")
 
 
-class SearchBeside:
+class SqliteSearch:
     """The search of one SQLite store; its index stands in a file beside the database."""
 
     def __init__(self, database: Database) -> None:
@@ -36,7 +36,7 @@ class SearchBeside:
         """Take note of tapes with new entries."""
         self._indexer.wrote(tapes)
 
-    async def search(self, query: Query, wanted: Wanted) -> list[Entry]:
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Return the newest hits, newest first."""
         found = await self._in_thread(lambda: self._search(query, wanted))
         self._partial += not found.whole
@@ -65,7 +65,7 @@ class SearchBeside:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._indexer.close)
         self._thread.shutdown()
 
-    def _search(self, query: Query, wanted: Wanted) -> Scanned:
+    def _search(self, query: Query, wanted: SearchQuery) -> Scanned:
         try:
             if self._indexer.checked:
                 return self._lookup.search(query, wanted)

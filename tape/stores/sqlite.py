@@ -24,8 +24,8 @@ from tape.entry import Entry, NewEntry
 from tape.errors import StoreUnavailable
 from tape.query import Query
 from tape.search.indexer import SearchState
-from tape.search.query_text import Wanted
-from tape.search.sqlite_search import SearchBeside
+from tape.search.query_text import SearchQuery
+from tape.search.sqlite_search import SqliteSearch
 from tape.store import Now, TapeInfo, utc_now
 from tape.unit_of_work import Append, Batch, Outcome, Row, TakeIn, Unit
 
@@ -44,7 +44,7 @@ class SqliteStore:
     def __init__(self, database: Database, now: Now) -> None:
         self._database = database
         self._now = now
-        self._search = SearchBeside(database)
+        self._search = SqliteSearch(database)
         self._writer = WriterThread(self._transactions)
         self._inline: Reader | None = None
         self._reading = ThreadPoolExecutor(1, thread_name_prefix="tape-reader")
@@ -96,7 +96,7 @@ class SqliteStore:
         """Run a named reading statement."""
         return self._here().select(statement, values)
 
-    async def search(self, query: Query, wanted: Wanted) -> list[Entry]:
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Return the newest entries that match; see `tape.search.search.SearchStore`."""
         self._refuse_when_closed()
         return await self._search.search(query, wanted)

@@ -20,7 +20,7 @@ from agent.turn_log import TurnLog
 from tape.context import LATEST, TURN_RETAKE, TURN_START, Message, to_messages, view_entries
 from tape.entry import Entry, event, message
 from tape.handle import Tape
-from tape.snapshot import PastTape
+from tape.snapshot import TapeSnapshot
 from tape.stores.memory import MemoryStore
 
 QUESTION = "What is it?"
@@ -151,7 +151,7 @@ def stage_of(
     context = ToolContext(tape, role, LANE, turn)
 
     async def view(upto: int) -> list[Message]:
-        return to_messages(await view_entries(PastTape(tape, upto), LATEST, LANE, turn))
+        return to_messages(await view_entries(TapeSnapshot(tape, upto), LATEST, LANE, turn))
 
     async def retake(budget: int) -> None:
         retakes.append(budget)

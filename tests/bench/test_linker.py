@@ -48,7 +48,7 @@ def test_a_varied_room_is_the_same_for_the_same_seed(log: Log) -> None:
 
 def test_conversations_are_kept_whole(log: Log) -> None:
     kept = changed(log, kept=0.5, seed=1).log
-    conversations = {log.conversation[line.number] for line in kept.lines}
+    conversations = {log.dispatcher[line.number] for line in kept.lines}
     assert len(kept.lines) == LINES // 2 * len(conversations)
 
 

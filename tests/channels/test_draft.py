@@ -9,15 +9,15 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from channels.draft import Draft, DraftEditor, Pace, Place
+from channels.draft import Draft, DraftEditor, DraftReference, Pace
 from channels.errors import SendDelayed, SendRefused
-from channels.message import InboundMessage, Sender
+from channels.message import Author, InboundMessage
 from channels.pacing import Budget, Pacing, Priority
 from tests.clock import ManualClock, settle
 
 pytestmark = pytest.mark.anyio
 
-MESSAGE = InboundMessage("web", "lobby", "lobby/1", "1", Sender("7", "Anna"), "hi", "2026-01-02")
+MESSAGE = InboundMessage("web", "lobby", "lobby/1", "1", Author("7", "Anna"), "hi", "2026-01-02")
 
 
 def test_a_draft_is_its_pieces_joined() -> None:
@@ -59,24 +59,24 @@ class Platform:
     refuses: list[Exception] = field(default_factory=list)
     open: bool = True
     shown: list[tuple[float, str | None, str]] = field(default_factory=list)
-    journal: list[Place | str] = field(default_factory=list)
+    journal: list[DraftReference | str] = field(default_factory=list)
     sent: anyio.Event = field(default_factory=_sent)
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str:
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
         await self.clock.sleep(self.takes)
         if self.refuses:
             raise self.refuses.pop(0)
         self.shown.append((self.clock.monotonic(), place.platform_id, text))
         return "p1"
 
-    async def sent_before(self, message: InboundMessage) -> None:
+    async def wait_sent(self, message: InboundMessage) -> None:
         await self.sent.wait()
 
-    async def open_draft(self, message: InboundMessage) -> Place | None:
+    async def open_draft(self, message: InboundMessage) -> DraftReference | None:
         self.journal.append(f"open {message.ext_id}")
-        return Place("idem") if self.open else None
+        return DraftReference("idem") if self.open else None
 
-    async def place_draft(self, place: Place) -> None:
+    async def locate_draft(self, place: DraftReference) -> None:
         self.journal.append(place)
 
 
@@ -152,7 +152,7 @@ async def test_where_a_draft_stands_is_written_down_before_and_after_it_is_poste
     await editing.clock.advance(5)
     await editing.push("b")
     await editing.clock.advance(60)
-    assert editing.platform.journal == ["open lobby/1", Place("idem", "p1")]
+    assert editing.platform.journal == ["open lobby/1", DraftReference("idem", "p1")]
 
 
 async def test_the_next_edit_starts_after_the_last_returned(editing: Editing) -> None:

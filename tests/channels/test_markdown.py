@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.markdown.autoclose import finished
+from channels.markdown.autoclose import close_open_marks
 from channels.markdown.render import draw, prose, to_text
 from channels.markdown.tree import parse
 from channels.web.format import to_html
@@ -133,4 +133,4 @@ def test_what_is_hidden_from_the_parser_is_shown_again() -> None:
     ],
 )
 def test_a_text_that_is_being_written_shows_no_half_mark(begun: str, shown: str) -> None:
-    assert finished(begun) == shown
+    assert close_open_marks(begun) == shown

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.message import InboundMessage, OutboundMessage, Sender
+from channels.message import Author, InboundMessage, OutboundMessage
 
 text = st.text(max_size=10)
 maybe = st.none() | text
@@ -28,7 +28,7 @@ inbound_messages = st.builds(
     chat_id=text,
     ext_id=text,
     message_id=text,
-    sender=st.builds(Sender, text, text, st.booleans()),
+    sender=st.builds(Author, text, text, st.booleans()),
     text=text,
     date=text,
     account=text,
@@ -88,7 +88,7 @@ def test_a_payload_of_an_earlier_version_without_the_later_fields_is_read() -> N
         "date": "2026-01-02T00:00:00+00:00",
     }
     message = InboundMessage.from_payload(payload)
-    assert message.sender == Sender("7", "Anna")
+    assert message.sender == Author("7", "Anna")
     assert (message.mentions, message.addressed, message.owner) == ((), False, False)
 
 
@@ -103,7 +103,7 @@ def test_what_is_no_message_is_a_type_or_key_error(payload: dict[str, Any]) -> N
 
 
 def test_a_payload_is_not_the_messages_own() -> None:
-    sender = Sender("7", "Anna")
+    sender = Author("7", "Anna")
     message = InboundMessage("web", "c", "c/1", "1", sender, "hi", "d", raw={"a": [1]})
     message.to_payload()["raw"]["a"].append(2)
     assert message.raw == {"a": [1]}

@@ -10,14 +10,14 @@ import pytest
 from anyio.abc import TaskGroup
 
 from channels.errors import SendRefused
-from channels.message import InboundMessage, Sender
+from channels.message import Author, InboundMessage
 from channels.pacing import Budget, Pacing, Priority
-from channels.typing_indicator import TYPING_EVERY, TypingSigns
+from channels.typing_indicator import TYPING_EVERY, TypingIndicator
 from tests.clock import ManualClock, settle
 
 pytestmark = pytest.mark.anyio
 
-MESSAGE = InboundMessage("telegram", "7", "7/1", "1", Sender("7", "Anna"), "hi", "2026-01-02")
+MESSAGE = InboundMessage("telegram", "7", "7/1", "1", Author("7", "Anna"), "hi", "2026-01-02")
 LATER = replace(MESSAGE, ext_id="7/2", message_id="2")
 
 
@@ -30,7 +30,7 @@ class Typing:
         self.shown: list[tuple[float, str, str | None]] = []
         self.refuses = False
         self._group = group
-        self.signs = TypingSigns(self._show, self.pacing, self.clock, self._spawn)
+        self.signs = TypingIndicator(self._show, self.pacing, self.clock, self._spawn)
 
     def _spawn(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         async def run() -> None:

@@ -13,7 +13,7 @@ import orjson
 from PIL import Image
 
 from channels.discord.format import render
-from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Said
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
 from tests.fakes.discord_faults import LostAnswer, RateLimited
 from tests.fakes.discord_permissions import Permission
@@ -109,8 +109,8 @@ class DiscordStage:
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Said | None = None,
-    ) -> Said:
+        like: Sent | None = None,
+    ) -> Sent:
         place = self._place(chat)
         if mention:
             text = self._called(place, text)
@@ -121,33 +121,33 @@ class DiscordStage:
             reply_to=int(reply_to) if reply_to else None,
             id=int(like.id) if like is not None else None,
         )
-        return Said(str(message.id), chat, person, text)
+        return Sent(str(message.id), chat, person, text)
 
     async def echo(self, chat: Chat, answer: Answer) -> None:
         self.fake.redeliver(self._where(chat, int(answer.id)), int(answer.id))
 
-    async def redeliver(self, said: Said, *, anew: bool = False) -> None:
+    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
         """An event has no id of its own: `anew` or not, it is the message again."""
         self.fake.redeliver(self._place(said.chat), int(said.id))
 
-    async def edit(self, said: Said, text: str) -> None:
+    async def edit(self, said: Sent, text: str) -> None:
         self.fake.edit(self._place(said.chat), int(said.id), text)
 
-    async def delete(self, said: Said) -> None:
+    async def delete(self, said: Sent) -> None:
         self.fake.delete(self._place(said.chat), int(said.id))
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Said:
+    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
         """Use a slash command; what stands in the chat for it is the bot's first answer to it."""
         place = self._place(chat)
         guild = place.guild_id
         await self.fake.wait_for(lambda fake: fake.commands.find(name, guild) is not None)
         used = self.fake.slash(place, self._people[person.name], name)
         await self.fake.wait_for(lambda _fake: used.original is not None)
-        return Said(str(used.original), chat, person, f"/{name}")
+        return Sent(str(used.original), chat, person, f"/{name}")
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Said:
+    ) -> Sent:
         try:
             with Image.open(io.BytesIO(data)) as image:
                 size = image.size
@@ -157,22 +157,22 @@ class DiscordStage:
         place = self._place(chat)
         text = self._called(place, text) if mention else text
         message = self.fake.say(place, self._people[person.name], text, files=[file])
-        return Said(str(message.id), chat, person, text)
+        return Sent(str(message.id), chat, person, text)
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Said:
+    ) -> Sent:
         file = self.fake.attachment(data, name, mime)
         place = self._place(chat)
         text = self._called(place, text)
         message = self.fake.say(place, self._people[person.name], text, files=[file])
-        return Said(str(message.id), chat, person, text)
+        return Sent(str(message.id), chat, person, text)
 
     # -- what people see
 
     async def taken(self) -> None:
         await self.fake.wait_for(lambda fake: not fake.unconfirmed)
-        await self.fake.caught_up()
+        await self.fake.gap_closed()
 
     async def seen(self) -> None:
         """What was answered is seen."""

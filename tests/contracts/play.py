@@ -18,7 +18,7 @@ import pytest
 
 from channels.base import Channel
 from channels.registry import CHANNELS
-from channels.testing import LINES, Answer, Chat, Need, Person, Said, Stage, reason_against
+from channels.testing import LINES, Answer, Chat, Need, Person, Sent, Stage, reason_against
 from gateway.app import Gateway
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
@@ -120,13 +120,13 @@ class Play:
             return self.stage.group()
         return self.stage.private(person or self.person())
 
-    async def ask(self, chat: Chat, person: Person, text: str, **how: Any) -> Said:
+    async def ask(self, chat: Chat, person: Person, text: str, **how: Any) -> Sent:
         """Say something that asks the agent, and wait until all is answered."""
         said = await self.stage.say(chat, person, text, **how)
         await self.settle()
         return said
 
-    async def ask_command(self, chat: Chat, person: Person, name: str) -> Said:
+    async def ask_command(self, chat: Chat, person: Person, name: str) -> Sent:
         """Give a command, and wait until it is answered."""
         said = await self.stage.command(chat, person, name)
         await self.settle()
@@ -143,10 +143,10 @@ class Play:
     async def taken(self) -> None:
         """Wait, while no time passes, until what was said is taken in."""
         await self.stage.taken()
-        await self.gateway.conversation.intake.taken_in()
+        await self.gateway.dispatcher.intake.taken_in()
         await self.clock.advance(0)
 
-    def answer(self, said: Said) -> Answer:
+    def answer(self, said: Sent) -> Answer:
         """Return the one answer to a message."""
         found = [one for one in self.stage.answers(said.chat) if one.reply_to == said.id]
         assert len(found) == 1, f"{said.text!r} has {len(found)} answers: {found}"
@@ -166,7 +166,7 @@ class Play:
 
     async def _settled(self) -> None:
         await self.stage.taken()
-        await self.gateway.conversation.idle()
+        await self.gateway.dispatcher.idle()
         await self.stage.seen()
 
 

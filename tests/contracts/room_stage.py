@@ -14,7 +14,7 @@ import httpx2
 import orjson
 from anyio.abc import TaskGroup
 
-from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Said
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
 from tests.visitor import Visitor
 
@@ -27,13 +27,13 @@ class RoomStage:
     def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
         self._rooms: dict[str, dict[str, Visitor]] = {}
         self._gone: list[Visitor] = []
-        self._posts: dict[str, Said] = {}
+        self._posts: dict[str, Sent] = {}
         self._client: httpx2.AsyncClient | None = None
         self._group: TaskGroup | None = None
         self._changed = anyio.Event()
         self._guests = 0
         self._clock = clock
-        self._refused: list[Said] = []
+        self._refused: list[Sent] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -96,13 +96,13 @@ class RoomStage:
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Said | None = None,
-    ) -> Said:
+        like: Sent | None = None,
+    ) -> Sent:
         if mention:
             text = self.addressed(text)
         visitor = await self._visitor(chat, person)
         message_id = like.id if like is not None else str(UUID(int=len(self._posts) + 1, version=4))
-        said = Said(message_id, chat, person, text, reply_to or "")
+        said = Sent(message_id, chat, person, text, reply_to or "")
         self._posts[f"{chat.id}/{message_id}"] = said
         await self._post(visitor, said)
         return said
@@ -110,26 +110,26 @@ class RoomStage:
     async def echo(self, chat: Chat, answer: Answer) -> None:
         _not_here()
 
-    async def redeliver(self, said: Said, *, anew: bool = False) -> None:
+    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
         await self._post(await self._visitor(said.chat, said.person), said)
 
-    async def edit(self, said: Said, text: str) -> None:
+    async def edit(self, said: Sent, text: str) -> None:
         _not_here()
 
-    async def delete(self, said: Said) -> None:
+    async def delete(self, said: Sent) -> None:
         _not_here()
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Said:
+    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
         return await self.say(chat, person, f",{name}", mention=False)
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Said:
+    ) -> Sent:
         return _not_here()
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Said:
+    ) -> Sent:
         return _not_here()
 
     # -- what people see
@@ -267,11 +267,11 @@ class RoomStage:
         await self._group.start(visitor.listen)
         return visitor
 
-    async def _post(self, visitor: Visitor, said: Said) -> None:
+    async def _post(self, visitor: Visitor, said: Sent) -> None:
         if not await self._posted(visitor, said):
             self._refused.append(said)
 
-    async def _posted(self, visitor: Visitor, said: Said) -> bool:
+    async def _posted(self, visitor: Visitor, said: Sent) -> bool:
         """Post a message; tells whether the gateway said that it took it."""
         try:
             answer = await visitor.post(

@@ -12,7 +12,7 @@ from typing import Final, Self
 
 import orjson
 
-from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Said
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
 from tests.fakes.slack_deliveries import Delivery
 from tests.fakes.slack_faults import LostAnswer, RateLimited
@@ -118,8 +118,8 @@ class SlackStage:
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Said | None = None,
-    ) -> Said:
+        like: Sent | None = None,
+    ) -> Sent:
         text = self._addressed(chat, text) if mention else text
         thread = chat.thread or reply_to
         ts = like.id if like is not None else None
@@ -130,34 +130,34 @@ class SlackStage:
         channel = self.fake.find(chat.id)
         self.fake.events.message(channel, dict(channel.messages[answer.id].json))
 
-    async def redeliver(self, said: Said, *, anew: bool = False) -> None:
+    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
         for number in said.delivery.split():
             self.fake.events.again(self.fake.deliveries.all[int(number)], new_id=anew)
 
-    async def edit(self, said: Said, text: str) -> None:
+    async def edit(self, said: Sent, text: str) -> None:
         self.fake.edit(said.chat.id, said.id, text)
 
-    async def delete(self, said: Said) -> None:
+    async def delete(self, said: Sent) -> None:
         self.fake.delete(said.chat.id, said.id)
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Said:
+    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
         if chat.thread is not None:  # Slack has no slash commands in threads
             return await self.say(chat, person, f",{name}")
         told = self.fake.slash(chat.id, self._people[person.name], name)
-        said = Said(str(told.payload["trigger_id"]), chat, person, f"/tapeway {name}")
+        said = Sent(str(told.payload["trigger_id"]), chat, person, f"/tapeway {name}")
         self._commands.setdefault(chat.id, []).append(said.id)
         return said
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Said:
+    ) -> Sent:
         file = self.fake.file("image.png", data, "image/png", self._people[person.name])
         text = self._addressed(chat, text) if mention else text
         return self._share(chat, person, file, text)
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Said:
+    ) -> Sent:
         file = self.fake.file(name, data, mime, self._people[person.name])
         return self._share(chat, person, file, self._addressed(chat, text))
 
@@ -282,17 +282,17 @@ class SlackStage:
     def _addressed(self, chat: Chat, text: str) -> str:
         return text if self._is_private(chat) else f"{self.calling()} {text}".strip()
 
-    def _share(self, chat: Chat, person: Person, file: File, text: str) -> Said:
+    def _share(self, chat: Chat, person: Person, file: File, text: str) -> Sent:
         user = self._people[person.name]
         message = self.fake.say(chat.id, user, text, thread=chat.thread, files=[file])
         return self._said(message, chat, person, text)
 
-    def _said(self, message: Message, chat: Chat, person: Person, text: str) -> Said:
+    def _said(self, message: Message, chat: Chat, person: Person, text: str) -> Sent:
         if message.thread_ts is not None:
             self._asked.setdefault((chat.id, message.thread_ts), []).append(message.ts)
         deliveries = enumerate(self.fake.deliveries.all)
         told = [number for number, it in deliveries if _key(it) == (chat.id, message.ts)]
-        return Said(message.ts, chat, person, text, " ".join(map(str, told)))
+        return Sent(message.ts, chat, person, text, " ".join(map(str, told)))
 
     def _is_said(self, delivery: Delivery) -> bool:
         event = delivery.event

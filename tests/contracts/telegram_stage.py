@@ -11,7 +11,7 @@ from typing import Final, Self
 import orjson
 
 from channels.telegram.format import render
-from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Said
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
 from tests.fakes.telegram_entities import checked, detected
 from tests.fakes.telegram_faults import LostAnswer, RetryAfter
@@ -116,8 +116,8 @@ class TelegramStage:
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Said | None = None,
-    ) -> Said:
+        like: Sent | None = None,
+    ) -> Sent:
         place = self.fake.chat(int(chat.id))
         if like is not None:
             place.ids = iter(range(int(like.id), 2**31))
@@ -138,21 +138,21 @@ class TelegramStage:
         message = self.fake.chat(int(chat.id)).messages[int(answer.id)]
         self.fake.push_update({"message": message.json})
 
-    async def redeliver(self, said: Said, *, anew: bool = False) -> None:
+    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
         self.fake.redeliver(int(said.delivery), new_id=anew)
 
-    async def edit(self, said: Said, text: str) -> None:
+    async def edit(self, said: Sent, text: str) -> None:
         self.fake.edit(int(said.chat.id), int(said.id), text)
 
-    async def delete(self, said: Said) -> None:
+    async def delete(self, said: Sent) -> None:
         self.fake.delete(int(said.chat.id), int(said.id))
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Said:
+    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
         return await self.say(chat, person, f"/{name}", mention=False)
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Said:
+    ) -> Sent:
         user = self._people[person.name]
         caption = self._caption(chat, text) if mention else text
         place = int(chat.id)
@@ -161,7 +161,7 @@ class TelegramStage:
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Said:
+    ) -> Sent:
         caption = self._caption(chat, text)
         json = self.fake.send_document(
             int(chat.id),
@@ -286,9 +286,9 @@ class TelegramStage:
     def _caption(self, chat: Chat, text: str) -> str:
         return f"{self.calling()} {text}" if chat.id.startswith("-") else text
 
-    def _said(self, json: JsonObject, chat: Chat, person: Person, text: str) -> Said:
+    def _said(self, json: JsonObject, chat: Chat, person: Person, text: str) -> Sent:
         delivery = str(self.fake.updates.all[-1].update_id)
-        return Said(str(json["message_id"]), chat, person, text, delivery)
+        return Sent(str(json["message_id"]), chat, person, text, delivery)
 
     def _ours(self, chat: Chat) -> list[Message]:
         found = self.fake.messages(int(chat.id))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from channels.testing import Said
+from channels.testing import Sent
 from tests.contracts.play import Play, playing, promises, prompt_of
 from tests.fakes.openai_script import Text
 
@@ -246,7 +246,7 @@ async def answers_to(rule: str, play: Play) -> bool:
     return any(answer.reply_to == asked.id for answer in play.stage.answers(asked.chat))
 
 
-async def ask_by(rule: str, play: Play) -> Said:
+async def ask_by(rule: str, play: Play) -> Sent:
     alice = play.person()
     if rule == "private":
         return await play.ask(play.stage.private(alice), alice, "hello")

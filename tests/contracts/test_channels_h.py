@@ -15,7 +15,7 @@ import pytest
 from channels.testing import Chat
 from gateway.explain.explainer import Explainer
 from gateway.explain.render import to_text
-from gateway.explain.report import Story, secrets_of
+from gateway.explain.report import Report, secrets_of
 from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
 from gateway.storage.ledger.rows import account_id
@@ -31,12 +31,12 @@ API_KEY = "sk-canary-of-the-model-9f2c"
 HTTP_TOKEN = "canary-of-the-page-77e1"
 
 
-async def explained(play: Play, asked: str) -> Story:
-    core = play.gateway.core
-    return await Explainer(core.store, core.settings).explain(asked)
+async def explained(play: Play, asked: str) -> Report:
+    services = play.gateway.services
+    return await Explainer(services.store, services.settings).explain(asked)
 
 
-def told(story: Story, about: str) -> str:
+def told(story: Report, about: str) -> str:
     return "\n".join(line.says for line in story.lines if line.about == about)
 
 
@@ -234,7 +234,7 @@ async def test_h2_no_secret_is_in_what_is_kept_logged_shown_or_explained(
         if channel in ("cli", "web"):  # their people come over loopback, where no token is asked
             del settings["HTTP__TOKEN"]
         async with house.playing(home, **settings) as play:
-            secrets = secrets_of(play.gateway.core.settings)
+            secrets = secrets_of(play.gateway.services.settings)
             assert set(settings.values()) <= set(secrets)
             shown = await everything_of(play)
         assert house.lasting is not None

@@ -10,7 +10,7 @@ import pytest
 from gateway.clock import SystemClock
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.ledger.testing import LEDGER_CHECKS, LedgerCheck
-from gateway.storage.split_store import BesideStore
+from gateway.storage.split_store import SplitStore
 from tape.store import UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
@@ -28,12 +28,12 @@ def _sqlite(folder: Path) -> UnitStore:
 
 def _beside(folder: Path) -> UnitStore:
     tapes = open_store("memory:", [tape_schema()])
-    return BesideStore(tapes, open_store(f"sqlite://{folder / 'ledger.db'}", [ledger_schema()]))
+    return SplitStore(tapes, open_store(f"sqlite://{folder / 'ledger.db'}", [ledger_schema()]))
 
 
 def _file(folder: Path) -> UnitStore:
     tapes = open_tapes(f"file://{folder / 'tapes'}")
-    return BesideStore(tapes, open_store(f"sqlite://{folder / 'ledger.db'}", [ledger_schema()]))
+    return SplitStore(tapes, open_store(f"sqlite://{folder / 'ledger.db'}", [ledger_schema()]))
 
 
 OPENED: dict[str, Callable[[Path], UnitStore]] = {

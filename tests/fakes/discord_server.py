@@ -195,9 +195,9 @@ class FakeDiscord(Trouble):
     async def connected(self, count: int = 1) -> None:
         """Wait until so many sockets are identified and told whatever there was."""
         await self.wait_for(lambda fake: fake.live_sockets == count)
-        await self.caught_up()
+        await self.gap_closed()
 
-    async def caught_up(self) -> None:
+    async def gap_closed(self) -> None:
         """Wait until each socket that works has read every event: a heartbeat says so."""
         for socket in self.gateway.live():
             session = socket.session

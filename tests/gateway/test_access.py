@@ -10,7 +10,7 @@ import pytest
 
 from agent.tool import Role
 from channels.base import Channel
-from channels.message import InboundMessage, OutboundMessage, Receipt, Sender
+from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from gateway.hooks.specs import hookimpl
 from gateway.intake.access import Access, refusal
 from gateway.settings import AccessSettings
@@ -23,7 +23,7 @@ MESSAGE = InboundMessage(
     chat_kind="group",
     ext_id="-100/1",
     message_id="1",
-    sender=Sender("7", "123456789"),
+    sender=Author("7", "123456789"),
     text="a secret question",
     date="2026-01-01T00:00:00+00:00",
     addressed=True,
@@ -53,7 +53,7 @@ def test_closed_by_default_and_by_ids_never_by_names(
 
 def test_a_closed_chat_is_told_only_ids_that_there_are() -> None:
     assert "add plain:-100 (this chat) or plain:7 (you) to" in refusal(MESSAGE)
-    assert "add plain:-100 to" in refusal(replace(MESSAGE, sender=Sender("", "Somebody")))
+    assert "add plain:-100 to" in refusal(replace(MESSAGE, sender=Author("", "Somebody")))
 
 
 def test_a_chat_with_a_new_id_keeps_its_place_on_the_list() -> None:
@@ -115,7 +115,7 @@ async def test_b7_a_closed_chat_is_refused_once_a_day_and_its_text_is_not_kept(
     ):
         await channel.host.accept([MESSAGE, replace(MESSAGE, ext_id="-100/2", message_id="2")])
         await channel.host.accept([replace(MESSAGE, ext_id="-100/3", addressed=False)])
-        await gateway.conversation.intake.taken_in()
+        await gateway.dispatcher.intake.taken_in()
         entries = await settled(gateway, "plain:-100")
     assert server.requests == []
     assert [post.text.split(".")[0] for post in channel.posts] == ["I am not open to this chat yet"]
@@ -133,7 +133,7 @@ async def test_an_open_chat_is_answered_to_the_asking_message(tmp_path: Path) ->
         gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
     ):
         await channel.host.accept([MESSAGE])
-        await gateway.conversation.intake.taken_in()
+        await gateway.dispatcher.intake.taken_in()
         await settled(gateway, "plain:-100")
     (post,) = channel.posts
     assert (post.chat_id, post.reply_to) == ("-100", "1")

@@ -13,7 +13,7 @@ import pytest
 
 from channels.base import Capability
 from channels.errors import ChannelDown
-from channels.host import Marks
+from channels.host import Cursors
 from channels.message import InboundMessage
 from gateway.app import Gateway
 from tape.entry import utc_iso
@@ -57,7 +57,7 @@ class History(EditingChannel):
     def __init__(self, *kept: InboundMessage, catches_up: bool = True) -> None:
         super().__init__(Platform())
         self.kept = kept
-        self.asked: Marks | None = None
+        self.asked: Cursors | None = None
         self.catches_up = catches_up
         self.ready = anyio.Event()
 
@@ -68,7 +68,7 @@ class History(EditingChannel):
         self.ready.set()
         await anyio.sleep_forever()
 
-    async def missed(self, marks: Marks) -> AsyncIterator[Sequence[InboundMessage]]:
+    async def missed(self, marks: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
         self.asked = marks
         for message in self.kept:
             since = marks.of(message.chat_id)
@@ -77,7 +77,7 @@ class History(EditingChannel):
 
 
 async def texts(gateway: Gateway, chat: str = "1") -> list[str]:
-    await gateway.conversation.intake.taken_in()
+    await gateway.dispatcher.intake.taken_in()
     entries = await settled(gateway, f"editing:{chat}")
     return [entry.meta["text"] for entry in entries if "inbox" in entry.meta]
 
@@ -87,7 +87,7 @@ async def test_d2_what_was_said_while_away_is_taped_once_and_in_order(tmp_path: 
     async with gateway_of(tmp_path, None, Brings(first)) as gateway:
         await first.ready.wait()
         await first.host.accept([said(1, -2)])
-        await gateway.conversation.idle()
+        await gateway.dispatcher.idle()
     second = History(said(0, 700), said(1, -2), said(2, -20), said(3, -30))
     async with gateway_of(tmp_path, None, Brings(second)) as gateway:
         await second.ready.wait()
@@ -122,7 +122,7 @@ async def test_what_comes_in_before_the_gap_is_filled_moves_no_mark(tmp_path: Pa
     async with gateway_of(tmp_path, None, Brings(first)) as gateway:
         await first.ready.wait()
         await first.host.accept([said(1, -2)])
-        await gateway.conversation.idle()
+        await gateway.dispatcher.idle()
     # It ends between the first of its live messages and the gap's.
     second = History(catches_up=False)
     async with gateway_of(tmp_path, None, Brings(second)):
@@ -139,10 +139,10 @@ async def test_a_lost_connection_keeps_the_marks_where_they_were(tmp_path: Path)
     async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
         await started(gateway, channel, clock)
         await channel.host.accept([said(1, -20)])
-        channel.host.behind()
+        channel.host.gap_opened()
         await channel.host.accept([said(2, -30)])
         assert await mark(gateway) == NOW + timedelta(minutes=10)
-        channel.host.caught_up()  # the platform went on where it was lost
+        channel.host.gap_closed()  # the platform went on where it was lost
         await channel.host.accept([said(3, -40)])
         assert await mark(gateway) == NOW + timedelta(minutes=30)
 
@@ -153,10 +153,10 @@ async def test_a_gap_that_was_not_read_is_not_closed_by_a_connection_that_goes_o
     channel, clock = History(catches_up=False), QuickClock()
     async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
         await channel.ready.wait()
-        channel.host.behind()
-        channel.host.caught_up()
+        channel.host.gap_opened()
+        channel.host.gap_closed()
         await channel.host.accept([said(1, 20)])
-        assert await gateway.core.store.select("ledger.marks", {"channel": "editing"}) == []
+        assert await gateway.services.store.select("ledger.marks", {"channel": "editing"}) == []
 
 
 async def test_the_end_of_an_earlier_gap_does_not_close_a_later_one(tmp_path: Path) -> None:
@@ -164,13 +164,13 @@ async def test_the_end_of_an_earlier_gap_does_not_close_a_later_one(tmp_path: Pa
     async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
         await started(gateway, channel, clock)
         await channel.host.accept([said(1, -20)])
-        channel.host.behind()
-        earlier = await channel.host.marks()
-        channel.host.behind()
-        channel.host.caught_up(earlier)
+        channel.host.gap_opened()
+        earlier = await channel.host.cursors()
+        channel.host.gap_opened()
+        channel.host.gap_closed(earlier)
         await channel.host.accept([said(2, -60)])
         assert await mark(gateway) == NOW + timedelta(minutes=10)
-        channel.host.caught_up(await channel.host.marks())
+        channel.host.gap_closed(await channel.host.cursors())
         await channel.host.accept([said(3, -119)])
         assert await mark(gateway) >= NOW + timedelta(minutes=109)  # type: ignore[operator]
 
@@ -180,10 +180,10 @@ async def test_a_chat_that_could_not_be_read_keeps_its_mark(tmp_path: Path) -> N
     async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
         await started(gateway, channel, clock)
         await channel.host.accept([said(1, -20), said(2, -20, "2")])
-        channel.host.behind()
-        marks = await channel.host.marks()
-        channel.host.skipped("2")
-        channel.host.caught_up(marks)
+        channel.host.gap_opened()
+        marks = await channel.host.cursors()
+        channel.host.gap_skipped("2")
+        channel.host.gap_closed(marks)
         await channel.host.accept([said(3, -60), said(4, -60, "2")])
         assert await mark(gateway) == NOW + timedelta(minutes=50)
         assert await mark(gateway, "2") == NOW + timedelta(minutes=10)
@@ -198,10 +198,10 @@ async def test_d7_what_was_refused_while_the_database_was_away_is_not_behind_a_m
     async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
         await started(gateway, channel, clock)
         await channel.host.accept([said(1, -20)])
-        gateway.core.persist._ballast.given_up = True
+        gateway.services.persist._ballast.given_up = True
         with pytest.raises(ChannelDown):
             await channel.host.accept([said(2, -30)])
-        gateway.core.persist._ballast.given_up = False
+        gateway.services.persist._ballast.given_up = False
         await channel.host.accept([said(3, -60)])
         assert await mark(gateway) == NOW + timedelta(minutes=10)
 
@@ -244,7 +244,7 @@ async def test_d2_questions_of_hours_apart_that_waited_are_no_burst(tmp_path: Pa
         await channel.ready.wait()
         waited = [said(1, 180), said(2, 10)]
         await channel.host.accept([replace(one, **asks) for one in waited])  # type: ignore[arg-type]
-        await gateway.conversation.intake.taken_in()
+        await gateway.dispatcher.intake.taken_in()
         await until(lambda: len(channel.platform.messages) == 2)
 
 
@@ -266,14 +266,16 @@ async def started(gateway: Gateway, channel: History, clock: QuickClock) -> None
 
 async def mark(gateway: Gateway, chat: str = "1") -> datetime | None:
     """Return the mark of a chat, as a channel would be given it."""
-    marks = await gateway.core.ledger.marks("editing", timedelta(minutes=10), timedelta(days=7))
+    marks = await gateway.services.ledger.cursors(
+        "editing", timedelta(minutes=10), timedelta(days=7)
+    )
     return marks.of(chat)
 
 
 async def until_marked(gateway: Gateway) -> None:
     """Wait until the end of a gap is written down."""
     with anyio.fail_after(10):
-        while not await gateway.core.store.select(  # noqa: ASYNC110 - a row has no event
+        while not await gateway.services.store.select(  # noqa: ASYNC110 - a row has no event
             "ledger.marks", {"channel": "editing"}
         ):
             await anyio.sleep(0.005)

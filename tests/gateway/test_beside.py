@@ -77,7 +77,7 @@ async def test_d1_a_crash_between_the_two_stores_ends_in_one_answer(
             tmp_path, server, plugin, Brings(second), ACCESS__MODE="open"
         ) as gateway:
             told = names(await settled(gateway, "plain:-100"))
-            row = (await gateway.core.store.select("ledger.inbox_row", {"id": 1}))[0]
+            row = (await gateway.services.store.select("ledger.inbox_row", {"id": 1}))[0]
     assert row["status"] == "done"
     assert told.count("turn.end") == told.count("outbound") == 1
     assert told.count("turn.start") == 1

@@ -9,34 +9,36 @@ import anyio
 import pytest
 
 from agent.tool import Role
-from channels.message import InboundMessage, Sender
+from channels.message import Author, InboundMessage
 from gateway.keyed_queue import Work
-from gateway.pipeline.turn import Asked
-from gateway.scheduling.debounce import Buffer, key_of
+from gateway.pipeline.turn import Question
+from gateway.scheduling.debounce import Debouncer, key_of
 from gateway.storage.ledger.rows import InboxRow
 from tests.clock import ManualClock
 
 pytestmark = pytest.mark.anyio
 
 
-def asked(number: int, author: str = "a", session: str = "s", thread: str | None = None) -> Asked:
+def asked(
+    number: int, author: str = "a", session: str = "s", thread: str | None = None
+) -> Question:
     message = InboundMessage(
         channel="web",
         chat_id="1",
         ext_id=f"1/{number}",
         message_id=str(number),
-        sender=Sender(author, author),
+        sender=Author(author, author),
         text=f"text {number}",
         date="2026-01-01T00:00:00+00:00",
         thread_id=thread,
     )
     row = InboxRow(number, "web", session, number, "lane", None, "waiting", 0, message)
-    return Asked(session, "tape", "lane", Role.MEMBER, (row,))
+    return Question(session, "tape", "lane", Role.MEMBER, (row,))
 
 
 @dataclass
 class Bench:
-    buffer: Buffer
+    buffer: Debouncer
     clock: ManualClock
     flushed: list[list[int]] = field(default_factory=list)
 
@@ -46,7 +48,7 @@ async def bench() -> AsyncIterator[Bench]:
     clock = ManualClock()
     flushed: list[list[int]] = []
 
-    async def flush(one: Asked) -> None:
+    async def flush(one: Question) -> None:
         flushed.append([row.id for row in one.rows])
 
     async with anyio.create_task_group() as group:
@@ -57,7 +59,7 @@ async def bench() -> AsyncIterator[Bench]:
 
             group.start_soon(run)
 
-        yield Bench(Buffer(clock, 10.0, flush, spawn), clock, flushed)
+        yield Bench(Debouncer(clock, 10.0, flush, spawn), clock, flushed)
         group.cancel_scope.cancel()
 
 

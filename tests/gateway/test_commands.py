@@ -11,7 +11,7 @@ from agent.anchors import MOST_RESTED_ON
 from agent.tool import Role
 from gateway.app import Gateway
 from gateway.errors import CommandRefused
-from gateway.pipeline.turn import Asked
+from gateway.pipeline.turn import Question
 from gateway.scheduling.commands import Command, Commands, parse_command
 from tape.entry import message
 from tests.fakes.openai_server import FakeOpenAI
@@ -66,7 +66,7 @@ async def test_a_command_is_answered_without_the_model(
     assert answer["role"] == "notice"
 
 
-async def _stop(_asked: Asked, _everything: bool) -> int:
+async def _stop(_asked: Question, _everything: bool) -> int:
     return 0
 
 
@@ -76,8 +76,8 @@ async def _run(
     """Run a line that somebody says in their lane of a chat."""
     said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
     tape = tape_of(gateway, "plain:-100").name
-    asked = Asked("plain:-100", tape, lane, role, (row_of(said),))
-    commands = Commands(gateway.core, gateway.conversation.builtin.tools, _stop)
+    asked = Question("plain:-100", tape, lane, role, (row_of(said),))
+    commands = Commands(gateway.services, gateway.dispatcher.builtin.tools, _stop)
     return await commands.run(asked)
 
 

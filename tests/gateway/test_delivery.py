@@ -12,9 +12,9 @@ import anyio
 import pytest
 
 from channels.base import Capability, Channel, Traits
-from channels.draft import Place
+from channels.draft import DraftReference
 from channels.errors import ChannelUnfit, SendAmbiguous, SendDelayed, SendRefused
-from channels.message import InboundMessage, OutboundMessage, Receipt, Sender
+from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from gateway.app import Gateway
 from gateway.delivery.sender import RESENT
 from tests.fakes.openai_script import Failure, Text
@@ -29,7 +29,7 @@ QUESTION = InboundMessage(
     chat_id="1",
     ext_id="1/1",
     message_id="1",
-    sender=Sender("7", "Alice"),
+    sender=Author("7", "Alice"),
     text="what is it?",
     date="2026-01-01T00:00:00+00:00",
     addressed=True,
@@ -84,7 +84,7 @@ class EditingChannel(Channel):
     async def stop(self) -> None:
         """The task is cancelled with the gateway."""
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str:
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
         self.showing.set()
         if self.slow is not None:
             await self.slow.wait()
@@ -103,7 +103,7 @@ class EditingChannel(Channel):
 
 async def ask(gateway: Gateway, channel: EditingChannel, **change: str) -> list[str]:
     await channel.host.accept([replace(QUESTION, **change)])  # type: ignore[arg-type]
-    await gateway.conversation.intake.taken_in()
+    await gateway.dispatcher.intake.taken_in()
     return names(await settled(gateway, "editing:1"))
 
 
@@ -132,13 +132,13 @@ async def test_d1_the_place_of_a_draft_survives_the_process(tmp_path: Path) -> N
         async with gateway_of(tmp_path, server, Brings(first)) as gateway:
             await first.host.accept([QUESTION])
             await platform.shows("half ")
-            store = gateway.core.store
+            store = gateway.services.store
             while not any(  # noqa: ASYNC110 - a row of the database has no event
                 row["platform_id"] for row in await store.select("ledger.open_outbox", {})
             ):
                 await anyio.sleep(0.005)
         async with gateway_of(tmp_path, server, Brings(EditingChannel(platform))) as gateway:
-            await gateway.conversation.intake.taken_in()
+            await gateway.dispatcher.intake.taken_in()
             await settled(gateway, "editing:1")
     assert list(platform.messages) == ["m1"]
     assert platform.messages["m1"].endswith("what is it?")
@@ -224,7 +224,7 @@ async def test_a_stopped_turn_s_notice_takes_the_place_of_a_draft_that_is_being_
         await channel.host.accept([QUESTION])
         await channel.showing.wait()
         await channel.host.accept([replace(QUESTION, text=",stop", ext_id="1/2", message_id="2")])
-        await gateway.conversation.intake.taken_in()
+        await gateway.dispatcher.intake.taken_in()
         channel.slow.set()
         await settled(gateway, "editing:1")
     assert platform.messages == {"m1": "Stopped."}
@@ -263,5 +263,5 @@ async def test_d1_a_send_of_unknown_outcome_is_marked_also_after_it_was_asked_to
             while first.before:  # noqa: ASYNC110 - a fault that is used up has no event
                 await anyio.sleep(0.005)
         async with gateway_of(tmp_path, server, Brings(EditingChannel(platform))) as gateway:
-            await gateway.conversation.idle()
+            await gateway.dispatcher.idle()
     assert list(platform.messages.values()) == ["whole", f"{RESENT}whole"]

@@ -11,7 +11,7 @@ import pytest
 from channels.message import InboundMessage, Quote
 from gateway.app import Gateway
 from gateway.explain.explainer import Explainer
-from gateway.explain.report import Story
+from gateway.explain.report import Report
 from tape.entry import Entry
 from tests.fakes.openai_script import Text
 from tests.fakes.openai_server import FakeOpenAI
@@ -53,8 +53,8 @@ async def test_an_edit_of_what_nobody_knows_or_was_refused_tells_nothing(
     assert "secret" not in str([entry.payload for entry in entries])
 
 
-async def explained(gateway: Gateway, message_id: str) -> Story:
-    return await Explainer(gateway.core.store, gateway.core.settings).explain(message_id)
+async def explained(gateway: Gateway, message_id: str) -> Report:
+    return await Explainer(gateway.services.store, gateway.services.settings).explain(message_id)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ async def test_a4_a_question_that_waits_behind_a_turn_is_asked_as_it_reads_then(
         await server.wait_for_requests(1)
         await channel.host.accept([second])
         await channel.host.accept([edit("second", second)])
-        await gateway.conversation.intake.taken_in()
+        await gateway.dispatcher.intake.taken_in()
         gate.set()
         await settled(gateway, "plain:-100")
     last = server.requests[-1].body["messages"][-1]["content"]
@@ -159,7 +159,7 @@ async def test_a4_the_edit_survives_a_restart_before_its_turn(tmp_path: Path) ->
         ) as gateway:
             await channel.host.accept([replace(MESSAGE, text="frist")])
             await channel.host.accept([edit("first")])
-            await gateway.conversation.intake.taken_in()
+            await gateway.dispatcher.intake.taken_in()
         assert server.requests == []
         async with gateway_of(tmp_path, server, Brings(PlainChannel()), **more) as gateway:
             await settled(gateway, "plain:-100")

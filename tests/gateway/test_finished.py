@@ -8,8 +8,8 @@ import pytest
 
 from agent.tool import Role
 from channels.message import InboundMessage
-from gateway.pipeline.turn import Asked
-from gateway.turn.task_boundary import look, looks_done, looks_new
+from gateway.pipeline.turn import Question
+from gateway.turn.task_boundary import detect_boundary, looks_done, looks_new
 from tape.entry import message
 from tape.handle import Tape
 from tests.agent.scripted import new_tape
@@ -87,12 +87,12 @@ def tape() -> Tape:
     return new_tape()
 
 
-async def asked(tape: Tape, said: InboundMessage) -> Asked:
+async def asked(tape: Tape, said: InboundMessage) -> Question:
     """Put a question on the tape, as intake does."""
     meta = {"inbox": 9, "author": said.sender.id, "lane": "a", "text": said.text, "addressed": True}
     (entry,) = await tape.append(message("user", said.text, **meta, said_at=said.date))
     row = replace(row_of(said), entry_id=entry.id, lane="a")
-    return Asked("plain:-100", tape.name, "a", Role.MEMBER, (row,))
+    return Question("plain:-100", tape.name, "a", Role.MEMBER, (row,))
 
 
 async def answered(tape: Tape, said: InboundMessage) -> None:
@@ -110,12 +110,12 @@ LATER = replace(QUESTION, text="which train goes to Lisbon", date="2026-01-02T10
 async def test_thanks_for_an_answer_are_the_end_of_a_task(tape: Tape) -> None:
     await answered(tape, QUESTION)
     thanks = replace(QUESTION, text="thanks, that worked")
-    assert await look(tape, await asked(tape, thanks)) == "done"
+    assert await detect_boundary(tape, await asked(tape, thanks)) == "done"
 
 
 @pytest.mark.anyio
 async def test_thanks_before_any_answer_are_not(tape: Tape) -> None:
-    assert await look(tape, await asked(tape, replace(QUESTION, text="thanks"))) == ""
+    assert await detect_boundary(tape, await asked(tape, replace(QUESTION, text="thanks"))) == ""
 
 
 @pytest.mark.anyio
@@ -123,14 +123,14 @@ async def test_thanks_of_somebody_who_did_not_ask_are_not(tape: Tape) -> None:
     await answered(tape, QUESTION)
     other = replace(QUESTION.sender, id="8")
     thanks = replace(QUESTION, text="thanks, that worked", sender=other)
-    assert await look(tape, await asked(tape, thanks)) == ""
+    assert await detect_boundary(tape, await asked(tape, thanks)) == ""
 
 
 @pytest.mark.anyio
 async def test_thanks_for_what_was_handed_off_already_are_not(tape: Tape) -> None:
     await answered(tape, QUESTION)
     await tape.handoff("task/done", lane="a")
-    assert await look(tape, await asked(tape, replace(QUESTION, text="thanks"))) == ""
+    assert await detect_boundary(tape, await asked(tape, replace(QUESTION, text="thanks"))) == ""
 
 
 @pytest.mark.anyio
@@ -148,4 +148,4 @@ async def test_a_long_pause_and_then_a_new_subject_is_a_beginning(
 ) -> None:
     await answered(tape, QUESTION)
     said = replace(LATER, **change)  # type: ignore[arg-type]
-    assert await look(tape, await asked(tape, said)) == looks
+    assert await detect_boundary(tape, await asked(tape, said)) == looks

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from channels.host import Event
+from channels.host import ChannelEvent
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from tests.clock import settle
 from tests.fakes.openai_script import Text
@@ -30,7 +30,7 @@ class SlowChannel(EditingChannel):
         self.heard = anyio.Event()
         self.arrives = anyio.Event()
 
-    async def on_event(self, event: Event, message: InboundMessage) -> None:
+    async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
         await super().on_event(event, message)
         if event.kind == "text" and message.message_id == "2":
             self.heard.set()

@@ -10,11 +10,11 @@ import pytest
 
 from agent.events import AgentEvent
 from channels.base import Channel
-from channels.host import Event
+from channels.host import ChannelEvent
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
-from gateway.pipeline.pipeline import Framework
+from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +43,7 @@ class ProbeChannel(Channel):
         self.sent.append(message)
         return [Receipt("1")]
 
-    async def on_event(self, event: Event, message: InboundMessage) -> None:
+    async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
         if self.breaks:
             raise RuntimeError("a channel broke")
         self.events.append((event.kind, message))
@@ -118,10 +118,10 @@ class Bench:
         for number, plugin in enumerate((self.watcher, *plugins)):
             self.hooks.register(plugin, f"p{number}")
         router = OutboundChannelRouter({"probe": self.channel})
-        self.framework = Framework(self.hooks, router, "/workspace")
+        self.pipeline = TurnPipeline(self.hooks, router, "/workspace")
 
     async def run(self, message: Any = None) -> Any:
-        return await self.framework.process_inbound(MESSAGE if message is None else message)
+        return await self.pipeline.process_inbound(MESSAGE if message is None else message)
 
 
 async def test_step_1_the_session_is_the_plugin_s_or_channel_and_chat() -> None:

@@ -37,7 +37,7 @@ class Noted(Unfit):
     name = "noted"
 
     async def run(self) -> None:
-        self.host.note("a permission is missing")
+        self.host.warn("a permission is missing")
         self.host.ready()
         await anyio.sleep_forever()
 

@@ -11,15 +11,15 @@ from anyio.abc import TaskGroup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.message import InboundMessage, Media, Sender
-from gateway.intake.reassembly import HARD_CUT, MOST_PARTS, Joiner, Parts, join
+from channels.message import Author, InboundMessage, Media
+from gateway.intake.reassembly import HARD_CUT, MOST_PARTS, Parts, Reassembler, merge_parts
 from gateway.storage.ledger.rows import InboxRow
 from tests.clock import ManualClock, settle
 from tests.gateway.test_access import MESSAGE
 
 pytestmark = pytest.mark.anyio
 
-BOB = Sender("8", "Bob")
+BOB = Author("8", "Bob")
 PHOTO = Media("image", "photo")
 
 
@@ -31,7 +31,7 @@ class Joining:
         self.released: list[list[str]] = []
         self._group = group
         self._number = 0
-        self.joiner = Joiner(self.clock, lambda _channel: wait, self._release, self._spawn)
+        self.joiner = Reassembler(self.clock, lambda _channel: wait, self._release, self._spawn)
 
     def _release(self, parts: Parts) -> None:
         self.released.append([row.message.text for row in parts])
@@ -185,7 +185,7 @@ async def test_d_nothing_is_lost_or_told_twice_and_each_person_s_words_keep_thei
     async with anyio.create_task_group() as group:
         joining = Joining(group)
         for number, (joins, sender) in enumerate(parts):
-            joining.put(f"{sender}{number:02}", joins, sender=Sender(sender, sender))
+            joining.put(f"{sender}{number:02}", joins, sender=Author(sender, sender))
             await joining.clock.advance(pauses[number] if number < len(pauses) else 0.0)
         await joining.clock.advance(100)
     told = [text for texts in joining.released for text in texts]
@@ -205,20 +205,20 @@ def part(text: str, **change: object) -> InboundMessage:
 
 def test_a_joined_message_has_the_first_one_s_place_and_everybody_s_media_in_order() -> None:
     first, second = Media("image", "a"), Media("image", "b")
-    joined = join([part("", message_id="1", media=(first,)), part("x", media=(second,))])
+    joined = merge_parts([part("", message_id="1", media=(first,)), part("x", media=(second,))])
     assert (joined.message_id, joined.media, joined.text) == ("1", (first, second), "x")
 
 
 def test_a_joined_message_asks_when_any_of_its_parts_does() -> None:
     asking = part("b", addressed=True, why="mention", mentions=("@bot", "@x"))
-    joined = join([part("a", mentions=("@x",)), asking, part("c", follows=True)])
+    joined = merge_parts([part("a", mentions=("@x",)), asking, part("c", follows=True)])
     assert (joined.addressed, joined.why, joined.follows) == (True, "mention", True)
     assert joined.mentions == ("@x", "@bot")
-    assert not join([part("a"), part("b")]).addressed
+    assert not merge_parts([part("a"), part("b")]).addressed
 
 
 @pytest.mark.parametrize("text", ["x" * HARD_CUT, "😀" * (HARD_CUT // 2)])
 def test_a_text_that_was_cut_in_a_word_goes_on_in_it(text: str) -> None:
-    assert join([part(text), part("y")]).text == f"{text}y"
-    assert join([part(text[:-1]), part("y")]).text == f"{text[:-1]}\ny"
-    assert join([part(text), part(""), part("y")]).text == f"{text}y"
+    assert merge_parts([part(text), part("y")]).text == f"{text}y"
+    assert merge_parts([part(text[:-1]), part("y")]).text == f"{text[:-1]}\ny"
+    assert merge_parts([part(text), part(""), part("y")]).text == f"{text}y"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from channels.message import InboundMessage, Sender
+from channels.message import Author, InboundMessage
 from gateway.app import Gateway
 from tape.entry import message
-from tape.linking import Link, Linker
+from tape.linking import LaneLink, Linker
 from tests.fakes.openai_script import Call, Text, ToolCalls
 from tests.fakes.openai_server import FakeOpenAI
 from tests.gateway.test_access import Brings, PlainChannel
@@ -39,7 +39,7 @@ async def test_a_message_without_an_id_of_the_platform_stops_no_chat(tmp_path: P
             channel = PlainChannel()
             async with gateway_of(tmp_path, server, Brings(channel), **OPEN) as gateway:
                 slash = replace(asks(number, "1", f"question {number}?"), message_id="")
-                nobody = replace(says(number + 1, "", "x"), sender=Sender("", ""))
+                nobody = replace(says(number + 1, "", "x"), sender=Author("", ""))
                 await hear(gateway, channel, slash, nobody)
     assert len(server.requests) == 2
 
@@ -67,7 +67,7 @@ async def test_what_an_entry_holds_that_we_did_not_write_stops_no_chat(
 ) -> None:
     channel = PlainChannel()
     async with gateway_of(tmp_path, None, Brings(channel), **OPEN) as gateway:
-        await gateway.core.tapes.session_tape(SESSION).append(message("user", "?", **meta))
+        await gateway.services.tapes.session_tape(SESSION).append(message("user", "?", **meta))
         lanes = await hear(gateway, channel, says(5, "1", "has anybody seen the kettle?"))
     assert lanes[-1] == "said:-100/5"
 
@@ -104,7 +104,7 @@ async def test_a_group_with_a_new_id_counts_its_messages_anew(tmp_path: Path) ->
             message_id="1",
         )
         lanes = await hear(gateway, channel, old, change, new)
-        room = await gateway.conversation.rooms.of(room_of(gateway))
+        room = await gateway.dispatcher.rooms.of(room_of(gateway))
     assert lanes == ["said:-100/1", "said:-200/1"]
     assert {"-100/1", "-200/1"} <= room.entries.keys()
 
@@ -142,7 +142,7 @@ async def test_a_question_waits_for_no_answer_to_somebody_else(
         server.enqueue(Text(("for ", "one"), gate=gate))
         await channel.host.accept([asks(1, "1", "where is the red kettle?")])
         await server.wait_for_requests(1)
-        joins = Link("said:-100/1", "-100/1", "a guess")
+        joins = LaneLink("said:-100/1", "-100/1", "a guess")
         monkeypatch.setattr(Linker, "link", lambda *_: joins)
         await channel.host.accept([asks(2, "2", "is it the kettle of the kitchen?")])
         await server.wait_for_requests(2)
@@ -222,7 +222,7 @@ async def test_what_was_said_while_a_turn_set_an_anchor_is_shown_to_the_next(
         server.enqueue(ToolCalls((handoff,)), Text(("Do", "ne."), gate=gate), Text(("Yes.",)))
         await hear_until(channel, server, asks(1, "1", "where is the kettle?"), 1)
         await channel.host.accept([says(2, "2", "the lid is under the sink", reply_to="1")])
-        await gateway.conversation.intake.taken_in()
+        await gateway.dispatcher.intake.taken_in()
         gate.set()
         await settled(gateway, SESSION)
         await hear(gateway, channel, asks(3, "1", "and the lid?", reply_to="1"))

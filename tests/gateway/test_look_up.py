@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from channels.base import Capability, Traits
-from channels.draft import Place
+from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -55,7 +55,7 @@ class Searched(EditingChannel):
             self.at_slot.pop(0)()
         return prepared
 
-    async def show(self, message: InboundMessage, place: Place, text: str) -> str:
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
         shown = await super().show(message, place, text)
         self.sent[place.idem] = shown
         if self.hang_draft:  # nobody learns where it stands

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from channels.message import Sender
-from gateway.intake.bot_guard import MOST, WINDOW, LoopGuard
+from channels.message import Author
+from gateway.intake.bot_guard import MOST, WINDOW, BotGuard
 from tests.clock import ManualClock
 from tests.gateway.test_access import MESSAGE
 
-BOT = replace(MESSAGE, sender=Sender("8", "Bot", is_bot=True))
+BOT = replace(MESSAGE, sender=Author("8", "Bot", is_bot=True))
 
 
 def test_b5_a_bot_is_ignored_by_default_and_a_person_is_not() -> None:
-    guard = LoopGuard(ManualClock(), "ignore")
+    guard = BotGuard(ManualClock(), "ignore")
     told = guard.judge(BOT)
     assert (told.addressed, told.why) == (False, "said by a bot")
     assert guard.judge(MESSAGE) is MESSAGE
@@ -24,17 +24,17 @@ def test_b5_a_bot_is_ignored_by_default_and_a_person_is_not() -> None:
 
 
 def test_b5_the_21st_message_of_a_bot_in_a_minute_is_suppressed() -> None:
-    guard = LoopGuard(ManualClock(), "answer")
+    guard = BotGuard(ManualClock(), "answer")
     assert all(guard.judge(BOT).addressed for _ in range(MOST))
     told = guard.judge(BOT)
     assert (told.addressed, told.why) == (False, "said by a bot, too often in a minute")
     assert all(guard.judge(MESSAGE).addressed for _ in range(MOST * 2))
-    assert guard.judge(replace(BOT, sender=Sender("9", "Other", is_bot=True))).addressed
+    assert guard.judge(replace(BOT, sender=Author("9", "Other", is_bot=True))).addressed
     assert guard.judge(replace(BOT, channel="other")).addressed
 
 
 def test_a_bot_in_two_chats_has_one_count() -> None:
-    guard = LoopGuard(ManualClock(), "answer")
+    guard = BotGuard(ManualClock(), "answer")
     for number in range(MOST):
         assert guard.judge(replace(BOT, chat_id=str(number))).addressed
     assert not guard.judge(replace(BOT, chat_id="another")).addressed
@@ -43,7 +43,7 @@ def test_a_bot_in_two_chats_has_one_count() -> None:
 @pytest.mark.anyio
 async def test_what_was_suppressed_does_not_count_and_the_window_slides() -> None:
     clock = ManualClock()
-    guard = LoopGuard(clock, "answer")
+    guard = BotGuard(clock, "answer")
     guard.judge(BOT)
     await clock.advance(WINDOW - 1)
     for _ in range(MOST * 2):
@@ -57,9 +57,9 @@ async def test_what_was_suppressed_does_not_count_and_the_window_slides() -> Non
 @pytest.mark.anyio
 async def test_bots_that_went_quiet_are_forgotten() -> None:
     clock = ManualClock()
-    guard = LoopGuard(clock, "answer")
+    guard = BotGuard(clock, "answer")
     for number in range(50):
-        guard.judge(replace(BOT, sender=Sender(str(number), "Bot", is_bot=True)))
+        guard.judge(replace(BOT, sender=Author(str(number), "Bot", is_bot=True)))
     await clock.advance(WINDOW)
     guard.judge(BOT)
     assert len(guard._said) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from agent.tool import Role
 from gateway.context.tape_access import other_tapes
-from gateway.pipeline.turn import Asked
+from gateway.pipeline.turn import Question
 from tape.entry import message
 from tests.fakes.openai_script import Call, Text, ToolCalls
 from tests.fakes.openai_server import FakeOpenAI
@@ -21,9 +21,9 @@ from tests.visitor import visit
 pytestmark = pytest.mark.anyio
 
 
-def asked(role: Role, kind: str) -> Asked:
+def asked(role: Role, kind: str) -> Question:
     said = replace(MESSAGE, chat_kind=kind)  # type: ignore[arg-type]
-    return Asked("plain:-100", "own", None, role, (row_of(said),))
+    return Question("plain:-100", "own", None, role, (row_of(said),))
 
 
 @pytest.mark.parametrize("role", list(Role))
@@ -32,7 +32,7 @@ async def test_only_the_owner_reads_another_chat_and_only_in_private(
     tmp_path: Path, role: Role, kind: str
 ) -> None:
     async with gateway_of(tmp_path) as gateway:
-        found = other_tapes(gateway.core, asked(role, kind))("telegram:-100123")
+        found = other_tapes(gateway.services, asked(role, kind))("telegram:-100123")
         wanted = tape_of(gateway, "telegram:-100123").name
     may = role is Role.OWNER and kind == "private"
     assert (found.name if found else None) == (wanted if may else None)
@@ -40,9 +40,9 @@ async def test_only_the_owner_reads_another_chat_and_only_in_private(
 
 async def test_one_s_own_chat_is_no_other_and_a_moved_one_is_found(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway:
-        gateway.core.aliases["telegram:-2"] = "telegram:-1"
-        own = other_tapes(gateway.core, asked(Role.STRANGER, "group"))("plain:-100")
-        owner = other_tapes(gateway.core, asked(Role.OWNER, "private"))
+        gateway.services.aliases["telegram:-2"] = "telegram:-1"
+        own = other_tapes(gateway.services, asked(Role.STRANGER, "group"))("plain:-100")
+        owner = other_tapes(gateway.services, asked(Role.OWNER, "private"))
         moved = owner("telegram:-2")
         assert own is not None
         assert own.name == "own"

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.context.replay import DIFFERENT, UNMARKED, prompts_of
-from gateway.errors import DeskRefused
+from gateway.errors import AdminError
 from tape.context import MESSAGE_EDIT
 from tape.deletions import deletion
 from tape.entry import Entry, event
@@ -111,5 +111,5 @@ async def test_a_step_that_is_not_ours_is_told_as_not_exact(
 
 async def test_a_turn_that_there_is_not_is_refused(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway:
-        with pytest.raises(DeskRefused, match="no turn nobody"):
+        with pytest.raises(AdminError, match="no turn nobody"):
             await prompts_of(tape_of(gateway), "nobody")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.message import InboundMessage, Media, Quote, Sender
-from gateway.intake.entry_meta import clean, cleaned, is_command, meta_of, told
+from channels.message import Author, InboundMessage, Media, Quote
+from gateway.intake.entry_meta import clean, cleaned, is_command, meta_of, refusal_event
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import dump
 from tests.gateway.test_access import MESSAGE
@@ -65,7 +65,7 @@ def test_a_comma_to_nobody_is_no_command() -> None:
 
 
 def test_b7_who_is_not_let_in_is_told_of_without_a_word_of_the_text() -> None:
-    entry = told("access.refused", row_of(MESSAGE), "not on the list")
+    entry = refusal_event("access.refused", row_of(MESSAGE), "not on the list")
     assert "secret" not in str((entry.payload, entry.meta))
     assert entry.payload["data"] == {"author": "7", "why": "not on the list", "inbox": 3}
 
@@ -84,7 +84,7 @@ def test_d7_whatever_a_platform_says_can_be_written_down(text: str, size: int) -
         chat_id=text,
         ext_id=text,
         message_id=text,
-        sender=Sender(text, text),
+        sender=Author(text, text),
         text=text,
         date="2026-01-01",
         chat_title=text,

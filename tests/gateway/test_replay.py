@@ -37,7 +37,7 @@ async def ask(
             for number, age in enumerate(hours, start=1)
         ]
     )
-    await gateway.conversation.intake.taken_in()
+    await gateway.dispatcher.intake.taken_in()
     await settled(gateway, "editing:1")
 
 
@@ -60,7 +60,7 @@ async def test_d2_older_questions_are_remembered_and_one_notice_tells_of_them(
         while len(platform.messages) < 2:
             await platform.changed.wait()
         await settled(gateway, "editing:1")
-        tape = await gateway.core.tapes.session_tape("editing:1").read()
+        tape = await gateway.services.tapes.session_tape("editing:1").read()
     assert len(server.requests) == 1
     assert len(platform.messages) == 2
     (told,) = [text for text in platform.messages.values() if text.startswith("I was away")]
@@ -92,5 +92,5 @@ async def test_f3_a_deaf_channel_is_named_and_a_quiet_one_is_not(tmp_path: Path)
         gateway.manager.states["editing"].heard -= 100
         assert 100 <= gateway.manager.deaf()["editing"] < 110
         assert gateway.manager.states["editing"].state == "ready"
-        channel.host.alive()
+        channel.host.heartbeat()
         assert gateway.manager.deaf() == {}

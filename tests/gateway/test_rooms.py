@@ -7,10 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from channels.message import InboundMessage, Sender
+from channels.message import Author, InboundMessage
 from gateway.app import Gateway
-from gateway.context.room_memory import LEAST, LOOK_EVERY, MOST_REMEMBERED, ChatRoom, Rooms, said_of
-from tape.linking import Link, Linker, Said
+from gateway.context.room_memory import (
+    LEAST,
+    LOOK_EVERY,
+    MOST_REMEMBERED,
+    RoomMemories,
+    RoomMemory,
+    said_of,
+)
+from tape.linking import LaneLink, Linker, Utterance
 from tape.linking.room import WINDOW
 from tape.linking.utterance import AGENT
 from tests.gateway.test_access import MESSAGE, Brings, PlainChannel
@@ -26,7 +33,7 @@ def says(number: int, who: str, text: str, **more: object) -> InboundMessage:
     """Return a message of a group, a minute after the one before."""
     ids = {"ext_id": f"-100/{number}", "message_id": str(number)}
     date = f"2026-01-01T{number // 60:02}:{number % 60:02}:00.000000Z"
-    sender = Sender(who, f"Name{who} Last", handle=f"handle{who}")
+    sender = Author(who, f"Name{who} Last", handle=f"handle{who}")
     said = replace(CHAT, **ids, sender=sender, text=text, date=date)  # type: ignore[arg-type]
     return replace(said, **more)  # type: ignore[arg-type]
 
@@ -39,7 +46,7 @@ async def hear(gateway: Gateway, channel: PlainChannel, *said: InboundMessage) -
 
 
 def room_of(gateway: Gateway) -> str:
-    return gateway.core.tapes.session_tape(SESSION).name
+    return gateway.services.tapes.session_tape(SESSION).name
 
 
 async def test_a_room_that_was_forgotten_is_read_again_as_it_was(tmp_path: Path) -> None:
@@ -54,13 +61,13 @@ async def test_a_room_that_was_forgotten_is_read_again_as_it_was(tmp_path: Path)
             says(4, "1", "and now?", addressed=True),
             says(5, "2", ",help", addressed=True),
         )
-        rooms = gateway.conversation.rooms
+        rooms = gateway.dispatcher.rooms
         kept = await rooms.of(room_of(gateway))
         rooms.forget([room_of(gateway)])
         again = await rooms.of(room_of(gateway))
         assert again is not kept
 
-        def told(room: ChatRoom) -> list[tuple[object, ...]]:
+        def told(room: RoomMemory) -> list[tuple[object, ...]]:
             heard = room.room.heard
             return [(h.key.split(":")[0], h.author, h.lane, h.parent, h.mentions) for h in heard]
 
@@ -81,7 +88,7 @@ async def test_people_are_known_by_mention_by_handle_and_by_the_name_that_a_text
     channel = PlainChannel()
     async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
         await hear(gateway, channel, says(1, "1", "hello"), says(2, "2", "hello"))
-        room = await gateway.conversation.rooms.of(room_of(gateway))
+        room = await gateway.dispatcher.rooms.of(room_of(gateway))
 
         def people(text: str, **more: object) -> tuple[str, ...]:
             return room.people(says(3, "3", text, **more))
@@ -94,12 +101,12 @@ async def test_people_are_known_by_mention_by_handle_and_by_the_name_that_a_text
         assert room.people(says(3, "2", "Name2 is me")) == ()
 
 
-def heard(number: int, who: str, lane: str) -> tuple[Said, Link]:
-    return Said(str(number), number * 60.0, who, who, "words"), Link(lane, None, "")
+def heard(number: int, who: str, lane: str) -> tuple[Utterance, LaneLink]:
+    return Utterance(str(number), number * 60.0, who, who, "words"), LaneLink(lane, None, "")
 
 
 def test_one_conversation_fills_a_room_until_others_take_a_fifth_of_it() -> None:
-    room = ChatRoom(Linker())
+    room = RoomMemory(Linker())
     for number in range(50):
         room.hear(*heard(number, str(number % 3), "a"))
     assert room.whole("49")
@@ -112,7 +119,7 @@ def test_one_conversation_fills_a_room_until_others_take_a_fifth_of_it() -> None
 
 
 def test_a_room_of_one_person_is_one_conversation() -> None:
-    room = ChatRoom(Linker())
+    room = RoomMemory(Linker())
     for number in range(20):
         room.hear(*heard(number, "1", f"lane {number}"))
     assert room.whole("19")
@@ -121,7 +128,7 @@ def test_a_room_of_one_person_is_one_conversation() -> None:
 
 
 def test_a_conversation_beside_the_one_that_fills_the_room_is_shown_by_itself() -> None:
-    room = ChatRoom(Linker())
+    room = RoomMemory(Linker())
     room.hear(*heard(1, "1", "b"))
     for number in range(2, 40):
         room.hear(*heard(number, str(number % 3), "a"))
@@ -131,7 +138,7 @@ def test_a_conversation_beside_the_one_that_fills_the_room_is_shown_by_itself() 
 
 async def test_rooms_are_remembered_up_to_a_bound_also_when_they_grow(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway:
-        rooms = Rooms(gateway.core.tapes, Linker())
+        rooms = RoomMemories(gateway.services.tapes, Linker())
         first = await rooms.of("first")
         names = [f"tape {number}" for number in range(2 * MOST_REMEMBERED // WINDOW)]
         made = [await rooms.of(name) for name in names]
@@ -149,7 +156,7 @@ async def test_the_rooms_of_chats_where_nothing_is_said_are_not_kept_for_ever(
     tmp_path: Path,
 ) -> None:
     async with gateway_of(tmp_path) as gateway:
-        rooms = Rooms(gateway.core.tapes, Linker())
+        rooms = RoomMemories(gateway.services.tapes, Linker())
         first = await rooms.of("first")
         for number in range(MOST_REMEMBERED // LEAST + LOOK_EVERY):
             await rooms.of(f"tape {number}")

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from agent.errors import AgentError, KeyRefused, ModelDown, RequestRejected, UnknownModel
 from agent.model import ModelRequest, Piece, TextPiece
 from agent.models.offline import OFFLINE
-from gateway.context.vision_model import SeeingModel
+from gateway.context.vision_model import VisionModel
 
 pytestmark = pytest.mark.anyio
 
@@ -44,14 +44,14 @@ class Server:
         self.closed = True
 
 
-async def answer(model: SeeingModel, message: dict[str, Any]) -> int:
+async def answer(model: VisionModel, message: dict[str, Any]) -> int:
     """Ask; returns how many pieces came."""
     return len([piece async for piece in model.stream(ModelRequest([message]))])
 
 
 async def test_a_model_is_shown_images_and_plain_words_as_they_are(tmp_path: Path) -> None:
     server = Server()
-    model = SeeingModel(server, tmp_path)
+    model = VisionModel(server, tmp_path)
     assert await answer(model, LOOK) == await answer(model, HI) == 1
     assert server.asked == [LOOK["content"], "hi"]
     assert model.name == "model"
@@ -62,7 +62,7 @@ async def test_e8_a_model_that_takes_the_request_only_without_images_is_told_of_
     tmp_path: Path, refusal: Exception
 ) -> None:
     server = Server((0, refusal))
-    model = SeeingModel(server, tmp_path)
+    model = VisionModel(server, tmp_path)
     with capture_logs() as logs:
         assert await answer(model, LOOK) == 1
         await answer(model, LOOK)
@@ -74,7 +74,7 @@ async def test_a_model_that_refuses_it_without_images_too_is_not_called_blind(
     tmp_path: Path,
 ) -> None:
     server = Server((0, RequestRejected("no")), (0, RequestRejected("still no")))
-    model = SeeingModel(server, tmp_path)
+    model = VisionModel(server, tmp_path)
     with pytest.raises(RequestRejected, match="still no"):
         await answer(model, LOOK)
     await answer(model, LOOK)
@@ -87,26 +87,26 @@ async def test_an_error_that_is_not_about_images_goes_up(
 ) -> None:
     server = Server(script)
     with pytest.raises(AgentError):
-        await answer(SeeingModel(server, tmp_path), LOOK)
+        await answer(VisionModel(server, tmp_path), LOOK)
     assert len(server.asked) == 1
 
 
 async def test_the_offline_model_is_told_of_images_from_the_start(tmp_path: Path) -> None:
     server = Server(name=OFFLINE)
     with capture_logs() as logs:
-        await answer(SeeingModel(server, tmp_path), LOOK)
+        await answer(VisionModel(server, tmp_path), LOOK)
     assert (server.asked, logs) == ([TOLD], [])
 
 
 async def test_closing_closes_the_model(tmp_path: Path) -> None:
     server = Server()
-    await SeeingModel(server, tmp_path).aclose()
+    await VisionModel(server, tmp_path).aclose()
     assert server.closed
 
 
 async def test_one_picture_that_is_refused_says_nothing_of_the_others(tmp_path: Path) -> None:
     server = Server((0, RequestRejected("the picture is broken")))
-    model = SeeingModel(server, tmp_path)
+    model = VisionModel(server, tmp_path)
     await answer(model, LOOK)
     await answer(model, LOOK)
     assert server.asked == [LOOK["content"], TOLD, LOOK["content"]]

@@ -10,8 +10,8 @@ import pytest
 
 from agent.turn_log import TurnLog
 from gateway.keyed_queue import Work
-from gateway.pipeline.turn import Asked, Turn
-from gateway.scheduling.lane_scheduler import Sessions
+from gateway.pipeline.turn import Question, Turn
+from gateway.scheduling.lane_scheduler import LaneScheduler
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
 from tests.gateway.test_buffer import asked
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 class Bench:
     """Turns that run until they are let go."""
 
-    sessions: Sessions
+    sessions: LaneScheduler
     running: list[int] = field(default_factory=list)
     ended: list[tuple[int, str]] = field(default_factory=list)
     gates: dict[int, anyio.Event] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Bench:
         await anyio.wait_all_tasks_blocked()
 
 
-def in_lane(number: int, lane: str | None, author: str = "a", session: str = "s") -> Asked:
+def in_lane(number: int, lane: str | None, author: str = "a", session: str = "s") -> Question:
     return replace(asked(number, author, session), lane=lane)
 
 
@@ -43,7 +43,7 @@ async def bench() -> AsyncIterator[Bench]:
     made: list[Bench] = []
     store = MemoryStore()
 
-    async def run(one: Asked, started: Callable[[Turn], None]) -> None:
+    async def run(one: Question, started: Callable[[Turn], None]) -> None:
         own = made[0]
         number = one.rows[0].id
         await own.begin.wait()
@@ -67,7 +67,7 @@ async def bench() -> AsyncIterator[Bench]:
 
             group.start_soon(do)
 
-        made.append(Bench(Sessions(run, spawn, most_lanes=2, most_turns=5)))
+        made.append(Bench(LaneScheduler(run, spawn, most_lanes=2, most_turns=5)))
         made[0].begin.set()
         yield made[0]
         group.cancel_scope.cancel()
@@ -210,7 +210,7 @@ async def test_after_close_nothing_new_is_started(bench: Bench) -> None:
 async def test_d1_a_turn_that_is_handed_over_is_followed_by_none() -> None:
     begun: list[int] = []
 
-    async def run(one: Asked, started: Callable[[Turn], None]) -> None:
+    async def run(one: Question, started: Callable[[Turn], None]) -> None:
         begun.append(one.rows[0].id)
         await anyio.sleep_forever()
 
@@ -222,7 +222,7 @@ async def test_d1_a_turn_that_is_handed_over_is_followed_by_none() -> None:
 
             group.start_soon(do)
 
-        sessions = Sessions(run, spawn, most_lanes=2, most_turns=5)
+        sessions = LaneScheduler(run, spawn, most_lanes=2, most_turns=5)
         for number in (1, 2):
             sessions.submit(in_lane(number, None))
         await anyio.wait_all_tasks_blocked()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.context.selection import Takes, choose_retakes, choose_takes
+from gateway.context.selection import Selection, reselect_messages, select_messages
 from tape.context import TURN_START
 from tape.entry import NewEntry, anchor, event, message, tool_call, tool_result
 from tape.handle import Tape
@@ -30,48 +30,48 @@ async def tape_with(*entries: NewEntry) -> Tape:
 
 async def test_the_question_is_last_after_what_its_lane_said_since() -> None:
     tape = await tape_with(said("3"), start(3), said("5"), said("6"), said("7"))
-    assert await choose_takes(tape, "x", [6], [], 1000) == Takes((), (5, 7, 6))
+    assert await select_messages(tape, "x", [6], [], 1000) == Selection((), (5, 7, 6))
 
 
 async def test_what_waits_for_a_turn_of_its_own_is_not_taken() -> None:
     tape = await tape_with(said("3"), said("4"), said("5"))
-    assert await choose_takes(tape, "x", [3], {4}, 1000) == Takes((), (5, 3))
+    assert await select_messages(tape, "x", [3], {4}, 1000) == Selection((), (5, 3))
 
 
 async def test_commands_are_not_conversation() -> None:
     tape = await tape_with(said(",help", command=True), said("4"))
-    assert await choose_takes(tape, "x", [4], [], 1000) == Takes((), (4,))
+    assert await select_messages(tape, "x", [4], [], 1000) == Selection((), (4,))
 
 
 async def test_nothing_before_the_lane_s_anchor_is_taken_but_the_question() -> None:
     tape = await tape_with(said("3"), said("4"), anchor("session/reset"), said("6"))
-    assert await choose_takes(tape, "x", [4], [], 1000) == Takes((), (6, 4))
+    assert await select_messages(tape, "x", [4], [], 1000) == Selection((), (6, 4))
 
 
 async def test_the_budget_keeps_the_newest_and_always_the_question() -> None:
     tape = await tape_with(*(said("word " * 40) for _ in range(5)), said("question"))
-    takes = await choose_takes(tape, "x", [8], [], 120)
+    takes = await select_messages(tape, "x", [8], [], 120)
     assert takes.takes == (6, 7, 8)
-    assert (await choose_takes(tape, "x", [8], [], 0)).takes == (8,)
+    assert (await select_messages(tape, "x", [8], [], 0)).takes == (8,)
 
 
 async def test_b4_a_young_lane_brings_the_last_few_of_the_room_and_takes_none_of_them() -> None:
     others = [said(f"room {number}", lane="y") for number in range(9)]
     tape = await tape_with(*others, said("question"))
-    takes = await choose_takes(tape, "x", [12], [], 1000)
-    assert takes == Takes((6, 7, 8, 9, 10, 11), (12,))
+    takes = await select_messages(tape, "x", [12], [], 1000)
+    assert takes == Selection((6, 7, 8, 9, 10, 11), (12,))
 
 
 async def test_g1_what_the_room_was_shown_once_is_not_shown_again() -> None:
     tape = await tape_with(said("room", lane="y"), said("one"))
     shown = event(TURN_START, {"turn": "t", "include": [3], "takes": [4]}, lane="x", turn="t")
     await tape.append(shown, said("two"))
-    assert await choose_takes(tape, "x", [6], [], 1000) == Takes((), (6,))
+    assert await select_messages(tape, "x", [6], [], 1000) == Selection((), (6,))
 
 
 async def test_a_lane_of_more_than_a_handful_brings_nobody_else() -> None:
     tape = await tape_with(said("room", lane="y"), *(said("own") for _ in range(5)), said("q"))
-    assert (await choose_takes(tape, "x", [9], [], 1000)).include == ()
+    assert (await select_messages(tape, "x", [9], [], 1000)).include == ()
 
 
 async def test_a_retake_has_the_question_and_then_the_turn_s_calls_with_their_results() -> None:
@@ -85,11 +85,11 @@ async def test_a_retake_has_the_question_and_then_the_turn_s_calls_with_their_re
         tool_result(["r"], **own),
         tool_call([{**call, "id": "open"}], **own),
     )
-    assert await choose_retakes(tape, "t", [4], 1000) == [3, 4, 6, 7]
-    assert await choose_retakes(tape, "t", [4], 0) == [4]
+    assert await reselect_messages(tape, "t", [4], 1000) == [3, 4, 6, 7]
+    assert await reselect_messages(tape, "t", [4], 0) == [4]
     again = event("turn.retake", {"turn": "t", "takes": [3, 4, 6, 7]}, **own)
     await tape.append(again)
-    assert await choose_retakes(tape, "t", [4], 1000) == [3, 4, 6, 7]
+    assert await reselect_messages(tape, "t", [4], 1000) == [3, 4, 6, 7]
 
 
 def edited(entry: int, lane: str = "x") -> NewEntry:
@@ -98,34 +98,34 @@ def edited(entry: int, lane: str = "x") -> NewEntry:
 
 async def test_a4_an_edit_of_what_was_shown_is_told_once() -> None:
     tape = await tape_with(said("3"), start(3), edited(3), said("6"))
-    assert await choose_takes(tape, "x", [6], [], 1000) == Takes((), (5, 6))
+    assert await select_messages(tape, "x", [6], [], 1000) == Selection((), (5, 6))
     await tape.append(start(5, 6), said("8"))
-    assert await choose_takes(tape, "x", [8], [], 1000) == Takes((), (8,))
+    assert await select_messages(tape, "x", [8], [], 1000) == Selection((), (8,))
 
 
 async def test_a4_an_edit_of_what_is_only_taken_now_is_not_told_beside_it() -> None:
     tape = await tape_with(said("3"), edited(3), said("5"), edited(5))
-    assert await choose_takes(tape, "x", [5], [], 1000) == Takes((), (3, 5))
+    assert await select_messages(tape, "x", [5], [], 1000) == Selection((), (3, 5))
 
 
 async def test_a4_an_edit_that_was_shown_with_its_message_is_not_told_again() -> None:
     tape = await tape_with(said("3"), edited(3), start(3), said("6"))
-    assert await choose_takes(tape, "x", [6], [], 1000) == Takes((), (6,))
+    assert await select_messages(tape, "x", [6], [], 1000) == Selection((), (6,))
 
 
 async def test_a4_an_edit_of_what_still_waits_is_not_told() -> None:
     tape = await tape_with(said("3"), edited(3), said("5"))
-    assert await choose_takes(tape, "x", [5], {3}, 1000) == Takes((), (5,))
+    assert await select_messages(tape, "x", [5], {3}, 1000) == Selection((), (5,))
 
 
 async def test_a4_an_edit_of_what_was_said_before_the_anchor_is_told() -> None:
     tape = await tape_with(said("3"), start(3), anchor("session/reset"), edited(3), said("7"))
-    assert await choose_takes(tape, "x", [7], [], 1000) == Takes((), (6, 7))
+    assert await select_messages(tape, "x", [7], [], 1000) == Selection((), (6, 7))
 
 
 async def test_an_edited_command_is_no_news() -> None:
     tape = await tape_with(said(",help", command=True), edited(3), said("5"))
-    assert await choose_takes(tape, "x", [5], [], 1000) == Takes((), (5,))
+    assert await select_messages(tape, "x", [5], [], 1000) == Selection((), (5,))
 
 
 async def test_e8_what_came_with_images_is_pictured_the_question_apart() -> None:
@@ -136,5 +136,5 @@ async def test_e8_what_came_with_images_is_pictured_the_question_apart() -> None
         said("5"),
         said("6", media=photo),
     )
-    takes = await choose_takes(tape, "x", [6], [], 1000)
-    assert takes == Takes((3,), (4, 5, 6), pictured=(3, 4))
+    takes = await select_messages(tape, "x", [6], [], 1000)
+    assert takes == Selection((3,), (4, 5, 6), pictured=(3, 4))

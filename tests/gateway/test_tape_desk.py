@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.admin.tape_admin import TapeDesk
+from gateway.admin.tape_admin import TapeAdmin
 from gateway.app import Gateway
-from gateway.errors import DeskRefused
+from gateway.errors import AdminError
 from tape.entry import message
 from tests.gateways import gateway_of
 
@@ -27,14 +27,14 @@ async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
 async def test_a_tape_is_named_by_its_session_its_name_or_the_beginning_of_that(
     gateway: Gateway,
 ) -> None:
-    desk = TapeDesk(gateway.core)
-    tape = gateway.core.tapes.session_tape("telegram:-1")
+    desk = TapeAdmin(gateway.services)
+    tape = gateway.services.tapes.session_tape("telegram:-1")
     await tape.append(message("user", "a"))
     await desk.know("telegram:-1")
     for name in ("own/one", "own/two"):
-        await gateway.core.store.append(name, [message("user", "b")])
+        await gateway.services.store.append(name, [message("user", "b")])
     fork = await tape.fork()
-    gateway.core.aliases["telegram:-100"] = "telegram:-1"
+    gateway.services.aliases["telegram:-100"] = "telegram:-1"
     for called in ("telegram:-1", "telegram:-100", tape.name, tape.name[:6]):
         assert await desk.find(called) == tape.name
     assert await desk.find(fork.name[:-2]) == fork.name
@@ -43,7 +43,7 @@ async def test_a_tape_is_named_by_its_session_its_name_or_the_beginning_of_that(
     assert rows[tape.name]["session"] == "telegram:-1"
     assert (rows["own/one"]["session"], rows["own/one"]["entries"]) == ("", 3)
     for called in ("own/", "", "nothing", "telegram:-2", "\ud800", "x" * 100_000):
-        with pytest.raises(DeskRefused):
+        with pytest.raises(AdminError):
             await desk.find(called)
 
 
@@ -66,11 +66,11 @@ async def test_a_tape_is_named_by_its_session_its_name_or_the_beginning_of_that(
 async def test_conditions_that_are_none_are_refused_in_a_sentence(
     gateway: Gateway, where: dict[str, Any]
 ) -> None:
-    await gateway.core.store.append("t", [message("user", "a")])
-    with pytest.raises(DeskRefused, match=r"[a-z]+ .*"):
-        await TapeDesk(gateway.core).entries("t", where)
-    with pytest.raises(DeskRefused, match=r"[a-z]+ .*"):
-        await TapeDesk(gateway.core).search("t", "a", where)
+    await gateway.services.store.append("t", [message("user", "a")])
+    with pytest.raises(AdminError, match=r"[a-z]+ .*"):
+        await TapeAdmin(gateway.services).entries("t", where)
+    with pytest.raises(AdminError, match=r"[a-z]+ .*"):
+        await TapeAdmin(gateway.services).search("t", "a", where)
 
 
 async def test_over_http_bodies_are_checked_and_strangers_kept_out(tmp_path: Path) -> None:

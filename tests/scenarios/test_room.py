@@ -393,13 +393,13 @@ async def test_d1_questions_that_waited_are_questions_of_their_own_after_a_resta
             asked = [await alice.say("one")]
             await alice.draft(asked[0])
             asked += [await alice.say("two"), await alice.say("three")]
-            await gateway.conversation.intake.taken_in()
+            await gateway.dispatcher.intake.taken_in()
         async with (
             gateway_of(tmp_path, server) as gateway,
             visit(gateway.url, "Alice") as (alice,),
         ):
             await settled(gateway)
-            shown = await gateway.core.framework.resolve_session(
+            shown = await gateway.services.pipeline.resolve_session(
                 {"channel": "web", "chat_id": "lobby"}
             )
             entries = await tape_of(gateway, shown).read()

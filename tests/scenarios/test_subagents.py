@@ -52,7 +52,7 @@ async def test_a_subagent_searches_the_same_tape_and_its_answer_is_the_tool_s_re
             answer = await alice.answer(await alice.say("ask a helper"))
         entries = await settled(gateway)
         end = next(e.payload["data"] for e in entries if e.name == "subagent.end")
-        fork = await gateway.core.tapes.tape(end["fork"]).read()
+        fork = await gateway.services.tapes.tape(end["fork"]).read()
     assert answer["text"] == "Mon."
     asked = [request.body["messages"] for request in server.requests]
     assert asked[1][-1] == {"role": "user", "content": "When did we deploy?"}
@@ -115,7 +115,7 @@ async def test_stop_ends_a_turn_with_its_subagent(tmp_path: Path) -> None:
             await alice.stop()
             answer = await alice.answer(asked)
         entries = await settled(gateway)
-        left = await gateway.core.tapes.open_forks()
+        left = await gateway.services.tapes.open_forks()
     assert answer["text"] == "Stopped."
     assert [e.payload["data"]["status"] for e in entries if e.name == "subagent.end"] == [
         "cancelled"
@@ -153,9 +153,9 @@ async def test_killed_while_a_subagent_works_its_fork_is_closed_and_its_outcome_
                 await settled(gateway)
                 history = alice.of_type("history")[0]["messages"]
             entries = await settled(gateway)
-            left = await gateway.core.tapes.open_forks()
+            left = await gateway.services.tapes.open_forks()
             end = next(e.payload["data"] for e in entries if e.name == "subagent.end")
-            fork = await Tape(gateway.core.store, end["fork"]).read()
+            fork = await Tape(gateway.services.store, end["fork"]).read()
     shown = [m["text"] for m in (*history, *messages_of(alice.events)) if m["reply_to"] == asked]
     assert set(shown) == {"I cannot say."}
     assert server.requests[2].body["messages"][-1]["content"] == UNKNOWN_OUTCOME

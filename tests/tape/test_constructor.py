@@ -19,11 +19,11 @@ from tape.entry import Entry, NewEntry, dump, event, message, tool_call, tool_re
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
 from tape.search.search import SearchStore
 from tape.service import TapeService
-from tape.snapshot import PastTape
+from tape.snapshot import TapeSnapshot
 from tape.store import TapeStore
 from tape.stores.memory import MemoryStore
 from tape.stores.registry import open_store, open_tapes
@@ -262,7 +262,7 @@ async def test_what_means_the_same_is_found_where_there_is_an_index(tape: Tape) 
         found = await read.context_for(task, budget=150)
         assert found.record["found"]["meaning"] == 1
         assert "the vehicle is in the hall" in texts(found.messages)
-    assert (await PastTape(knowing, 2).context_for(task)).record["found"]["meaning"] == 0
+    assert (await TapeSnapshot(knowing, 2).context_for(task)).record["found"]["meaning"] == 0
     await tape.append(deletion(3, "m"))
     assert (await knowing.context_for(task)).record["found"]["meaning"] == 0
 
@@ -290,7 +290,7 @@ async def test_a_tape_as_it_was_gives_the_context_of_then(tape: Tape) -> None:
     (first,) = await tape.append(said("tea at four"))
     then = await tape.context_for("tea")
     await tape.append(edit(first.id, "tea at six"), said("more tea"))
-    again = await PastTape(tape, first.id).context_for("tea")
+    again = await TapeSnapshot(tape, first.id).context_for("tea")
     assert (again.messages, again.record) == (then.messages, then.record)
 
 
@@ -308,7 +308,7 @@ def counted(store: TapeStore, reads: list[int]) -> TapeStore:
         async def size(self, name: str) -> int:
             return await store.size(name)
 
-        async def search(self, query: Query, wanted: Wanted) -> list[Entry]:
+        async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
             """Count hits: how a store finds them is its own matter."""
             if isinstance(store, SearchStore):
                 hits = await store.search(query, wanted)

@@ -10,7 +10,7 @@ from tape.context import default_tape_context, view
 from tape.deletions import GONE, TAKEN_OUT, deletion
 from tape.entry import dump, event, message, tool_call, tool_result
 from tape.handle import Tape
-from tape.snapshot import PastTape
+from tape.snapshot import TapeSnapshot
 from tape.stores.registry import open_store
 from tape.stores.sqlite import tape_schema
 
@@ -117,7 +117,7 @@ async def test_a4_a_result_that_quotes_what_was_deleted_leaves_the_view_beside_i
     told = await view(tape, default_tape_context())
     results = [(one["tool_call_id"], one["content"]) for one in told if one["role"] == "tool"]
     assert results == [("a", TAKEN_OUT), ("b", made(other)), ("c", made(secret))]
-    then = await view(PastTape(tape, end), default_tape_context())
+    then = await view(TapeSnapshot(tape, end), default_tape_context())
     assert [str(one["content"]) for one in then][1:] == before
 
 

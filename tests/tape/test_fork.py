@@ -16,7 +16,7 @@ from tape.fork import DISCARDED, MERGED
 from tape.handle import ForkTape, Tape, find_fork, open_fork
 from tape.query import Query
 from tape.service import TapeService
-from tape.snapshot import PastTape
+from tape.snapshot import TapeSnapshot
 from tape.store import TapeInfo, TapeStore
 from tape.stores.memory import MemoryStore
 
@@ -240,7 +240,7 @@ async def test_what_is_deleted_after_a_fork_was_opened_is_gone_in_it_too(
         assert built.messages
         assert "secretword" not in str(built.messages)
         assert await fork.search("secretword") == []
-    assert "secretword" in str(await PastTape(early, said.id).full_context())
+    assert "secretword" in str(await TapeSnapshot(early, said.id).full_context())
 
 
 async def test_a_deletion_of_what_the_parent_got_later_touches_nothing_of_the_fork(

@@ -8,7 +8,7 @@ from tape.deletions import deletion
 from tape.entry import message
 from tape.errors import TapeError
 from tape.handle import Tape
-from tape.snapshot import PastTape
+from tape.snapshot import TapeSnapshot
 from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ async def test_a_tape_reads_as_it_did_when_it_had_so_many_entries() -> None:
     tape = Tape(MemoryStore(), "tape")
     await tape.append(message("user", "one"))
     before = await tape.read()
-    past = PastTape(tape, await tape.size())
+    past = TapeSnapshot(tape, await tape.size())
     await tape.append(message("user", "two"))
     await tape.handoff("task/done")
     assert await past.read() == before
@@ -33,7 +33,7 @@ async def test_a_tape_reads_as_it_did_when_it_had_so_many_entries() -> None:
 
 async def test_the_past_is_not_written_to() -> None:
     with pytest.raises(TapeError, match="write to the tape"):
-        await PastTape(Tape(MemoryStore(), "tape"), 0).append(message("user", "late"))
+        await TapeSnapshot(Tape(MemoryStore(), "tape"), 0).append(message("user", "late"))
 
 
 async def test_the_past_is_not_forked() -> None:
@@ -41,7 +41,7 @@ async def test_the_past_is_not_forked() -> None:
     tape = Tape(store, "tape")
     await tape.append(message("user", "one"))
     with pytest.raises(TapeError, match="fork the tape"):
-        await PastTape(tape, 3).fork()
+        await TapeSnapshot(tape, 3).fork()
     assert [info.name for info in await store.tapes()] == ["tape"]
 
 
@@ -50,7 +50,7 @@ async def test_the_past_of_a_fork_finds_nothing_that_was_deleted_in_it() -> None
     await tape.append(message("user", "one"))
     fork = await tape.fork()
     (said,) = await fork.append(message("user", "gone"))
-    past = PastTape(fork, said.id)
+    past = TapeSnapshot(fork, said.id)
     assert await past.shown([said]) == [said]
     await fork.append(deletion(said.id, "1"))
     assert await past.shown([said]) == []

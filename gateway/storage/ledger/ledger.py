@@ -26,8 +26,8 @@ from typing import Final, TypeVar
 
 import orjson
 
-from channels.draft import Place
-from channels.host import Marks
+from channels.draft import DraftReference
+from channels.host import Cursors
 from channels.message import InboundMessage, OutboundMessage
 from gateway.clock import Clock
 from gateway.logs import get_log
@@ -127,7 +127,7 @@ class Ledger:
         for (account, chat_id), moment in newest.items():
             unit.run("ledger.move_cursor", account_id=account, chat_id=chat_id, value=moment)
 
-    async def marks(self, channel: str, overlap: timedelta, longest: timedelta) -> Marks:
+    async def cursors(self, channel: str, overlap: timedelta, longest: timedelta) -> Cursors:
         """Return how far a channel's chats were accepted: so much before, and at most so long ago.
 
         A chat's mark is no later than what was accepted of it without a gap. Where nothing was
@@ -151,7 +151,7 @@ class Ledger:
             moment = max(value - overlap, least)
             chats[account, chat_id] = moment
             accounts[account] = max(moment, accounts.get(account, moment))
-        return Marks(accounts, chats)
+        return Cursors(accounts, chats)
 
     def _past(self, date: str) -> datetime | None:
         """Read a date; None where it is none, or to come: some clock was wrong."""
@@ -269,7 +269,7 @@ class Ledger:
 
     async def open_draft(
         self, message: InboundMessage, session_id: str, turn_id: str, lane: str | None
-    ) -> Place | None:
+    ) -> DraftReference | None:
         """Write down that a draft is about to be shown; returns where one already is.
 
         None where the answer itself is on its way already.
@@ -277,7 +277,7 @@ class Ledger:
         idem = idem_key(turn_id, 0)
         found = await self.store.select("ledger.draft_of", {"idem": idem})
         if found:
-            return Place(idem, found[0]["platform_id"], again=True)
+            return DraftReference(idem, found[0]["platform_id"], again=True)
         unit = Unit()
         unit.run(
             "ledger.open_draft",
@@ -290,9 +290,9 @@ class Ledger:
             lane=lane,
         )
         (opened,) = await self.store.commit(unit)
-        return Place(idem) if opened.changed else None
+        return DraftReference(idem) if opened.changed else None
 
-    async def place_draft(self, place: Place) -> None:
+    async def locate_draft(self, place: DraftReference) -> None:
         """Write down under which id the platform shows a draft."""
         unit = Unit()
         unit.run("ledger.place_draft", idem=place.idem, platform_id=place.platform_id)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol
 
-from channels.message import InboundMessage, OutboundMessage, Sender
+from channels.message import Author, InboundMessage, OutboundMessage
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.ledger.rows import InboxRow, OutboxRow, idem_key
 from tape.entry import Entry, NewEntry, message, utc_iso
@@ -29,7 +29,7 @@ SAID: Final = InboundMessage(
     chat_id="1",
     ext_id="1/1",
     message_id="1",
-    sender=Sender("7", "Alice"),
+    sender=Author("7", "Alice"),
     text="what is it?",
     date="2026-01-01T00:00:00+00:00",
 )
@@ -228,7 +228,7 @@ async def a_draft_becomes_the_answer_in_its_place(make: MakeLedger) -> None:
     place = await ledger.open_draft(SAID, SESSION, "t-1", None)
     assert place is not None
     assert not place.again
-    await ledger.place_draft(replace(place, platform_id="55"))
+    await ledger.locate_draft(replace(place, platform_id="55"))
     found = await make("b").open_draft(SAID, SESSION, "t-1", None)
     assert found is not None
     assert (found.platform_id, found.again) == ("55", True)
@@ -307,7 +307,7 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
         return number(count, chat_id=chat, date=utc_iso(now - hours * hour))
 
     await ledger.accept([at(1, 5)])
-    since = (await ledger.marks("chat", hour, week)).of("1")
+    since = (await ledger.cursors("chat", hour, week)).of("1")
     assert since is not None  # nothing was accepted ever: a first process may have ended before
     assert abs(since - (now - hour)) < hour / 60
     await ledger.accept([at(2, 5), at(3, 3), at(4, 4)], ())
@@ -317,14 +317,14 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
     await ledger.accept([at(12, 1)], [("", "")])
     await ledger.accept([at(9, -48), at(10, 1, "3")], ())  # some clock is wrong
     await ledger.accept([number(11, date="yesterday", chat_id="4")], ())
-    marks = await ledger.marks("chat", hour, week)
+    marks = await ledger.cursors("chat", hour, week)
     assert marks.of("1") == now - 4 * hour
     assert marks.of("2") == now - 10 * hour
     assert marks.of("3") == marks.of("never heard of") == now - 2 * hour
     assert marks.of("1", "another account") is None
-    assert ("", "1") not in (await ledger.marks("ch", hour, week)).chats
+    assert ("", "1") not in (await ledger.cursors("ch", hour, week)).chats
     await ledger.mark_all("chat", now - 2 * hour)
-    marks = await ledger.marks("chat", hour, week)
+    marks = await ledger.cursors("chat", hour, week)
     assert {marks.of(chat) for chat in ("1", "2", "4")} == {now - 3 * hour, now - 2 * hour}
     assert marks.of("1", "another account") == now - 3 * hour
 

@@ -16,11 +16,11 @@ from typing import BinaryIO
 
 from tape.entry import from_line
 from tape.errors import StoreUnfit
-from tape.stores.jsonl.line import FIRST, Line, sum_of, unseal
+from tape.stores.jsonl.line import FIRST, TapeLine, sum_of, unseal
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Checkpoint:
     """How far a file was read before: so many bytes, and the sum of the last line of them."""
 
     size: int = 0
@@ -28,10 +28,10 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class LocatedLine:
     """A line and where it stands: its first byte, and how many they are without the end."""
 
-    line: Line
+    line: TapeLine
     at: int
     size: int
 
@@ -46,33 +46,33 @@ class Check:
     `spared` tells that what lies behind it holds whole entries, and is to be kept elsewhere.
     """
 
-    def __init__(self, path: Path, known: Mark) -> None:
+    def __init__(self, path: Path, known: Checkpoint) -> None:
         self._path = path
         self._known = known
-        self.end = Mark()
+        self.end = Checkpoint()
         self.spared = False
 
-    def blocks(self) -> Iterator[list[Placed]]:
+    def blocks(self) -> Iterator[list[LocatedLine]]:
         """Give the blocks behind the mark that was known, each whole; raises StoreUnfit, Moved."""
         with self._path.open("rb") as file:
             yield from self._read(file)
 
-    def _read(self, file: BinaryIO) -> Iterator[list[Placed]]:
+    def _read(self, file: BinaryIO) -> Iterator[list[LocatedLine]]:
         at, newest, previous = 0, 0, FIRST
-        block: list[Placed] = []
+        block: list[LocatedLine] = []
         for number, raw in enumerate(file, start=1):
             summed = sum_of(raw[:-1], previous) if raw.endswith(b"\n") else None
             if summed is None:
                 self._judge(raw, number, at, newest + 1, file)
                 break
             if at >= self._known.size:
-                placed = Placed(self._line(raw, number, newest + 1), at, len(raw) - 1)
+                placed = LocatedLine(self._line(raw, number, newest + 1), at, len(raw) - 1)
                 block.append(placed)
             newest, at, previous = newest + 1, at + len(raw), summed
             if at == self._known.size:
                 self._recognize(at, previous)
             elif block and block[-1].line.block[0] == block[-1].line.block[1]:
-                self.end = Mark(at, previous)
+                self.end = Checkpoint(at, previous)
                 yield block
                 block = []
         if self.end.size < self._known.size:
@@ -81,9 +81,9 @@ class Check:
     def _recognize(self, at: int, previous: bytes) -> None:
         if previous != self._known.sum:
             raise Moved
-        self.end = Mark(at, previous)
+        self.end = Checkpoint(at, previous)
 
-    def _line(self, raw: bytes, number: int, wanted: int) -> Line:
+    def _line(self, raw: bytes, number: int, wanted: int) -> TapeLine:
         try:
             line = unseal(raw)
         except ValueError as cause:

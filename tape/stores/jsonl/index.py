@@ -23,7 +23,7 @@ from tape.database.schema import Schema, read_schema
 from tape.entry import Entry
 from tape.errors import StoreTooNew, StoreUnfit
 from tape.query import told_of
-from tape.stores.jsonl.check import Check, Mark, Moved, Placed
+from tape.stores.jsonl.check import Check, Checkpoint, LocatedLine, Moved
 from tape.stores.sqlite import tape_schema
 
 
@@ -61,10 +61,10 @@ class FileIndex:
         number = self.find(tape)
         return int(self.run("make_tape", name=tape)[0][0]) if number is None else number
 
-    def mark(self, number: int) -> Mark:
+    def mark(self, number: int) -> Checkpoint:
         """Return how far the file of a tape was read."""
         ((size, digest),) = self.run("mark", tape=number)
-        return Mark(size, digest)
+        return Checkpoint(size, digest)
 
     def read(self, path: Path, number: int) -> None:
         """Read a tape's file through, cut what does not count, and note what is new.
@@ -75,7 +75,7 @@ class FileIndex:
             check = self._note(path, number, self.mark(number))
         except Moved:
             self.forget(number)
-            check = self._note(path, number, Mark())
+            check = self._note(path, number, Checkpoint())
         end = check.end.size
         if path.stat().st_size > end:
             if check.spared:
@@ -87,9 +87,9 @@ class FileIndex:
         self.run("forget_entries", tape=number)
         self.run("forget_late", tape=number)
         self.run("forget_keys", tape=number)
-        self.set_mark(number, Mark())
+        self.set_mark(number, Checkpoint())
 
-    def set_mark(self, number: int, mark: Mark) -> None:
+    def set_mark(self, number: int, mark: Checkpoint) -> None:
         """Note how far a tape's file is known."""
         self.run("set_mark", tape=number, bytes=mark.size, sum=mark.sum)
 
@@ -126,7 +126,7 @@ class FileIndex:
         """Run a statement."""
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
 
-    def _note(self, path: Path, number: int, known: Mark) -> Check:
+    def _note(self, path: Path, number: int, known: Checkpoint) -> Check:
         check = Check(path, known)
         dated, _newest = self.newest(number)
         for block in check.blocks():
@@ -137,7 +137,7 @@ class FileIndex:
             self.set_mark(number, check.end)
         return check
 
-    def _add_keys(self, number: int, block: Sequence[Placed]) -> None:
+    def _add_keys(self, number: int, block: Sequence[LocatedLine]) -> None:
         asked = [one.line for one in block if one.line.key is not None]
         if asked and asked[0].key is not None:
             self.add_key(number, asked[0].key, [line.entry for line in asked])

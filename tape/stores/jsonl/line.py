@@ -25,7 +25,7 @@ _RESERVED: Final = frozenset({"key", "block", "sum", "meta"})
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TapeLine:
     """A line of a file, read: the entry as its writer gave it, and the marks."""
 
     entry: Entry
@@ -78,7 +78,7 @@ def sum_of(line: bytes, previous: bytes) -> bytes | None:
     return written if _sum(zeroed, previous) == written else None
 
 
-def unseal(line: str | bytes) -> Line:
+def unseal(line: str | bytes) -> TapeLine:
     """Read a line; raises ValueError where it is no entry or lacks its marks."""
     entry = from_line(line)
     meta = dict(entry.meta)
@@ -88,7 +88,7 @@ def unseal(line: str | bytes) -> Line:
     own = meta.get("meta", meta)
     if not isinstance(own, dict):
         raise ValueError("a line of a tape's file has no object as its meta")
-    return Line(replace(entry, meta=own), key, (block[0], block[1]), digest.encode())
+    return TapeLine(replace(entry, meta=own), key, (block[0], block[1]), digest.encode())
 
 
 def _is_place(block: object) -> bool:

@@ -24,7 +24,7 @@ from tape.database.group_commit import WriterThread
 from tape.entry import Entry, NewEntry, entry_text
 from tape.errors import StoreUnavailable
 from tape.query import Query, fold
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 from tape.search.scan import MOST_SCANNED, scan_here, scanning
 from tape.store import Now, TapeInfo, utc_now
 from tape.stores.jsonl.folder import INDEX, Folder
@@ -105,7 +105,7 @@ class FileStore:
             return self._here().query(query)
         return await self._in_thread(lambda reader: reader.query(query))
 
-    async def search(self, query: Query, wanted: Wanted) -> list[Entry]:
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Look through the newest entries of a query, MOST_SCANNED of them, in the reader thread.
 
         What is older is found where `before`, dates or another condition leave out what is newer.

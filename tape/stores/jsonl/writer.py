@@ -21,7 +21,7 @@ from tape.database.group_commit import PIECE, Job, Result
 from tape.entry import Entry, NewEntry, check, dump, utc_iso, with_bootstrap
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas
 from tape.store import Now
-from tape.stores.jsonl.check import Mark
+from tape.stores.jsonl.check import Checkpoint
 from tape.stores.jsonl.folder import Folder
 from tape.stores.jsonl.index import FileIndex
 from tape.stores.jsonl.line import Block, seal, unseal
@@ -45,7 +45,7 @@ class _Stage:
     path: Path
     number: int
     start: int
-    mark: Mark
+    mark: Checkpoint
     dated: str
     newest: int
     lines: list[bytes] = field(default_factory=list)
@@ -185,7 +185,7 @@ class FileBatches:
             placed.append((entry, at, len(line) - 1))
             at += len(line)
         self._index.add(stage.number, stage.dated, placed)
-        stage.mark = Mark(at, digest)
+        stage.mark = Checkpoint(at, digest)
         stage.dated = max([stage.dated, *(entry.date for entry in entries)])
         stage.newest += len(entries)
         stage.lines += lines

@@ -63,8 +63,8 @@ class Bot:
         await self.until(lambda: not self.fake.untaken and self.fake.live_sockets)
         async with anyio.create_task_group() as group:
             group.start_soon(self._tick)
-            await self.fake.caught_up()
-            await self.gateway.conversation.idle()
+            await self.fake.gap_closed()
+            await self.gateway.dispatcher.idle()
             group.cancel_scope.cancel()
         return await self.tape(place)
 

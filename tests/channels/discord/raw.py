@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from channels.discord.guild_cache import Places
-from channels.discord.inbound import Me
+from channels.discord.guild_cache import GuildCache
+from channels.discord.inbound import DiscordSelf
 
 Json = dict[str, Any]
 
@@ -15,12 +15,12 @@ BOB: Final = {"id": "8", "username": "bob", "global_name": None}
 SERVER, GENERAL, THREAD, FORUM, POST, PRIVATE = "100", "200", "300", "400", "500", "600"
 
 ALL_RULES: Final = frozenset({"private", "mention", "reply", "name", "thread"})
-ME: Final = Me("1", "Tapeway", ("Tapeway", "Robin"), ALL_RULES)
+ME: Final = DiscordSelf("1", "Tapeway", ("Tapeway", "Robin"), ALL_RULES)
 
 
-def places() -> Places:
+def places() -> GuildCache:
     """Return a server with a channel and its thread, a forum and its post, and a private chat."""
-    found = Places()
+    found = GuildCache()
     found.me = "1"
     found.take(
         "GUILD_CREATE",

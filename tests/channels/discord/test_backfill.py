@@ -119,8 +119,8 @@ async def test_one_channel_that_cannot_be_read_holds_up_no_other(
                 await bot.until(lambda: len(bot.fake.calls_of("history")) == 2)
                 bot.say("two", place=other)
                 await bot.until(lambda: len(bot.fake.untaken) == 1)  # what cannot be read
-                await bot.fake.caught_up()
-                await bot.gateway.conversation.intake.taken_in()
+                await bot.fake.gap_closed()
+                await bot.gateway.dispatcher.intake.taken_in()
                 assert await texts(bot, other) == ["@Tapeway before", "one", "two"]
         assert ("discord.channel_not_read" in [one["event"] for one in logs]) == told
 
@@ -168,6 +168,6 @@ async def test_a_server_that_comes_back_later_is_caught_up_with(tmp_path: Path) 
             bot.fake.outage(place.guild, over=True)
             await bot.until(lambda: bot.fake.calls_of("history"))
             await bot.pass_by(1)
-            await bot.fake.caught_up()
-            await bot.gateway.conversation.intake.taken_in()
+            await bot.fake.gap_closed()
+            await bot.gateway.dispatcher.intake.taken_in()
             assert "one" in await texts(bot)

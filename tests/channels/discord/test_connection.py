@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 async def connected(bot: Bot, listening: int = 1) -> None:
     """Wait until the bot listens and says so."""
     await bot.until(lambda: bot.fake.live_sockets == listening and bot.state == "ready")
-    await bot.fake.caught_up()
+    await bot.fake.gap_closed()
 
 
 async def heard(bot: Bot, *texts: str) -> None:

@@ -13,10 +13,10 @@ import pytest
 from channels.discord.adapter import DiscordChannel
 from channels.discord.api import DiscordApi
 from channels.discord.backfill import MOST_PRIVATE, Backfill
-from channels.discord.guild_cache import Places
+from channels.discord.guild_cache import GuildCache
 from channels.errors import ChannelDown
-from channels.host import ChannelHost, Marks
-from channels.message import InboundMessage, Sender
+from channels.host import ChannelHost, Cursors
+from channels.message import Author, InboundMessage
 from tests.channels.discord.hosts import Bot, discord_bot, house
 from tests.channels.discord.test_backfill import began, texts
 from tests.fakes.discord_faults import Refuse, ServerError
@@ -184,7 +184,7 @@ class NothingNew:
 
 
 async def test_private_chats_that_are_left_out_are_told() -> None:
-    now, host, places = datetime.now(UTC), Quiet(), Places()
+    now, host, places = datetime.now(UTC), Quiet(), GuildCache()
     chats = [str(10**17 + number) for number in range(MOST_PRIVATE + 2)]
     places.learn({"id": chats[0], "type": 1, "last_message_id": str(10**18)})
     backfill = Backfill(
@@ -194,7 +194,7 @@ async def test_private_chats_that_are_left_out_are_told() -> None:
         lambda _name, _raw: None,
         lambda: None,
     )
-    async for _page in backfill.missed(Marks({"": now}, {("", chat): now for chat in chats})):
+    async for _page in backfill.missed(Cursors({"": now}, {("", chat): now for chat in chats})):
         pass
     assert sorted(host.left) == chats[1:3]
 
@@ -253,7 +253,7 @@ async def test_typing_signs_are_few(tmp_path: Path) -> None:
         bot.fake.calls.clear()
         for _ in range(60):
             message = InboundMessage(
-                "discord", str(bot.general.id), "1/1", "1", Sender("1", "x"), "", ""
+                "discord", str(bot.general.id), "1/1", "1", Author("1", "x"), "", ""
             )
             await channel(bot).show_typing(message, True)
         assert len(bot.fake.calls_of("typing")) == 15
@@ -308,7 +308,7 @@ async def test_servers_that_come_late_together_are_caught_up_with_once(
             await bot.pass_by(10)
             asked: list[object] = []
             host: Any = channel(bot).host
-            marks = host.marks
+            marks = host.cursors
 
             async def counted() -> object:
                 asked.append(None)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.discord.inbound import Me, parse, prose, unreadable
+from channels.discord.inbound import DiscordSelf, parse, prose, unreadable
 from channels.message import InboundMessage, Quote
 from tests.channels.discord.raw import (
     ADA,
@@ -31,13 +31,13 @@ from tests.channels.discord.raw import (
 MENTION: Any = {"mentions": [BOT]}
 
 
-def read(raw: Json, me: Me = ME, name: str = "MESSAGE_CREATE") -> InboundMessage:
+def read(raw: Json, me: DiscordSelf = ME, name: str = "MESSAGE_CREATE") -> InboundMessage:
     found = parse(name, raw, me, places())
     assert found is not None
     return found
 
 
-def asked(raw: Json, me: Me = ME) -> tuple[bool, str]:
+def asked(raw: Json, me: DiscordSelf = ME) -> tuple[bool, str]:
     found = read(raw, me)
     return found.addressed, found.why
 

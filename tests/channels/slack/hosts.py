@@ -10,7 +10,7 @@ import anyio
 import httpx2
 from starlette.applications import Starlette
 
-from channels.host import Marks
+from channels.host import Cursors
 from channels.slack.adapter import SlackChannel
 from channels.slack.settings import SlackSettings
 from tests.channels.telegram.hosts import Host
@@ -21,13 +21,13 @@ from tests.fakes.slack_server import FakeSlack
 class SlackHost(Host):
     """Takes every message once; `known` are the marks that it has."""
 
-    known = Marks()
+    known = Cursors()
     caught: int = 0
 
-    async def marks(self) -> Marks:
+    async def cursors(self) -> Cursors:
         return self.known
 
-    def caught_up(self, marks: Marks | None = None) -> None:
+    def gap_closed(self, marks: Cursors | None = None) -> None:
         self.caught += 1
         self._tell()
 
@@ -35,8 +35,8 @@ class SlackHost(Host):
         super().down(why)
         self._tell()
 
-    def note(self, text: str) -> None:
-        super().note(text)
+    def warn(self, text: str) -> None:
+        super().warn(text)
         self._tell()
 
 
@@ -99,7 +99,7 @@ async def running(
     *,
     clock: ManualClock | None = None,
     http: bool = False,
-    marks: Marks | None = None,
+    marks: Cursors | None = None,
     refuses: Sequence[Exception] = (),
     **more: object,
 ) -> AsyncIterator[Running]:
@@ -116,7 +116,7 @@ async def running(
     async with anyio.create_task_group() as group:
         host = SlackHost(group, clock or ManualClock(datetime.now(UTC)))
         host.refuses = list(refuses)
-        host.known = marks or Marks()
+        host.known = marks or Cursors()
         found = Running(channel, host, fake)
         group.start_soon(found.run)
         try:

@@ -11,7 +11,7 @@ import pytest
 from slack_sdk.signature import SignatureVerifier
 
 from channels.errors import ChannelDown, ChannelUnfit, MediaRefused, SendRefused
-from channels.host import Marks
+from channels.host import Cursors
 from channels.message import Media, OutboundMessage
 from tests.channels.slack.hosts import running, slack
 from tests.clock import ManualClock
@@ -303,7 +303,7 @@ async def test_backfill_brings_what_was_said_meanwhile_in_channels_and_threads()
         fake.deliveries.release()
         async with running(fake) as other:
             mark = other.clock.now() - timedelta(days=1)
-        marks = Marks({"": mark}, {("", room.id): mark})
+        marks = Cursors({"": mark}, {("", room.id): mark})
         async with running(fake, marks=marks) as app:
             await app.ready()
             said = [(one.kind, one.text) for one in app.host.accepted]

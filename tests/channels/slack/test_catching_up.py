@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from channels.errors import ChannelDown
-from channels.host import Marks
+from channels.host import Cursors
 from channels.message import InboundMessage
-from channels.slack.connection_monitor import Presence
+from channels.slack.connection_monitor import ConnectionMonitor
 from tests.channels.slack.hosts import Running, SlackHost, running, slack
 from tests.clock import ManualClock
 from tests.fakes.slack_faults import Hang, Refuse, ServerError
@@ -27,18 +27,18 @@ async def pass_time(app: Running, seconds: float) -> None:
         await anyio.sleep(0.002)
 
 
-def an_hour_ago(clock: ManualClock) -> Marks:
-    return Marks({"": clock.now() - timedelta(hours=1)})
+def an_hour_ago(clock: ManualClock) -> Cursors:
+    return Cursors({"": clock.now() - timedelta(hours=1)})
 
 
 def note_skipped(app: Running) -> list[tuple[str, str]]:
     """Return where what is left out will stand."""
     found: list[tuple[str, str]] = []
 
-    def skipped(chat_id: str, account: str = "") -> None:
+    def gap_skipped(chat_id: str, account: str = "") -> None:
         found.append((chat_id, account))
 
-    app.host.skipped = skipped  # type: ignore[method-assign]
+    app.host.gap_skipped = gap_skipped  # type: ignore[method-assign]
     return found
 
 
@@ -106,7 +106,7 @@ async def test_what_is_missed_during_a_catch_up_is_asked_for_after_it() -> None:
             if asked == 1:
                 await gate.wait()
 
-        presence = Presence(host, catch_up)
+        presence = ConnectionMonitor(host, catch_up)
         group.start_soon(presence.fill_gaps)
         await clock.advance(0)
         for seconds in (16, 0):
@@ -130,7 +130,7 @@ async def test_a_catch_up_that_fails_again_and_again_is_tried_less_often() -> No
             if len(asked) < 6:
                 raise ChannelDown("away")
 
-        presence = Presence(host, catch_up)
+        presence = ConnectionMonitor(host, catch_up)
         group.start_soon(presence.fill_gaps)
         await clock.advance(0)
         presence.missing()
@@ -158,7 +158,7 @@ async def test_a_workspace_that_cannot_be_reached_at_first_is_joined_later(tmp_p
     async with slack(clock) as fake:
         (other,) = installations(fake, path, "second")
         fake.world.workspaces[other].refused = "team_added_to_org"
-        marks = Marks({other: clock.now() - timedelta(hours=1)})
+        marks = Cursors({other: clock.now() - timedelta(hours=1)})
         async with running(fake, clock=clock, installations=path, marks=marks) as app:
             skipped = note_skipped(app)
             await app.ready()

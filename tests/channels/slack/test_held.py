@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.errors import ChannelDown
-from channels.message import InboundMessage, Sender
-from channels.slack.reorder import Held, stamp_of
+from channels.message import Author, InboundMessage
+from channels.slack.reorder import ReorderBuffer, stamp_of
 from tests.clock import ManualClock, settle
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +25,7 @@ class Disk:
         self.clock = ManualClock()
         self.kept: list[list[str]] = []
         self.refuses: Exception | None = None
-        self.held = Held(seconds, self.clock, self.keep)
+        self.held = ReorderBuffer(seconds, self.clock, self.keep)
 
     async def keep(self, messages: list[InboundMessage]) -> None:
         if self.refuses is not None:
@@ -33,7 +33,7 @@ class Disk:
         self.kept.append([message.message_id for message in messages])
 
     def put(self, ts: str, chat: str = "C1") -> Callable[[], object]:
-        said = InboundMessage("slack", chat, f"{chat}/{ts}", ts, Sender("U1", "Ada"), "", "")
+        said = InboundMessage("slack", chat, f"{chat}/{ts}", ts, Author("U1", "Ada"), "", "")
         return partial(self.held.put, chat, ts, lambda: said)
 
 

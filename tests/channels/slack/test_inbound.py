@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.message import InboundMessage
-from channels.slack.api import Sessions, SlackApi
-from channels.slack.inbound import Me, edit_of, of_event, parse, unreadable
+from channels.slack.api import ApiSessions, SlackApi
+from channels.slack.inbound import SlackSelf, edit_of, of_event, parse, unreadable
 from channels.slack.name_cache import Names
 from channels.slack.settings import RULES, SlackSettings
 from channels.slack.workspaces import Workspace
@@ -20,10 +20,10 @@ from tests.clock import ManualClock
 pytestmark = pytest.mark.anyio
 
 
-def me(*rules: str) -> Me:
+def me(*rules: str) -> SlackSelf:
     """Return the app as it knows itself; with `rules` it answers only these."""
     settings = SlackSettings.model_validate({"bot_token": "xoxb-1"})
-    api = SlackApi("xoxb-1", settings, Sessions(settings), ManualClock(), lambda _text: None)
+    api = SlackApi("xoxb-1", settings, ApiSessions(settings), ManualClock(), lambda _text: None)
 
     def spawn(_name: str, _work: Callable[[], Awaitable[None]]) -> None:
         """Nobody is looked up here."""
@@ -31,7 +31,7 @@ def me(*rules: str) -> Me:
     names = Names(api, spawn)
     names.learn("U1", "Ada")
     workspace = Workspace("", "T1", "UBOT", "BBOT", "tapeway", "", api, names)
-    return Me(workspace, ("Tapeway", "Robin"), frozenset(rules or RULES))
+    return SlackSelf(workspace, ("Tapeway", "Robin"), frozenset(rules or RULES))
 
 
 def event(text: str = "hello", **more: Any) -> dict[str, Any]:

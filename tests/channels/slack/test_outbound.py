@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from channels.draft import Place
+from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -53,7 +53,7 @@ class Room:
         return receipt.platform_id
 
     async def show(self, text: str, ts: str | None = None, *, again: bool = False) -> str | None:
-        return await self.app.channel.show(self.asked, Place("t-1:0", ts, again), text)
+        return await self.app.channel.show(self.asked, DraftReference("t-1:0", ts, again), text)
 
     @property
     def messages(self) -> list[Message]:
@@ -303,9 +303,9 @@ async def test_partial_text_gives_way_where_slack_takes_no_more() -> None:
 async def test_a_draft_that_nobody_wants_is_taken_away() -> None:
     async with asked() as room:
         ts = await room.show("never mind")
-        await room.app.channel.remove_draft(room.asked, Place("t-1:0", ts))
+        await room.app.channel.remove_draft(room.asked, DraftReference("t-1:0", ts))
         assert room.messages == []
-        await room.app.channel.remove_draft(room.asked, Place("t-1:0", ts))
+        await room.app.channel.remove_draft(room.asked, DraftReference("t-1:0", ts))
 
 
 async def test_e6_the_status_shows_while_somebody_waits_and_is_refreshed() -> None:

@@ -52,7 +52,7 @@ class Bot:
         await self.until(lambda: not self.fake.updates.pending)
         async with anyio.create_task_group() as group:
             group.start_soon(self._tick)
-            await self.gateway.conversation.idle()
+            await self.gateway.dispatcher.idle()
             group.cancel_scope.cancel()
         return await tape_of(self.gateway, f"telegram:{chat}").read()
 

@@ -10,9 +10,9 @@ from datetime import datetime
 import anyio
 from anyio.abc import TaskGroup
 
-from channels.draft import Place
-from channels.host import ChannelHost, Marks
-from channels.message import InboundMessage, Shown
+from channels.draft import DraftReference
+from channels.host import ChannelHost, Cursors
+from channels.message import InboundMessage, ShownMessage
 from channels.telegram.adapter import TelegramChannel
 from channels.telegram.settings import TelegramSettings
 from tests.clock import ManualClock
@@ -27,7 +27,7 @@ class Host(ChannelHost):
         self.agent_name = "Tapeway"
         self.names = ("Tapeway", "Robin")
         self.hint = None
-        self.holds = False
+        self.holds_unknown_outcomes = False
         self.accepted: list[InboundMessage] = []
         self.refuses: list[Exception] = []
         self.notes: list[str] = []
@@ -47,16 +47,16 @@ class Host(ChannelHost):
         self._tell()
         return {message.ext_id for message in new}
 
-    async def marks(self) -> Marks:
-        return Marks()
+    async def cursors(self) -> Cursors:
+        return Cursors()
 
-    def behind(self) -> None:
+    def gap_opened(self) -> None:
         """Nothing is asked for again here."""
 
-    def skipped(self, chat_id: str, account: str = "") -> None:
+    def gap_skipped(self, chat_id: str, account: str = "") -> None:
         """Nothing is asked for again here."""
 
-    def caught_up(self, marks: Marks | None = None) -> None:
+    def gap_closed(self, marks: Cursors | None = None) -> None:
         """Nothing is asked for again here."""
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
@@ -66,20 +66,20 @@ class Host(ChannelHost):
         self.times_ready += 1
         self._tell()
 
-    def alive(self) -> None:
+    def heartbeat(self) -> None:
         self.times_alive += 1
 
     def down(self, why: str) -> None:
         self.downs.append(why)
         self._tell()
 
-    def note(self, text: str) -> None:
+    def warn(self, text: str) -> None:
         self.notes.append(text)
 
-    def report(self, event: str) -> None:
+    def log_exception(self, event: str) -> None:
         self.reports.append(f"{event}: {sys.exc_info()[1]}")
 
-    async def history(self, channel: str, chat_id: str, limit: int) -> list[Shown]:
+    async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
         return []
 
     def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
@@ -88,13 +88,13 @@ class Host(ChannelHost):
 
         self._group.start_soon(run)
 
-    async def sent_before(self, message: InboundMessage) -> None:
+    async def wait_sent(self, message: InboundMessage) -> None:
         """Nothing is under way."""
 
-    async def open_draft(self, message: InboundMessage) -> Place | None:
-        return Place(f"draft of {message.ext_id}")
+    async def open_draft(self, message: InboundMessage) -> DraftReference | None:
+        return DraftReference(f"draft of {message.ext_id}")
 
-    async def place_draft(self, place: Place) -> None:
+    async def locate_draft(self, place: DraftReference) -> None:
         """Nobody asks where it is."""
 
     def texts(self) -> list[str]:
@@ -145,7 +145,7 @@ async def running(
     channel = TelegramChannel(TelegramSettings.model_validate(values))
     async with anyio.create_task_group() as group:
         host = Host(group, ManualClock())
-        host.holds = holds
+        host.holds_unknown_outcomes = holds
         host.refuses = list(refuses)
         found = Running(channel, host, fake)
         group.start_soon(found.run)

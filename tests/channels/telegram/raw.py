@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from channels.telegram.inbound import Me
+from channels.telegram.inbound import TelegramSelf
 
 Json = dict[str, Any]
 
@@ -16,7 +16,7 @@ GROUP: Final = {"id": -100, "type": "supergroup", "title": "Ops"}
 FORUM: Final = {**GROUP, "is_forum": True}
 
 ALL_RULES: Final = frozenset({"private", "mention", "reply", "name", "topic"})
-ME: Final = Me(1, "tapeway_bot", ("Tapeway", "Robin"), ALL_RULES - {"topic"})
+ME: Final = TelegramSelf(1, "tapeway_bot", ("Tapeway", "Robin"), ALL_RULES - {"topic"})
 
 
 def said(text: str | None = "hi", chat: Json = GROUP, **more: Any) -> Json:

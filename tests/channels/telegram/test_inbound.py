@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.message import InboundMessage, Quote, Sender
-from channels.telegram.inbound import ALLOWED_UPDATES, Me, parse, prose, unreadable
+from channels.message import Author, InboundMessage, Quote
+from channels.telegram.inbound import ALLOWED_UPDATES, TelegramSelf, parse, prose, unreadable
 from tests.channels.telegram.raw import (
     ADA,
     ALL_RULES,
@@ -29,13 +29,13 @@ from tests.channels.telegram.raw import (
 )
 
 
-def read(update: Json, me: Me = ME) -> InboundMessage:
+def read(update: Json, me: TelegramSelf = ME) -> InboundMessage:
     message = parse(update, me)
     assert message is not None
     return message
 
 
-def asked(update: Json, me: Me = ME) -> tuple[bool, str]:
+def asked(update: Json, me: TelegramSelf = ME) -> tuple[bool, str]:
     message = read(update, me)
     return message.addressed, message.why
 
@@ -47,7 +47,7 @@ def test_a_private_message_is_its_chat_s_and_asks() -> None:
         chat_id="7",
         ext_id="7/5",
         message_id="5",
-        sender=Sender("7", "Ada Lovelace"),
+        sender=Author("7", "Ada Lovelace"),
         text="hello",
         date="2026-01-01T00:00:00+00:00",
         chat_kind="private",
@@ -252,11 +252,11 @@ def test_an_album_and_a_long_paste_are_marked_as_torn() -> None:
 
 def test_an_anonymous_admin_and_a_linked_channel_write_as_their_chat() -> None:
     message = read(said("a", sender_chat=GROUP, **{"from": BOT | {"id": 1087968824}}))
-    assert message.sender == Sender("-100", "Ops")
+    assert message.sender == Author("-100", "Ops")
     raw = said("a")["message"]
     del raw["from"]
     post = {"update_id": 1, "channel_post": raw}
-    assert read(post).sender == Sender("-100", "Ops")
+    assert read(post).sender == Author("-100", "Ops")
 
 
 def test_a_bot_is_one_and_its_own_messages_are_not_read() -> None:

@@ -10,7 +10,7 @@ import pytest
 from channels.errors import PlaceGone, SendRefused
 from channels.message import OutboundMessage
 from channels.telegram.api import BotApi, Migrated, NotAsSent
-from channels.telegram.outbound import MOST_SHOWN, Sender, chat_of, draft_id
+from channels.telegram.outbound import MOST_SHOWN, TelegramSender, chat_of, draft_id
 from channels.telegram.settings import TelegramSettings
 from tests.fakes.telegram_faults import Refuse
 from tests.fakes.telegram_server import FakeTelegram
@@ -24,7 +24,7 @@ GROUP = -100
 @dataclass
 class Bot:
     fake: FakeTelegram
-    sender: Sender
+    sender: TelegramSender
     group: Chat
 
     async def says(self, text: str, **more: str) -> str:
@@ -45,7 +45,7 @@ async def bot() -> AsyncIterator[Bot]:
         values = {"token": fake.token, "base_url": fake.base_url}
         api = BotApi(TelegramSettings.model_validate(values))
         await api.open()
-        yield Bot(fake, Sender(api), fake.group(GROUP, forum=True))
+        yield Bot(fake, TelegramSender(api), fake.group(GROUP, forum=True))
         await api.close()
 
 
@@ -130,7 +130,7 @@ async def test_partial_text_that_shows_nothing_is_not_sent(bot: Bot, text: str) 
 
 async def test_d4_a_message_that_is_not_modified_is_as_wanted(bot: Bot) -> None:
     place = await bot.says("whole")
-    other = Sender(bot.sender._api)  # after a restart nobody remembers what is shown
+    other = TelegramSender(bot.sender._api)  # after a restart nobody remembers what is shown
     answer = OutboundMessage("telegram", str(GROUP), "whole", edits=place)
     assert (await other.deliver(answer))[0].platform_id == place
     assert "not modified" in bot.fake.calls[-1].description

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from channels.message import InboundMessage
-from channels.room.routes import Person, Post
+from channels.room.routes import Post, RoomPerson
 from channels.web.inbound import addressed, parse
 
 AGENT = "Tapeway"
@@ -102,7 +102,7 @@ def test_b3_a_longer_or_shorter_name_is_another_name(text: str) -> None:
 
 
 def parsed(text: str, reply_to: str | None = None) -> InboundMessage:
-    person = Person(id="p7", name="Ben Müller")
+    person = RoomPerson(id="p7", name="Ben Müller")
     post = Post(id=POST_ID, person=person, text=text, to_agent=True, reply_to=reply_to)
     return parse("web", "lobby", post, "2026-01-02T00:00:00+00:00", AGENT, [*OTHERS, AGENT])
 

@@ -14,7 +14,7 @@ from gateway.app import Gateway
 from gateway.context.replay import prompts_of
 from gateway.explain.explainer import Explainer
 from gateway.explain.read_only import read_only
-from gateway.explain.report import Story
+from gateway.explain.report import Report
 from tape.entry import event, message
 from tape.errors import TapeError
 from tests.fakes.openai_script import Text
@@ -36,11 +36,11 @@ async def asked_once(home: Path) -> AsyncIterator[tuple[Gateway, EditingChannel]
         yield gateway, channel
 
 
-async def explained(gateway: Gateway, asked: str) -> Story:
-    return await Explainer(gateway.core.store, gateway.core.settings).explain(asked)
+async def explained(gateway: Gateway, asked: str) -> Report:
+    return await Explainer(gateway.services.store, gateway.services.settings).explain(asked)
 
 
-def told(story: Story, about: str) -> list[str]:
+def told(story: Report, about: str) -> list[str]:
     return [line.says for line in story.lines if line.about == about]
 
 
@@ -66,7 +66,7 @@ async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
     async with asked_once(tmp_path) as (gateway, channel):
         gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
         await channel.host.accept([gone])
-        await gateway.conversation.idle()
+        await gateway.dispatcher.idle()
         story = await explained(gateway, "in-2")
         assert story.head.startswith("in-1 is a message 1")
         assert told(story, "changed") == ["deleted by its platform"]
@@ -91,10 +91,10 @@ async def test_a_linker_s_parent_and_its_reason_are_told(
         number = "7" if "new" in link["why"] else "8"
         meta = {"inbox": 1, "lane": "said:7", "message_id": number, "link": link}
         (entry,) = await tape_of(gateway, "editing:1").append(message("user", "x", **meta))
-        reads = gateway.core.store
+        reads = gateway.services.store
         row = (await reads.select("ledger.inbox_row", {"id": 1}))[0]
         assert row["entry_id"] != entry.id
-        explainer = Explainer(_Other(gateway, entry.id), gateway.core.settings)
+        explainer = Explainer(_Other(gateway, entry.id), gateway.services.settings)
         story = await explainer.explain("in-1")
         assert told(story, "lane") == [f"entry {entry.id} in the lane said:7{says}"]
 
@@ -123,7 +123,7 @@ class _Other:
     """A store whose first message stands at another entry."""
 
     def __init__(self, gateway: Gateway, entry: int) -> None:
-        self._store = gateway.core.store
+        self._store = gateway.services.store
         self._entry = entry
         self.query = self._store.query
 
@@ -165,7 +165,7 @@ async def test_a_hint_is_told_as_what_is_shown_and_prompts_can_be_built_again(
 async def test_a_database_is_read_without_a_gateway_and_beside_one(tmp_path: Path) -> None:
     async with asked_once(tmp_path) as (gateway, _channel):
         beside = await explained(gateway, "in-1")
-        settings = gateway.core.settings
+        settings = gateway.services.settings
         with read_only(tmp_path / "tapeway.db") as reads:
             assert await Explainer(reads, settings).explain("in-1") == beside
     with read_only(tmp_path / "tapeway.db") as reads:

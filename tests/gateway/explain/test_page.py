@@ -33,8 +33,8 @@ async def test_the_example_is_what_the_command_prints(tmp_path: Path) -> None:
         search = Call("call-1", "tape_search", '{"query": "spare key"}')
         play.model.enqueue(ToolCalls((search,)), Text(("Anna ", "has it.")))
         said = await play.ask(group, alice, "who has the spare key?")
-        core = play.gateway.core
-        story = await Explainer(core.store, core.settings).explain(said.id)
+        services = play.gateway.services
+        story = await Explainer(services.store, services.settings).explain(said.id)
     shown = to_text(story)
     print(shown)  # for whoever brings the page up to date
     block = re.search(r"```text\n(.*?)```", PAGE.read_text(), re.DOTALL)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.explain.render import printable, to_text
-from gateway.explain.report import Line, Option, Story, bounded, secrets_of, without_secrets
+from gateway.explain.report import Option, Report, ReportLine, bounded, secrets_of, without_secrets
 from tests.gateways import make_settings
 
 
@@ -16,7 +16,7 @@ from tests.gateways import make_settings
     ["\x1b[2J", "\x1b]0;owned\x07", "\r", "\n", "\x9b31m", "\u202edetcelfer", "\u2028", "\ud800"],
 )
 def test_nothing_that_a_terminal_acts_upon_is_printed(text: str) -> None:
-    shown = to_text(Story("x", head="h", lines=[Line("", "seen", f"said: {text}")]))
+    shown = to_text(Report("x", head="h", lines=[ReportLine("", "seen", f"said: {text}")]))
     assert text not in shown.split("\n", 2)[2]
     assert shown.encode().isascii()
 
@@ -26,13 +26,13 @@ def test_what_people_write_is_readable() -> None:
 
 
 def test_a_story_of_several_messages_says_what_to_write() -> None:
-    story = Story("42", options=[Option("in-1", "a"), Option("in-2", "b")])
+    story = Report("42", options=[Option("in-1", "a"), Option("in-2", "b")])
     assert to_text(story).splitlines()[1:] == ["  in-1  a", "  in-2  b"]
 
 
 def test_a_story_is_the_same_after_its_journey() -> None:
-    story = Story("42", "h", [Line("d", "seen", "s", {"a": 1})], "", [Option("w", "s")])
-    assert Story.from_json(story.to_json()) == story
+    story = Report("42", "h", [ReportLine("d", "seen", "s", {"a": 1})], "", [Option("w", "s")])
+    assert Report.from_json(story.to_json()) == story
 
 
 def test_what_is_long_is_cut() -> None:

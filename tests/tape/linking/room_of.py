@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from tape.linking import Link, Linker, Room, Said
+from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
 from tape.linking.room import WINDOW
 
 
@@ -13,8 +13,8 @@ class Talk:
 
     def __init__(self, linker: Linker, *, most: int = WINDOW) -> None:
         self.linker = linker
-        self.room = Room(most)
-        self.said: list[tuple[Said, Link]] = []
+        self.room = LinkerRoom(most)
+        self.said: list[tuple[Utterance, LaneLink]] = []
         self.at = 0.0
         self.keys = count()
 
@@ -28,11 +28,11 @@ class Talk:
         lane: str | None = None,
         after: float = 20.0,
         key: str | None = None,
-    ) -> Link:
+    ) -> LaneLink:
         """Say something some seconds later; return its link."""
         self.at += after
         key = str(next(self.keys)) if key is None else key
-        said = Said(key, self.at, author, author, text, mentions, reply_to, thread)
+        said = Utterance(key, self.at, author, author, text, mentions, reply_to, thread)
         link = self.linker.link(self.room, said, lane)
         self.room.add(said, link)
         self.said.append((said, link))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tape.linking import Linker, Said
+from tape.linking import Linker, Utterance
 from tests.tape.linking.room_of import Talk
 
 PRINTER = ("0", "2", "4", "7", "9", "11")
@@ -51,7 +51,7 @@ def test_a_link_tells_how_sure_the_model_is(talk: Talk) -> None:
 
 def test_an_answer_of_the_agent_is_gone_on_from_like_any_message(talk: Talk) -> None:
     lane = "said:1"
-    answer = Said(
+    answer = Utterance(
         "answer", talk.at + 5, "bot", "bot", "There is a ferry too.", ("cid",), "10", None, True
     )
     linked = talk.linker.link(talk.room, answer)

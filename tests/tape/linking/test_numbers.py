@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tape.errors import NumbersUnfit
+from tape.errors import WeightsInvalid
 from tape.linking import Linker
 from tape.linking.weights import SHIPPED, load
 
@@ -20,7 +20,7 @@ def test_the_shipped_numbers_are_few() -> None:
 
 
 def test_a_missing_file_is_told_with_its_path(tmp_path: Path) -> None:
-    with pytest.raises(NumbersUnfit, match=r"none\.json.*rules alone"):
+    with pytest.raises(WeightsInvalid, match=r"none\.json.*rules alone"):
         load(tmp_path / "none.json")
 
 
@@ -29,7 +29,7 @@ def test_a_cut_file_is_unfit(tmp_path: Path, share: float) -> None:
     whole = SHIPPED.read_bytes()
     cut = tmp_path / "cut.json"
     cut.write_bytes(whole[: int(len(whole) * share)])
-    with pytest.raises(NumbersUnfit):
+    with pytest.raises(WeightsInvalid):
         load(cut)
 
 
@@ -48,5 +48,5 @@ def test_a_cut_file_is_unfit(tmp_path: Path, share: float) -> None:
 def test_a_file_of_another_version_is_unfit(tmp_path: Path, change: dict[str, object]) -> None:
     other = tmp_path / "other.json"
     other.write_bytes(orjson.dumps(orjson.loads(SHIPPED.read_bytes()) | change))
-    with pytest.raises(NumbersUnfit):
+    with pytest.raises(WeightsInvalid):
         load(other)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tape.linking import Link, Linker, Room, Said
+from tape.linking import LaneLink, Linker, LinkerRoom, Utterance
 
-Chat: TypeAlias = list[tuple[Said, Link]]
+Chat: TypeAlias = list[tuple[Utterance, LaneLink]]
 
 PEOPLE = ("ann", "bob", "cid", "dan", "eve")
 TEXTS = (
@@ -39,12 +39,12 @@ LINES = st.lists(LINE, min_size=1, max_size=40)
 LINKER = Linker.shipped()
 
 
-def play(linker: Linker, lines: list[tuple[object, ...]]) -> tuple[Room, Chat]:
-    room, chat, at = Room(MOST), [], 0.0
+def play(linker: Linker, lines: list[tuple[object, ...]]) -> tuple[LinkerRoom, Chat]:
+    room, chat, at = LinkerRoom(MOST), [], 0.0
     for number, (author, text, mentions, back, thread, after) in enumerate(lines):
         at += after  # type: ignore[operator]
         reply = None if back is None else str(number - back)  # type: ignore[operator]
-        said = Said(str(number), at, author, author, text, mentions, reply, thread)  # type: ignore[arg-type]
+        said = Utterance(str(number), at, author, author, text, mentions, reply, thread)  # type: ignore[arg-type]
         link = linker.link(room, said)
         room.add(said, link)
         chat.append((said, link))
@@ -58,9 +58,9 @@ def test_a_room_that_was_replayed_links_as_the_one_that_was_kept(
     linker: Linker, lines: list[tuple[object, ...]], last: tuple[object, ...]
 ) -> None:
     kept, chat = play(linker, lines)
-    again = Room.replay(chat[-MOST:], MOST)
+    again = LinkerRoom.replay(chat[-MOST:], MOST)
     author, text, mentions, _, _, _ = last
-    said = Said("last", chat[-1][0].at + 30, author, author, text, mentions)  # type: ignore[arg-type]
+    said = Utterance("last", chat[-1][0].at + 30, author, author, text, mentions)  # type: ignore[arg-type]
     link = linker.link(kept, said)
     assert linker.link(again, said) == link
     kept.add(said, link)
@@ -86,20 +86,20 @@ def test_what_a_room_counts_is_of_what_it_remembers(lines: list[tuple[object, ..
 def test_linking_does_not_change_the_room() -> None:
     room, chat = play(LINKER, [("ann", "hello", (), None, None, 1.0)] * 5)
     before = list(room.heard)
-    said = Said("new", chat[-1][0].at, "bob", "bob", "hello ann", ("ann",))
+    said = Utterance("new", chat[-1][0].at, "bob", "bob", "hello ann", ("ann",))
     assert LINKER.link(room, said) == LINKER.link(room, said)
     assert list(room.heard) == before
 
 
 def test_a_message_is_remembered_once() -> None:
-    room = Room()
-    said = Said("1", 0.0, "ann", "ann", "hello")
-    room.add(said, Link("said:1", None, "new"))
-    room.add(said, Link("said:1", None, "new"))
+    room = LinkerRoom()
+    said = Utterance("1", 0.0, "ann", "ann", "hello")
+    room.add(said, LaneLink("said:1", None, "new"))
+    room.add(said, LaneLink("said:1", None, "new"))
     assert len(room) == 1
 
 
 @pytest.mark.parametrize("ask", [LINKER.ranked, Linker().ranked])
 def test_of_an_unknown_message_nothing_is_ranked(ask: Callable[..., list[str]]) -> None:
-    assert ask(Room(), "none", 5) == []
-    assert LINKER.chosen(Room(), "none") == []
+    assert ask(LinkerRoom(), "none", 5) == []
+    assert LINKER.chosen(LinkerRoom(), "none") == []

@@ -15,7 +15,7 @@ from tape.entry import Entry, NewEntry, message
 from tape.handle import Tape
 from tape.query import Query
 from tape.search.bm25 import RANKED_TEXT, scores
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 from tape.search.scan import LONGEST_PAGE, MOST_SCANNED
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
@@ -69,7 +69,7 @@ async def test_a_search_reads_no_deletions_but_of_its_hits() -> None:
 async def test_long_texts_are_ranked_in_turns() -> None:
     store = MemoryStore()
     hits = await store.append(T, [said("plum " + "слово " * 2000)] * 40)
-    assert await turns_during(scores(hits, Wanted.read("plum"))) >= 10
+    assert await turns_during(scores(hits, SearchQuery.read("plum"))) >= 10
 
 
 async def test_a_hit_is_ranked_by_its_beginning() -> None:
@@ -80,7 +80,7 @@ async def test_a_hit_is_ranked_by_its_beginning() -> None:
     assert [entry.id for entry in await tape.search("plum", rank=True)] == [3, 4]
 
 
-class Watched(Wanted):
+class Watched(SearchQuery):
     """Notes in which threads entries are looked at."""
 
     threads: ClassVar[set[str]] = set()

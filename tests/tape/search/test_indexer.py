@@ -24,7 +24,7 @@ from tape.query import Query
 from tape.search.index_file import ROOM, IndexFile
 from tape.search.index_reader import Lookup
 from tape.search.indexer import BATCH, Indexer
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 from tape.search.scan import Scanned
 from tape.service import TapeService
 from tape.stores.sqlite import SqliteStore, tape_schema
@@ -73,7 +73,7 @@ def ask(path: Path, text: str, limit: int = 20, most: int = 1000) -> Scanned:
     database = Database.open(path, [tape_schema()])
     lookup = Lookup(database, IndexFile(path), most)
     try:
-        return lookup.search(Query(T, limit=limit), Wanted.read(text))
+        return lookup.search(Query(T, limit=limit), SearchQuery.read(text))
     finally:
         lookup.close()
 

@@ -14,7 +14,7 @@ from tape.errors import EmbedderFailed
 from tape.handle import Tape
 from tape.query import Query
 from tape.search.embedder import Vector
-from tape.search.semantic import BATCH, Meaning, text_of
+from tape.search.semantic import BATCH, SemanticIndex, text_of
 from tape.search.vectors import VectorFile
 from tape.service import TapeService
 from tape.stores.sqlite import SqliteStore
@@ -65,8 +65,8 @@ async def told() -> list[str]:
 @pytest.fixture
 async def meaning(
     store: SqliteStore, embedder: Hashing, tmp_path: Path, told: list[str]
-) -> AsyncIterator[Meaning]:
-    meaning = Meaning(store, embedder, tmp_path / "tapeway.db", tell=told.append)
+) -> AsyncIterator[SemanticIndex]:
+    meaning = SemanticIndex(store, embedder, tmp_path / "tapeway.db", tell=told.append)
     yield meaning
     await meaning.close()
 
@@ -75,13 +75,13 @@ def said(text: str, **meta: object) -> NewEntry:
     return message("user", text, **meta)
 
 
-async def caught_up(meaning: Meaning) -> None:
+async def caught_up(meaning: SemanticIndex) -> None:
     while await meaning.round():
         pass
 
 
 async def test_the_best_hits_are_found_by_words_and_by_meaning(
-    store: SqliteStore, meaning: Meaning
+    store: SqliteStore, meaning: SemanticIndex
 ) -> None:
     tape = Tape(store, T, meaning)
     await tape.append(*(said(f"filler number {n}") for n in range(40)))
@@ -97,7 +97,7 @@ async def test_the_best_hits_are_found_by_words_and_by_meaning(
 
 
 async def test_conditions_hold_for_what_was_found_by_meaning_and_for_its_neighbours(
-    store: SqliteStore, meaning: Meaning
+    store: SqliteStore, meaning: SemanticIndex
 ) -> None:
     tape = Tape(store, T, meaning)
     await tape.append(
@@ -114,7 +114,7 @@ async def test_conditions_hold_for_what_was_found_by_meaning_and_for_its_neighbo
 
 
 async def test_what_was_deleted_is_not_found_by_meaning(
-    store: SqliteStore, meaning: Meaning
+    store: SqliteStore, meaning: SemanticIndex
 ) -> None:
     tape = Tape(store, T, meaning)
     await tape.append(said("an automobile"), said("nothing"), said("my automobile"))
@@ -125,7 +125,7 @@ async def test_what_was_deleted_is_not_found_by_meaning(
 
 
 async def test_a_fork_finds_by_meaning_what_its_parent_had(
-    store: SqliteStore, meaning: Meaning
+    store: SqliteStore, meaning: SemanticIndex
 ) -> None:
     service = TapeService(store, Path("workspace"), meaning)
     await store.append(T, [said("an automobile")])
@@ -137,7 +137,7 @@ async def test_a_fork_finds_by_meaning_what_its_parent_had(
 
 
 async def test_while_the_embedder_is_away_words_are_enough_and_it_is_told_once(
-    store: SqliteStore, meaning: Meaning, embedder: Hashing, told: list[str]
+    store: SqliteStore, meaning: SemanticIndex, embedder: Hashing, told: list[str]
 ) -> None:
     tape = Tape(store, T, meaning)
     await tape.append(said("one car"))
@@ -157,14 +157,14 @@ async def test_new_entries_come_first_and_none_is_embedded_twice(
 ) -> None:
     tape = Tape(store, T)
     await tape.append(*(said(f"word{n}") for n in range(3 * BATCH)))
-    first = Meaning(store, embedder, tmp_path / "tapeway.db")
+    first = SemanticIndex(store, embedder, tmp_path / "tapeway.db")
     await first.round()
     assert "word191" in embedder.asked[0][-1]
     await tape.append(said("newest"))
     await first.round()
     assert "newest" in embedder.asked[1][-1]
     await first.close()
-    again = Meaning(store, embedder, tmp_path / "tapeway.db")
+    again = SemanticIndex(store, embedder, tmp_path / "tapeway.db")
     await caught_up(again)
     await again.close()
     texts = [text for batch in embedder.asked for text in batch]
@@ -178,14 +178,14 @@ async def test_vectors_of_another_embedder_are_made_anew(
     await tape.append(said("an automobile"))
     for name in ("hashing", "another", "another"):
         embedder.name = name
-        meaning = Meaning(store, embedder, tmp_path / "tapeway.db")
+        meaning = SemanticIndex(store, embedder, tmp_path / "tapeway.db")
         await caught_up(meaning)
         await meaning.close()
     assert len(embedder.asked) == 2
 
 
 async def test_vectors_that_do_not_fit_are_a_failure_and_not_kept(
-    store: SqliteStore, meaning: Meaning, embedder: Hashing
+    store: SqliteStore, meaning: SemanticIndex, embedder: Hashing
 ) -> None:
     await store.append(T, [said("an automobile")])
     embedder.given = 32
@@ -197,7 +197,7 @@ async def test_vectors_that_do_not_fit_are_a_failure_and_not_kept(
 
 
 async def test_what_was_erased_is_forgotten(
-    store: SqliteStore, meaning: Meaning, tmp_path: Path
+    store: SqliteStore, meaning: SemanticIndex, tmp_path: Path
 ) -> None:
     await store.append(T, [said("an automobile")])
     await caught_up(meaning)

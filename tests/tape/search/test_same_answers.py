@@ -18,7 +18,7 @@ from tape.query import Query
 from tape.search.entry_terms import said
 from tape.search.index_file import IndexFile
 from tape.search.index_reader import Lookup
-from tape.search.query_text import Wanted
+from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_here, scanning
 from tape.stores.sqlite import SqliteStore, tape_schema
 
@@ -107,7 +107,7 @@ async def _compare(batches: list[list[NewEntry]], asked: list[tuple[str | Piece,
             everything = await store.query(Query("t"))
             for question, query in asked:
                 text = question if isinstance(question, str) else _piece(everything, *question)
-                wanted = Wanted.read(text)
+                wanted = SearchQuery.read(text)
                 if wanted:
                     found = lookup.search(query, wanted)
                     assert found.hits == _reference(everything, query, wanted), text
@@ -123,7 +123,7 @@ def _piece(everything: list[Entry], which: int, start: int, length: int, quoted:
     return f'"{piece}"' if quoted else piece
 
 
-def _reference(everything: list[Entry], query: Query, wanted: Wanted) -> list[Entry]:
+def _reference(everything: list[Entry], query: Query, wanted: SearchQuery) -> list[Entry]:
     return scan_here(scanning(query, wanted), lambda page: page.pick(everything)).hits
 
 
@@ -145,7 +145,7 @@ async def test_many_questions_of_few_words_have_the_same_answers(tmp_path: Path)
     hits = 0
     for _ in range(400):
         text = chance.choice(["{}", "{}", '"{}"', '{} "']).format(sentence(5))
-        wanted, query = Wanted.read(text), Query("t", limit=chance.randrange(1, 40))
+        wanted, query = SearchQuery.read(text), Query("t", limit=chance.randrange(1, 40))
         if wanted:
             found = lookup.search(query, wanted).hits
             assert found == _reference(everything, query, wanted), text
@@ -167,10 +167,10 @@ def test_a_scan_reads_pages_until_its_limit_is_full_or_its_bound_is_reached() ->
         return query.pick(everything)
 
     query = Query("t", limit=3)
-    found = scan_here(scanning(query, Wanted.read("plum")), pick)
+    found = scan_here(scanning(query, SearchQuery.read("plum")), pick)
     assert [entry.id for entry in found.hits] == [5000, 4950, 4900]
     assert found.whole
     assert len(asked) == 2
-    far = scan_here(scanning(replace(query, limit=99), Wanted.read("plum"), 300), pick)
+    far = scan_here(scanning(replace(query, limit=99), SearchQuery.read("plum"), 300), pick)
     assert not far.whole
     assert [entry.id for entry in far.hits] == [5000, 4950, 4900, 4850, 4800, 4750]

@@ -15,7 +15,7 @@ from bench.chaos_record import ASKED, LINE, Record, is_final
 from bench.chaos_stage import register
 from bench.chaos_traps import Traps
 from bench.chaos_window import NONE, Window
-from tests.fakes.discord_faults import (
+from tests.fakes.discord.faults import (
     Fault,
     Faults,
     LostAnswer,
@@ -24,10 +24,10 @@ from tests.fakes.discord_faults import (
     ServerError,
     Slow,
 )
-from tests.fakes.discord_requests import Call
-from tests.fakes.discord_server import FakeDiscord
-from tests.fakes.discord_session import Spot
-from tests.fakes.discord_wire import Outcome
+from tests.fakes.discord.requests import Call
+from tests.fakes.discord.server import FakeDiscord
+from tests.fakes.discord.session import Spot
+from tests.fakes.discord.wire import Outcome
 
 PRIVATE: Final = 2
 SHARED: Final = 4

@@ -12,7 +12,7 @@ import orjson
 from bench.chaos_plan import LINES, Kind
 from bench.chaos_record import ASKED, line
 from bench.chaos_traps import Traps
-from tests.fakes.openai_script import (
+from tests.fakes.openai.script import (
     Call,
     CutStream,
     Failure,

@@ -20,7 +20,7 @@ from bench.chaos_stage import Stage
 from bench.chaos_tool import MARKS
 from bench.chaos_traps import Traps
 from bench.stage import distribution
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import make_environ
 
 PATIENCE: Final = 90.0

@@ -19,8 +19,8 @@ from bench.chaos_record import ASKED, LINE, Record, Sent, is_final
 from bench.chaos_stage import register
 from bench.chaos_traps import Traps
 from bench.chaos_window import NONE, Window
-from tests.fakes.slack_deliveries import Delivery
-from tests.fakes.slack_faults import (
+from tests.fakes.slack.deliveries import Delivery
+from tests.fakes.slack.faults import (
     Fault,
     Faults,
     LostAnswer,
@@ -30,10 +30,10 @@ from tests.fakes.slack_faults import (
     ServerError,
     Slow,
 )
-from tests.fakes.slack_server import Call, FakeSlack
-from tests.fakes.slack_sockets import Sockets
-from tests.fakes.slack_world import STREAM_SECONDS, Message
-from tests.fakes.telegram_http import Outcome
+from tests.fakes.slack.server import Call, FakeSlack
+from tests.fakes.slack.sockets import Sockets
+from tests.fakes.slack.world import STREAM_SECONDS, Message
+from tests.fakes.telegram.http import Outcome
 
 PRIVATE: Final = 2
 LONG: Final = 170

@@ -16,7 +16,7 @@ from bench.chaos_stage import register
 from bench.chaos_traps import Traps
 from bench.chaos_window import RECEIPTS, Window
 from bench.stage import USERNAME
-from tests.fakes.telegram_faults import (
+from tests.fakes.telegram.faults import (
     Fault,
     Faults,
     LostAnswer,
@@ -25,9 +25,9 @@ from tests.fakes.telegram_faults import (
     ServerError,
     Slow,
 )
-from tests.fakes.telegram_http import Answer, Outcome
-from tests.fakes.telegram_methods import Call
-from tests.fakes.telegram_server import FakeTelegram
+from tests.fakes.telegram.http import Answer, Outcome
+from tests.fakes.telegram.methods import Call
+from tests.fakes.telegram.server import FakeTelegram
 
 PRIVATE: Final = 2
 GROUPS: Final = 2

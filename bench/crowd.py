@@ -13,9 +13,9 @@ from itertools import cycle
 from typing import Final
 
 from bench.stage import LONGEST, USERNAME, Stage, number_of
-from tests.fakes.telegram_server import FakeTelegram
-from tests.fakes.telegram_updates import Update
-from tests.fakes.telegram_world import Chat, User
+from tests.fakes.telegram.server import FakeTelegram
+from tests.fakes.telegram.updates import Update
+from tests.fakes.telegram.world import Chat, User
 
 PEOPLE: Final = 25
 """So many people are in all groups together."""

@@ -22,7 +22,7 @@ from bench.burner import WAYS, Burn, Where
 from bench.crowd import Crowd, Outcome, Question, chatter
 from bench.figures import Bar, Figure, latencies, progress, report
 from bench.stage import LONGEST, Stage, answer, staged
-from tests.fakes.openai_script import Call, Reply, Request, Text, ToolCalls
+from tests.fakes.openai.script import Call, Reply, Request, Text, ToolCalls
 
 PRIVATE: Final = 300
 GROUPS: Final = 100

@@ -21,7 +21,7 @@ import psutil
 
 import gateway
 from bench.figures import Bar, Figure, progress
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.server import FakeOpenAI
 
 T = TypeVar("T")
 

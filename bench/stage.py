@@ -16,9 +16,9 @@ from typing import Final
 
 import psutil
 
-from tests.fakes.openai_script import Reply, Request, Text
-from tests.fakes.openai_server import FakeOpenAI
-from tests.fakes.telegram_server import FakeTelegram
+from tests.fakes.openai.script import Reply, Request, Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.fakes.telegram.server import FakeTelegram
 from tests.gateways import gateway_process, make_environ
 
 LONGEST: Final = 60.0

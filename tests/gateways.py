@@ -21,7 +21,7 @@ from gateway.hooks.runtime import HookRuntime
 from gateway.settings import Settings, load_settings
 from tape.entry import Entry
 from tape.handle import Tape
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.server import FakeOpenAI
 
 ROOT = Path(__file__).resolve().parent.parent
 APART = ROOT / "docs"

@@ -42,8 +42,8 @@ from tests.agent.scripted import (
     says,
     stage_of,
 )
-from tests.fakes.openai_script import Call, Text, ToolCalls
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.script import Call, Text, ToolCalls
+from tests.fakes.openai.server import FakeOpenAI
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from bench.crowd import Crowd, chatter
 from bench.figures import Bar, Figure, table
 from bench.gateway import Size, group_figures
 from bench.stage import answer, staged
-from tests.fakes.telegram_server import FakeTelegram
+from tests.fakes.telegram.server import FakeTelegram
 
 pytestmark = pytest.mark.anyio
 

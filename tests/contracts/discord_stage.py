@@ -15,11 +15,11 @@ from PIL import Image
 from channels.discord.format import render
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
-from tests.fakes.discord_faults import LostAnswer, RateLimited
-from tests.fakes.discord_permissions import Permission
-from tests.fakes.discord_rules import MAX_CONTENT
-from tests.fakes.discord_server import FakeDiscord
-from tests.fakes.discord_world import COMMAND_ANSWER, Channel, Guild, Message, User
+from tests.fakes.discord.faults import LostAnswer, RateLimited
+from tests.fakes.discord.permissions import Permission
+from tests.fakes.discord.rules import MAX_CONTENT
+from tests.fakes.discord.server import FakeDiscord
+from tests.fakes.discord.world import COMMAND_ANSWER, Channel, Guild, Message, User
 
 KINDS: Final[Mapping[Operation, str]] = MappingProxyType(
     {"typing": "typing", "first": "post", "edit": "edit", "final": "post"}

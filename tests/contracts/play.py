@@ -27,7 +27,7 @@ from tape.stores.sqlite import tape_schema
 from tests.clock import RestingClock
 from tests.contracts.mortal import Moment, MortalStore, Strike
 from tests.contracts.stages import STAGES, OpenStage
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, tape_of
 
 T = TypeVar("T")

@@ -14,13 +14,13 @@ import orjson
 
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
-from tests.fakes.slack_deliveries import Delivery
-from tests.fakes.slack_faults import LostAnswer, RateLimited
-from tests.fakes.slack_rules import MAX_MARKDOWN
-from tests.fakes.slack_server import FakeSlack
-from tests.fakes.slack_text import unescaped
-from tests.fakes.slack_world import Channel, File, Message, User, stamp
-from tests.fakes.telegram_http import JsonObject
+from tests.fakes.slack.deliveries import Delivery
+from tests.fakes.slack.faults import LostAnswer, RateLimited
+from tests.fakes.slack.rules import MAX_MARKDOWN
+from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack.text import unescaped
+from tests.fakes.slack.world import Channel, File, Message, User, stamp
+from tests.fakes.telegram.http import JsonObject
 
 SENDS: Final = "chat.postMessage|chat.startStream"
 EDITS: Final = "chat.appendStream|chat.stopStream|chat.update"

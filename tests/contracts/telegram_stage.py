@@ -13,14 +13,14 @@ import orjson
 from channels.telegram.format import render
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
-from tests.fakes.telegram_entities import checked, detected
-from tests.fakes.telegram_faults import LostAnswer, RetryAfter
-from tests.fakes.telegram_http import JsonObject
-from tests.fakes.telegram_rules import MAX_ENTITIES, MAX_TEXT, Refusal
-from tests.fakes.telegram_server import FakeTelegram
-from tests.fakes.telegram_updates import OTHER_POLLER
-from tests.fakes.telegram_world import Chat as TelegramChat
-from tests.fakes.telegram_world import Message, User
+from tests.fakes.telegram.entities import checked, detected
+from tests.fakes.telegram.faults import LostAnswer, RetryAfter
+from tests.fakes.telegram.http import JsonObject
+from tests.fakes.telegram.rules import MAX_ENTITIES, MAX_TEXT, Refusal
+from tests.fakes.telegram.server import FakeTelegram
+from tests.fakes.telegram.updates import OTHER_POLLER
+from tests.fakes.telegram.world import Chat as TelegramChat
+from tests.fakes.telegram.world import Message, User
 
 TYPING_LASTS: Final = 5.0
 METHODS: Final[Mapping[Operation, str]] = MappingProxyType(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.play import opened, playing, promises, prompt_of
-from tests.fakes.openai_script import Text
+from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio
 

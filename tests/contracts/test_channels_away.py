@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.play import opened, promises, prompt_of
-from tests.fakes.openai_script import Call, Text, ToolCalls
+from tests.fakes.openai.script import Call, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ import pytest
 
 from channels.testing import Sent
 from tests.contracts.play import Play, playing, promises, prompt_of
-from tests.fakes.openai_script import Text
+from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio
 

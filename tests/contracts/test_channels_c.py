@@ -16,7 +16,7 @@ from channels.testing import Chat, Person, Sent
 from gateway.hooks.specs import hookimpl
 from tests.contracts.burning import Burn, burn
 from tests.contracts.play import Play, playing, promises, prompt_of
-from tests.fakes.openai_script import Call, Request, Text, ToolCalls
+from tests.fakes.openai.script import Call, Request, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio
 

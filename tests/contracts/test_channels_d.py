@@ -9,7 +9,7 @@ import pytest
 
 from channels.testing import BrokenEdit, Operation
 from tests.contracts.play import Play, playing, promises
-from tests.fakes.openai_script import Text
+from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from agent.tool import Arguments, Tool, ToolContext
 from gateway.hooks.specs import hookimpl
 from tests.contracts.play import Play, playing, promises, prompt_of
-from tests.fakes.openai_script import Call, CutStream, Failure, Text, ToolCalls, Usage
+from tests.fakes.openai.script import Call, CutStream, Failure, Text, ToolCalls, Usage
 
 pytestmark = pytest.mark.anyio
 

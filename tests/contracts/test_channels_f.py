@@ -13,7 +13,7 @@ import pytest
 
 from tests.clock import ManualClock
 from tests.contracts.play import Play, opened, playing, promises
-from tests.fakes.openai_script import Text
+from tests.fakes.openai.script import Text
 from tests.visitor import visit
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ import pytest
 from channels.testing import Chat, Sent
 from gateway.context.replay import prompts_of
 from tests.contracts.play import Play, opened, playing, promises, prompt_of
-from tests.fakes.openai_script import Text
+from tests.fakes.openai.script import Text
 from tests.gateways import tape_of
 
 pytestmark = pytest.mark.anyio

@@ -23,7 +23,7 @@ from tape.entry import to_line
 from tape.query import Query
 from tape.stores.memory import MemoryStore
 from tests.contracts.play import Play, opened, playing, promises
-from tests.fakes.openai_script import Call, Failure, Text, ToolCalls
+from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio
 

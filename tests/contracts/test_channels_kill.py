@@ -16,7 +16,7 @@ from gateway.hooks.specs import hookimpl
 from tests.contracts.mortal import Moment
 from tests.contracts.play import Play, opened, promises
 from tests.contracts.test_channels_d import SENTENCES, WHOLE
-from tests.fakes.openai_script import Call, Request, Text, ToolCalls
+from tests.fakes.openai.script import Call, Request, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio
 

@@ -17,7 +17,7 @@ from channels.testing import Chat, Sent, Stage
 from gateway.settings import Settings
 from tests.contracts.play import Play, playing, promises
 from tests.contracts.stages import STAGES
-from tests.fakes.openai_script import Request, Text
+from tests.fakes.openai.script import Request, Text
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from tests.contracts.play import playing, promises, prompt_of
-from tests.fakes.openai_script import Request
+from tests.fakes.openai.script import Request
 
 pytestmark = pytest.mark.anyio
 

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 import openai
 import pytest
 
-from tests.fakes.openai_server import FakeOpenAI
-from tests.fakes.slack_server import FakeSlack
-from tests.fakes.telegram_client import Api
-from tests.fakes.telegram_server import FakeTelegram
-from tests.fakes.test_openai_server import client_of
+from tests.fakes.openai.server import FakeOpenAI
+from tests.fakes.openai.test_server import client_of
+from tests.fakes.slack.server import FakeSlack
+from tests.fakes.telegram.client import Api
+from tests.fakes.telegram.server import FakeTelegram
 
 
 @pytest.fixture

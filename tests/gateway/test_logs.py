@@ -7,8 +7,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.fakes.openai_script import Failure
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.script import Failure
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import make_environ, run_tapeway
 
 

@@ -12,8 +12,8 @@ import anyio
 import pytest
 
 from gateway.storage import write_guard as persist
-from tests.fakes.openai_script import Text
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of
 from tests.visitor import visit
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tape.errors import StoreUnavailable
-from tests.fakes.openai_script import Text
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, gateway_process, make_environ
 from tests.visitor import visit
 

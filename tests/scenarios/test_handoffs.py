@@ -11,9 +11,9 @@ import pytest
 from agent.handoffs import is_note
 from tape.context import LATEST, to_messages, view_entries
 from tape.entry import Entry
-from tests.fakes.openai_script import Call, Request, Text, ToolCalls, Usage
-from tests.fakes.openai_server import FakeOpenAI
-from tests.gateway.test_access import MESSAGE, Brings, PlainChannel
+from tests.fakes.openai.script import Call, Request, Text, ToolCalls, Usage
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, names, settled, tape_of
 from tests.visitor import visit
 

@@ -11,10 +11,10 @@ import pytest
 
 import tape.database.connection
 from channels.errors import ChannelDown
-from tests.fakes.openai_script import Call, ToolCalls
-from tests.fakes.openai_server import FakeOpenAI
-from tests.gateway.test_access import Brings
-from tests.gateway.test_delivery import QUESTION, EditingChannel, Platform
+from tests.fakes.openai.script import Call, ToolCalls
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
+from tests.gateway.intake.test_access import Brings
 from tests.gateways import gateway_of, settled
 from tests.visitor import visit
 

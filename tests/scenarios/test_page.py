@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
-from tests.fakes.openai_script import Text
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, settled
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -13,8 +13,8 @@ from agent.tool import NoArguments, Tool, ToolContext
 from gateway.hooks.specs import hookimpl
 from tape.context import TapeContext, to_messages
 from tape.stores.memory import MemoryStore
-from tests.fakes.openai_script import Call, Text, ToolCalls, context_length_exceeded
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.script import Call, Text, ToolCalls, context_length_exceeded
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, names, settled, tape_of
 from tests.visitor import visit
 

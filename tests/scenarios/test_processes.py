@@ -14,8 +14,8 @@ import apsw
 import pytest
 
 from bench.stage import distribution
-from tests.fakes.openai_script import Failure, Text
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.script import Failure, Text
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_process, make_environ, run_tapeway
 from tests.visitor import visit
 

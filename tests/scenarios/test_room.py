@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.fakes.openai_script import (
+from tests.fakes.openai.script import (
     Call,
     CutStream,
     EmptyStream,
@@ -19,7 +19,7 @@ from tests.fakes.openai_script import (
     Usage,
     context_length_exceeded,
 )
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, names, settled, tape_of
 from tests.visitor import visit
 

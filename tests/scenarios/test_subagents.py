@@ -10,7 +10,7 @@ import pytest
 from agent.tool_runner import UNKNOWN_OUTCOME
 from agent.tools import BUILTIN_TOOLS
 from tape.handle import Tape
-from tests.fakes.openai_script import (
+from tests.fakes.openai.script import (
     Call,
     Hang,
     Request,
@@ -19,7 +19,7 @@ from tests.fakes.openai_script import (
     Usage,
     context_length_exceeded,
 )
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, gateway_process, make_environ, settled
 from tests.visitor import visit
 

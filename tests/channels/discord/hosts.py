@@ -13,9 +13,9 @@ import anyio
 from gateway.app import Gateway, running_gateway
 from tape.entry import Entry
 from tests.clock import START, ManualClock
-from tests.fakes.discord_server import FakeDiscord
-from tests.fakes.discord_world import Channel, Guild, Message, User
-from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.discord.server import FakeDiscord
+from tests.fakes.discord.world import Channel, Guild, Message, User
+from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import make_settings, tape_of, with_plugins
 
 STEP = 0.1

@@ -12,11 +12,11 @@ import anyio
 import pytest
 
 from tests.channels.discord.hosts import Bot, discord_bot, house
-from tests.fakes.discord_commands import Interaction
-from tests.fakes.discord_faults import LostAnswer, RateLimited, Refuse, Reset, ServerError
-from tests.fakes.discord_permissions import Permission
-from tests.fakes.discord_world import SUPPRESS_EMBEDS, Channel
-from tests.fakes.openai_script import Text
+from tests.fakes.discord.commands import Interaction
+from tests.fakes.discord.faults import LostAnswer, RateLimited, Refuse, Reset, ServerError
+from tests.fakes.discord.permissions import Permission
+from tests.fakes.discord.world import SUPPRESS_EMBEDS, Channel
+from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio
 

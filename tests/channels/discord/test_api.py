@@ -19,8 +19,8 @@ from channels.errors import (
     SendDelayed,
 )
 from tests.clock import ManualClock
-from tests.fakes.discord_faults import Fault, LostAnswer, RateLimited, Refuse, Reset, ServerError
-from tests.fakes.discord_server import FakeDiscord
+from tests.fakes.discord.faults import Fault, LostAnswer, RateLimited, Refuse, Reset, ServerError
+from tests.fakes.discord.server import FakeDiscord
 
 pytestmark = pytest.mark.anyio
 

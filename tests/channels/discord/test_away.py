@@ -10,7 +10,7 @@ import pytest
 from channels.discord.adapter import NOT_NOW
 from tests.contracts.discord_stage import DiscordStage
 from tests.contracts.play import opened
-from tests.fakes.discord_world import EPHEMERAL
+from tests.fakes.discord.world import EPHEMERAL
 
 pytestmark = pytest.mark.anyio
 

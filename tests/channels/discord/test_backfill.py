@@ -8,9 +8,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.channels.discord.hosts import Bot, House, house
-from tests.fakes.discord_faults import RateLimited, Refuse, ServerError
-from tests.fakes.discord_world import Channel
-from tests.fakes.openai_script import Text
+from tests.fakes.discord.faults import RateLimited, Refuse, ServerError
+from tests.fakes.discord.world import Channel
+from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from tests.channels.discord.hosts import Bot, discord_bot, house
-from tests.fakes.discord_faults import RateLimited, ServerError
+from tests.fakes.discord.faults import RateLimited, ServerError
 
 pytestmark = pytest.mark.anyio
 

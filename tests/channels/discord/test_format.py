@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from channels.discord.format import LIMIT, pieces, render, render_partial, size
 from channels.markdown.split import cut, rejoin
 from channels.web.format import to_html
-from tests.channels.markdowns import has_in_order, letters, markdowns
+from tests.channels.markdown.samples import has_in_order, letters, markdowns
 from tests.channels.web.test_format import Reader
 
 texts = markdowns | st.text(max_size=200)

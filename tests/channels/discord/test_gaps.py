@@ -19,8 +19,8 @@ from channels.host import ChannelHost, Cursors
 from channels.message import Author, InboundMessage
 from tests.channels.discord.hosts import Bot, discord_bot, house
 from tests.channels.discord.test_backfill import began, texts
-from tests.fakes.discord_faults import Refuse, ServerError
-from tests.fakes.openai_script import Text
+from tests.fakes.discord.faults import Refuse, ServerError
+from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio
 

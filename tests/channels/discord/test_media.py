@@ -14,7 +14,7 @@ from channels.discord.settings import DiscordSettings
 from channels.errors import ChannelDown, MediaRefused
 from tests.channels.discord.hosts import Bot, discord_bot
 from tests.clock import ManualClock
-from tests.fakes.discord_server import FakeDiscord
+from tests.fakes.discord.server import FakeDiscord
 
 pytestmark = pytest.mark.anyio
 

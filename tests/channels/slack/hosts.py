@@ -15,7 +15,7 @@ from channels.slack.adapter import SlackChannel
 from channels.slack.settings import SlackSettings
 from tests.channels.telegram.hosts import Host
 from tests.clock import ManualClock
-from tests.fakes.slack_server import FakeSlack
+from tests.fakes.slack.server import FakeSlack
 
 
 class SlackHost(Host):

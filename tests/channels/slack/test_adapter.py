@@ -15,8 +15,8 @@ from channels.host import Cursors
 from channels.message import Media, OutboundMessage
 from tests.channels.slack.hosts import running, slack
 from tests.clock import ManualClock
-from tests.fakes.slack_faults import Hang, Refuse, ServerError
-from tests.fakes.slack_server import FakeSlack
+from tests.fakes.slack.faults import Hang, Refuse, ServerError
+from tests.fakes.slack.server import FakeSlack
 
 pytestmark = pytest.mark.anyio
 

@@ -15,8 +15,8 @@ from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
 from tests.channels.slack.hosts import Running, SlackHost, running, slack
 from tests.clock import ManualClock
-from tests.fakes.slack_faults import Hang, Refuse, ServerError
-from tests.fakes.slack_server import FakeSlack
+from tests.fakes.slack.faults import Hang, Refuse, ServerError
+from tests.fakes.slack.server import FakeSlack
 
 pytestmark = pytest.mark.anyio
 

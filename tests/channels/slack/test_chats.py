@@ -9,9 +9,9 @@ import pytest
 
 from tests.contracts.play import Play, playing, prompt_of
 from tests.contracts.slack_stage import SlackStage
-from tests.fakes.openai_script import Text
-from tests.fakes.slack_events import TwinOrder
-from tests.fakes.slack_server import FakeSlack
+from tests.fakes.openai.script import Text
+from tests.fakes.slack.events import TwinOrder
+from tests.fakes.slack.server import FakeSlack
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from channels.markdown.split import split
 from channels.slack.format import EMPTY, LIMIT, MOST, neutral, plain, render, settled, size
-from tests.channels.markdowns import markdowns
-from tests.fakes.slack_text import pings
-from tests.fakes.slack_world import Message
+from tests.channels.markdown.samples import markdowns
+from tests.fakes.slack.text import pings
+from tests.fakes.slack.world import Message
 
 PINGS = (
     "<!here>",

@@ -21,9 +21,9 @@ from channels.errors import (
 from channels.message import InboundMessage, OutboundMessage
 from tests.channels.slack.hosts import Running, running
 from tests.clock import ManualClock
-from tests.fakes.slack_faults import LostAnswer, RateLimited, Refuse, Reset, ServerError
-from tests.fakes.slack_server import FakeSlack
-from tests.fakes.slack_world import Channel, Message, User
+from tests.fakes.slack.faults import LostAnswer, RateLimited, Refuse, Reset, ServerError
+from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack.world import Channel, Message, User
 
 pytestmark = pytest.mark.anyio
 

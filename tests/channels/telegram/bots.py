@@ -13,8 +13,8 @@ import anyio
 from gateway.app import Gateway, running_gateway
 from tape.entry import Entry
 from tests.clock import ManualClock
-from tests.fakes.openai_server import FakeOpenAI
-from tests.fakes.telegram_server import FakeTelegram
+from tests.fakes.openai.server import FakeOpenAI
+from tests.fakes.telegram.server import FakeTelegram
 from tests.gateways import make_settings, tape_of, with_plugins
 
 STEP = 0.1

@@ -16,7 +16,7 @@ from channels.message import InboundMessage, ShownMessage
 from channels.telegram.adapter import TelegramChannel
 from channels.telegram.settings import TelegramSettings
 from tests.clock import ManualClock
-from tests.fakes.telegram_server import FakeTelegram
+from tests.fakes.telegram.server import FakeTelegram
 
 
 class Host(ChannelHost):

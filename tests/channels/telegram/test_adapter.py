@@ -16,8 +16,8 @@ from channels.telegram.adapter import FORGETS_AFTER, PAUSE, SECRET_HEADER
 from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS
 from tests.channels.telegram.hosts import Running, running
 from tests.clock import settle
-from tests.fakes.telegram_faults import Hang, LostAnswer, Refuse, Reset, RetryAfter, ServerError
-from tests.fakes.telegram_server import FakeTelegram
+from tests.fakes.telegram.faults import Hang, LostAnswer, Refuse, Reset, RetryAfter, ServerError
+from tests.fakes.telegram.server import FakeTelegram
 
 pytestmark = pytest.mark.anyio
 

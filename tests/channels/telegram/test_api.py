@@ -21,8 +21,8 @@ from channels.errors import (
 from channels.telegram.api import BotApi, Migrated, NotAsSent, read_json, says
 from channels.telegram.settings import TelegramSettings
 from tests.fakes.raw_http import raw_http
-from tests.fakes.telegram_faults import Fault, LostAnswer, Refuse, Reset, RetryAfter, ServerError
-from tests.fakes.telegram_server import FakeTelegram
+from tests.fakes.telegram.faults import Fault, LostAnswer, Refuse, Reset, RetryAfter, ServerError
+from tests.fakes.telegram.server import FakeTelegram
 
 pytestmark = pytest.mark.anyio
 

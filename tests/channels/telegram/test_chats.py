@@ -14,11 +14,11 @@ from structlog.testing import capture_logs
 from channels.typing_indicator import TYPING_EVERY
 from gateway.scheduling.dispatcher import GREETING
 from tests.channels.telegram.bots import Bot, telegram_bot
-from tests.fakes.openai_script import EmptyStream, Text
-from tests.fakes.telegram_faults import LostAnswer, Refuse, ServerError
-from tests.fakes.telegram_server import FakeTelegram
-from tests.fakes.telegram_world import User
-from tests.gateway.test_images import bomb, image
+from tests.fakes.openai.script import EmptyStream, Text
+from tests.fakes.telegram.faults import LostAnswer, Refuse, ServerError
+from tests.fakes.telegram.server import FakeTelegram
+from tests.fakes.telegram.world import User
+from tests.gateway.context.test_images import bomb, image
 from tests.gateways import names
 
 pytestmark = pytest.mark.anyio

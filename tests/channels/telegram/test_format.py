@@ -19,7 +19,7 @@ from channels.telegram.format import (
     size,
 )
 from channels.web.format import to_html
-from tests.channels.markdowns import has_in_order, letters, markdowns
+from tests.channels.markdown.samples import has_in_order, letters, markdowns
 from tests.channels.web.test_format import Reader
 
 texts = markdowns | st.text(max_size=200)

@@ -12,9 +12,9 @@ from channels.message import OutboundMessage
 from channels.telegram.api import BotApi, Migrated, NotAsSent
 from channels.telegram.outbound import MOST_SHOWN, TelegramSender, chat_of, draft_id
 from channels.telegram.settings import TelegramSettings
-from tests.fakes.telegram_faults import Refuse
-from tests.fakes.telegram_server import FakeTelegram
-from tests.fakes.telegram_world import Chat, Message
+from tests.fakes.telegram.faults import Refuse
+from tests.fakes.telegram.server import FakeTelegram
+from tests.fakes.telegram.world import Chat, Message
 
 pytestmark = pytest.mark.anyio
 

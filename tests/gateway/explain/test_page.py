@@ -10,7 +10,7 @@ import pytest
 from gateway.explain.explainer import Explainer
 from gateway.explain.render import to_text
 from tests.contracts.play import playing
-from tests.fakes.openai_script import Call, Text, ToolCalls
+from tests.fakes.openai.script import Call, Text, ToolCalls
 
 pytestmark = pytest.mark.anyio
 

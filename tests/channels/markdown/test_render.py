@@ -1,0 +1,136 @@
+"""What a Markdown text shows where it cannot be drawn."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channels.markdown.autoclose import close_open_marks
+from channels.markdown.render import draw, prose, to_text
+from channels.markdown.tree import parse
+from channels.web.format import to_html
+from tests.channels.markdown.samples import has_in_order, letters, markdowns
+from tests.channels.web.test_format import Reader
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("plain words", "plain words"),
+        ("**a** *b* ~~c~~ `d`", "a b c d"),
+        ("## Head ##\ntext", "Head\ntext"),
+        ("Head\n===\n\ntext", "Head\n\ntext"),
+        ("[tea](https://x.org)", "tea (https://x.org)"),
+        ("[](https://x.org)", "https://x.org"),
+        ("<https://x.org> <a@b.org>", "https://x.org a@b.org"),
+        ('![cat](https://x.org/c.png "t")', "cat (https://x.org/c.png)"),
+        ("![](c.png)", "c.png"),
+        ("[![i](a.png)](https://x.org)", "i (a.png) (https://x.org)"),
+        ("a <b>c</b> <br/>\n\n<div>\n*d*\n</div>", "a <b>c</b> <br/>\n\n<div>\nd\n</div>"),
+        ("<!-- note -->", "<!-- note -->"),
+        ("[t][1]\n\n[1]: https://x.org 'title'", "[t][1]\n\n[1]: https://x.org 'title'"),
+        ("word[^1]\n\n[^1]: note", "word[^1]\n\n[^1]: note"),
+        ("$x_1 * y_2 * z$ and $$a_b$$", "$x_1 * y_2 * z$ and $$a_b$$"),
+        ("$5 and $6, ~7 and ~8", "$5 and $6, ~7 and ~8"),
+        ("https://x.org/_a_/~b~", "https://x.org/_a_/~b~"),
+        ("- a\n- b\n  - c\n    more", "• a\n• b\n  • c\n    more"),
+        ("1. a\n1. b\n1. c", "1. a\n2. b\n3. c"),
+        ("7) a\n9) b", "7) a\n9) b"),
+        ("- [x] a\n- [ ] b", "☑ a\n☐ b"),
+        ("> a\n> b\n>\n> - c", "> a\n> b\n\n> • c"),
+        ("a\n\n---\n\nb", "a\n\n———\n\nb"),
+        ("```py\nx = 1\n\n  y\n```", "x = 1\n\n  y"),
+        ("```print(1)\n```", "print(1)"),
+        ("||secret||", "||secret||"),
+        ("a\\\nb  \nc", "a\nb\nc"),
+        ("- ```\n  a\n  ```\n  b", "• a\n  b"),
+        ("&amp; \\* \\<", "& * <"),
+    ],
+)
+def test_what_cannot_be_drawn_is_its_text(markdown: str, shown: str) -> None:
+    assert to_text(markdown) == shown
+
+
+def test_a_table_is_aligned_by_what_a_character_takes() -> None:
+    table = "| a | 中文 |\n|---|---|\n| long | b |\n| [l](u) | 👨‍👩‍👧 |"
+    assert to_text(table).splitlines() == [
+        "a     | 中文",
+        "------+-----",
+        "long  | b",
+        "l (u) | 👨‍👩‍👧",
+    ]
+
+
+def test_a_wide_table_is_not_aligned() -> None:
+    table = f"| a | b |\n|---|---|\n| {'x' * 90} | c |"
+    assert to_text(table).splitlines() == ["a | b", f"{'x' * 90} | c"]
+
+
+def test_a_drawing_marks_what_it_draws() -> None:
+    text, marks = draw("a **b *c*** [d](u) `e`\n\n> f ||g||", linkable=lambda url: url == "u")
+    assert text == "a b c d e\n\nf g"
+    assert sorted((mark.kind, text[mark.start : mark.end]) for mark in marks) == [
+        ("bold", "b c"),
+        ("code", "e"),
+        ("italic", "c"),
+        ("link", "d"),
+        ("quote", "f g"),
+        ("spoiler", "g"),
+    ]
+
+
+def test_prose_is_what_is_said_outside_code() -> None:
+    said = prose("@a `@b`\n\n```\n@c\n```\n\n> **@d** <b>")
+    assert said.split() == ["@a", "@d", "<b>"]
+
+
+@settings(deadline=None, max_examples=60)
+@given(markdowns)
+def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
+    markdown = markdown.replace("[x]", "[ ]").replace("&amp;", "&")  # which it does otherwise
+    shown = letters(Reader(to_html(markdown)).text)
+    assert has_in_order(letters(to_text(markdown)), shown)
+
+
+@settings(deadline=None, max_examples=60)
+@given(markdowns | st.text())
+def test_the_tree_is_in_the_text_and_what_opens_closes(markdown: str) -> None:
+    opened: list[str] = []
+    for event in parse(markdown):
+        assert 0 <= event.start <= event.end <= len(markdown)
+        if event.phase == "open":
+            opened.append(event.name)
+        elif event.phase == "close":
+            assert opened.pop() == event.name
+    assert opened == []
+
+
+def test_what_is_hidden_from_the_parser_is_shown_again() -> None:
+    text = "`<b>` [a_b](https://x.org/_a_) <i>\x01\x02\x03\x04 ]: [1]: x"
+    assert to_text(text) == "<b> a_b (https://x.org/_a_) <i>\ufffd\ufffd\ufffd\ufffd ]: [1]: x"
+
+
+@pytest.mark.parametrize(
+    ("begun", "shown"),
+    [
+        ("plain wor", "plain wor"),
+        ("a **bold te", "a **bold te**"),
+        ("a **", "a "),
+        ("a *b **c", "a *b **c***"),
+        ("an `x", "an `x`"),
+        ("an `x *y", "an `x *y`"),
+        ("~~gone", "~~gone~~"),
+        ("a [lin", "a lin"),
+        ("a [link]", "a link"),
+        ("a [link](https://x.o", "a link"),
+        ("a ![cat](c.p", "a cat"),
+        ("a [link](https://x.org)", "a [link](https://x.org)"),
+        ("**whole** and *whole*", "**whole** and *whole*"),
+        ("2 * 3", "2 * 3"),
+        ("```py\nx = 1 **", "```py\nx = 1 **"),
+        ("", ""),
+    ],
+)
+def test_a_text_that_is_being_written_shows_no_half_mark(begun: str, shown: str) -> None:
+    assert close_open_marks(begun) == shown

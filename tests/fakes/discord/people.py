@@ -1,0 +1,435 @@
+"""What people do on the fake Discord, and the events the bot gets of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tests.fakes.discord.commands import Commands, Interaction
+from tests.fakes.discord.permissions import Permission
+from tests.fakes.discord.places import Places
+from tests.fakes.discord.session import Event, Intent
+from tests.fakes.discord.text import mentioned, trimmed
+from tests.fakes.discord.world import (
+    DEFAULT_TYPE,
+    EPHEMERAL,
+    HAS_THREAD,
+    REPLY,
+    STARTER,
+    THREAD_CREATED,
+    Channel,
+    File,
+    Message,
+    Ping,
+    User,
+)
+from tests.fakes.telegram.http import JsonObject
+
+_LONGEST_TITLE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Hold what a message may alert; None: all of a kind."""
+
+    users: frozenset[int] | None = None
+    roles: frozenset[int] | None = None
+    everyone: bool = True
+    replied: bool = True
+
+
+@dataclass(slots=True)
+class Alerts:
+    """Hold what a message says of whom it mentions, and whom it alerts."""
+
+    users: list[User] = field(default_factory=list)
+    roles: list[int] = field(default_factory=list)
+    everyone: bool = False
+    pings: list[tuple[str, int]] = field(default_factory=list)
+
+
+class People(Places):
+    """Let people act; each action changes the world and tells the bot what it may know.
+
+    A channel can be given as itself or by its id. The date of what happens runs with the clock.
+    """
+
+    commands: Commands
+
+    # -- messages ----------------------------------------------------------------------------
+
+    def say(
+        self,
+        channel: Channel | int,
+        user: User,
+        text: str,
+        *,
+        reply_to: int | None = None,
+        ping: bool = True,
+        files: Sequence[File] = (),
+        embeds: Sequence[JsonObject] = (),
+        extra: JsonObject | None = None,
+        id: int | None = None,  # noqa: A002 - the API's own name
+    ) -> Message:
+        """Let someone write.
+
+        A mention is written as Discord sends it: `<@ID>`, `<@&ID>`, `@everyone`. An answer alerts
+        whom it answers unless `ping` is False. `extra` goes into the message.
+        """
+        channel = self.channel(channel)
+        if channel.archived:
+            self.set_archived(channel, archived=False)
+        allowed = Allowed(replied=ping)
+        more: JsonObject = {"attachments": [file.as_json() for file in files]}
+        if user.is_webhook:
+            more["webhook_id"] = str(user.id)
+        return self.post(
+            channel,
+            user,
+            text,
+            allowed=allowed,
+            reply_to=reply_to,
+            embeds=embeds,
+            extra=more | (extra or {}),
+            number=id,
+        )
+
+    def webhook(self, name: str) -> User:
+        """Make a webhook, which speaks under a name of its own and is nobody's member."""
+        user = self.user(name)
+        user.is_webhook = True
+        return user
+
+    def attachment(
+        self,
+        data: bytes,
+        name: str = "file.txt",
+        mime: str | None = "text/plain",
+        *,
+        size: int | None = None,
+        length: int | None = None,
+        status: int = 200,
+        dimensions: tuple[int, int] | None = None,
+        pieces: Callable[[], Iterator[bytes]] | None = None,
+        seconds_between: float = 0.0,
+        encoding: str | None = None,
+    ) -> File:
+        """Upload a file, to be sent with `say`.
+
+        `size` is what the API says of it, `length` what its download promises, both the data's
+        own unless given; `pieces` are sent instead of the data, so many seconds apart. What is
+        sent must be packed as `encoding`, the Content-Encoding, says.
+        """
+        said = len(data) if size is None else size
+        file = File(self.world.snowflake(), name, data, said, mime)
+        file.length = len(data) if length is None and pieces is None else length
+        file.status, file.pieces, file.seconds_between = status, pieces, seconds_between
+        file.encoding = encoding
+        if dimensions is not None:
+            file.width, file.height = dimensions
+        file.url = f"{self.cdn_url}/attachments/{file.id}/{name}?ex=0&is=0&hm=0"
+        self.world.files[file.id] = file
+        return file
+
+    def edit(self, channel: Channel | int, message_id: int, text: str) -> Message:
+        """Let someone change what was said; whom it mentions now is not alerted."""
+        channel = self.channel(channel)
+        message = channel.messages[message_id]
+        alerts = self.alerts(channel, message.author, text, Allowed(), None)
+        message.json |= self._named(alerts) | {
+            "content": trimmed(text),
+            "edited_timestamp": self.world.stamp(),
+        }
+        message.edits += 1
+        message.history.append(message.text)
+        self.tell("MESSAGE_UPDATE", message)
+        return message
+
+    def embed_link(self, channel: Channel | int, message_id: int) -> None:
+        """Let Discord add the preview of a link: an update in which nobody changed anything."""
+        message = self.channel(channel).messages[message_id]
+        message.json["embeds"] = [{"type": "link", "url": "https://example.org/"}]
+        self.tell("MESSAGE_UPDATE", message)
+
+    def delete(self, channel: Channel | int, message_id: int) -> None:
+        """Let someone delete a message."""
+        channel = self.channel(channel)
+        message = channel.messages.pop(message_id)
+        self.world.removed.append(message)
+        self._gone("MESSAGE_DELETE", channel, {"id": str(message_id)})
+
+    def delete_bulk(self, channel: Channel | int, message_ids: Sequence[int]) -> None:
+        """Let a moderator delete several messages at once."""
+        channel = self.channel(channel)
+        for number in message_ids:
+            self.world.removed.append(channel.messages.pop(number))
+        self._gone("MESSAGE_DELETE_BULK", channel, {"ids": [str(one) for one in message_ids]})
+
+    def react(self, channel: Channel | int, user: User, message_id: int, emoji: str) -> None:
+        """Let someone react to a message."""
+        channel = self.channel(channel)
+        users = channel.messages[message_id].reactions.setdefault(emoji, [])
+        if user.id not in users:
+            users.append(user.id)
+            self.tell_reaction("MESSAGE_REACTION_ADD", channel, message_id, user, emoji)
+
+    def type_in(self, channel: Channel | int, user: User) -> None:
+        """Let someone begin to type."""
+        channel = self.channel(channel)
+        data = {
+            "channel_id": str(channel.id),
+            "user_id": str(user.id),
+            "timestamp": int(self.world.unix()),
+        }
+        if channel.guild_id is not None:
+            data["guild_id"] = str(channel.guild_id)
+        intent = Intent.TYPING if channel.guild_id is not None else Intent.DM_TYPING
+        self._to_bot(channel, Event("TYPING_START", data, intent))
+
+    # -- threads -----------------------------------------------------------------------------
+
+    def thread(
+        self,
+        channel: Channel | int,
+        user: User,
+        name: str,
+        *,
+        private: bool = False,
+        at: int | None = None,
+    ) -> Channel:
+        """Let someone begin a thread, at a message or by itself; the bot is in no private one."""
+        channel = self.channel(channel)
+        thread = self.make_thread(channel, name, user, private=private, message_id=at)
+        reference = {"channel_id": str(thread.id), "guild_id": str(thread.guild_id)}
+        if at is not None:
+            begun = channel.messages[at]
+            begun.json["flags"] = int(begun.json["flags"]) | HAS_THREAD
+            begun.json["thread"] = self.world.channel_json(thread)
+            self.tell("MESSAGE_UPDATE", begun)
+            reference |= {"channel_id": str(channel.id), "message_id": str(at)}
+            more: JsonObject = {"type": STARTER, "message_reference": reference}
+            self.post(thread, user, "", extra=more, quiet=True)
+        elif not private:
+            more = {"type": THREAD_CREATED, "message_reference": reference}
+            self.post(channel, user, name, extra=more, quiet=True)
+        return thread
+
+    def forum_post(
+        self, forum: Channel | int, user: User, title: str, text: str, *, files: Sequence[File] = ()
+    ) -> tuple[Channel, Message]:
+        """Let someone post in a forum; the post's first message has the id of the post."""
+        forum = self.channel(forum)
+        thread = self.make_thread(forum, title[:_LONGEST_TITLE], user)
+        return thread, self.say(thread, user, text, files=files, id=thread.id)
+
+    # -- commands ----------------------------------------------------------------------------
+
+    def slash(
+        self,
+        channel: Channel | int,
+        user: User,
+        name: str,
+        options: JsonObject | None = None,
+    ) -> Interaction:
+        """Let someone use a slash command that the bot has registered."""
+        channel = self.channel(channel)
+        return self.commands.use(channel, user, name, options or {})
+
+    # -- events by themselves ----------------------------------------------------------------
+
+    def redeliver(self, channel: Channel | int, message_id: int) -> None:
+        """Deliver a message again: the same id, as a new event."""
+        message = self.channel(channel).messages[message_id]
+        self.tell("MESSAGE_CREATE", message, waits=not message.mine)
+
+    def push_event(self, name: str, data: JsonObject) -> None:
+        """Deliver an event as it is given."""
+        self.gateway.emit(Event(name, data))
+        self.changed()
+
+    # -- what the bot's requests use, too ----------------------------------------------------
+
+    def post(
+        self,
+        channel: Channel,
+        author: User,
+        text: str,
+        *,
+        allowed: Allowed | None = None,
+        reply_to: int | None = None,
+        embeds: Sequence[JsonObject] = (),
+        extra: JsonObject | None = None,
+        nonce: str | None = None,
+        number: int | None = None,
+        quiet: bool = False,
+        seen_by: int | None = None,
+    ) -> Message:
+        """Add a message to a channel and tell of it; a `quiet` one waits for nobody to take it."""
+        answered = channel.messages.get(reply_to) if reply_to is not None else None
+        alerts = self.alerts(channel, author, text, allowed or Allowed(), answered)
+        message_id = self.world.snowflake() if number is None else number
+        json: JsonObject = {
+            "id": str(message_id),
+            "channel_id": str(channel.id),
+            "author": author.as_json(),
+            "content": trimmed(text),
+            "timestamp": self.world.stamp(),
+            "edited_timestamp": None,
+            "tts": False,
+            "attachments": [],
+            "embeds": list(embeds),
+            "components": [],
+            "pinned": False,
+            "type": DEFAULT_TYPE,
+            "flags": 0,
+        }
+        json |= self._named(alerts)
+        if reply_to is not None:
+            json |= {"type": REPLY, "message_reference": _reference(channel, reply_to)}
+        json |= extra or {}
+        mine = author.id == self.world.bot.id
+        message = Message(message_id, channel.id, author, mine, json, self.clock(), reply_to, nonce)
+        message.history.append(message.text)
+        message.seen_by = seen_by
+        message.pings = [Ping(kind, one, message_id) for kind, one in alerts.pings]
+        channel.messages[message_id] = message
+        channel.sent += 1
+        if seen_by is None:
+            channel.last_message_id = message_id
+        self._come_in(channel, author, alerts)
+        self.tell("MESSAGE_CREATE", message, waits=not mine and not quiet)
+        return message
+
+    def tell(self, name: str, message: Message, *, waits: bool = False) -> None:
+        """Tell of a message what the bot may know of it."""
+        channel = self.world.channels[message.channel_id]
+        if message.seen_by is not None:
+            return
+        whole = self.world.event_json(message)
+        if name == "MESSAGE_CREATE" and message.nonce is not None:
+            whole["nonce"] = message.nonce
+        intent = Intent.MESSAGES if channel.guild_id is not None else Intent.DM_MESSAGES
+        spot = (channel.id, message.id) if waits else None
+        event = Event(name, whole, intent, self.stripped(whole), spot)
+        if spot is not None and self._sees(channel):
+            self.untaken[spot] = self.unconfirmed[spot] = None
+        self._to_bot(channel, event)
+
+    def stripped(self, message: JsonObject) -> JsonObject:
+        """Return a message as the bot sees it without the message content intent.
+
+        What it said itself, what mentions it, and what is no guild's stays whole.
+        """
+        found = dict(message)
+        quoted = message.get("referenced_message")
+        if isinstance(quoted, dict):
+            found["referenced_message"] = self.stripped(quoted)
+        channel = self.world.channels.get(int(message["channel_id"]))
+        own = str(self.world.bot.id)
+        if channel is None or channel.guild_id is None or message["author"]["id"] == own:
+            return found
+        if any(user["id"] == own for user in message["mentions"]):
+            return found
+        return found | {"content": "", "attachments": [], "embeds": [], "components": []}
+
+    def tell_reaction(
+        self, name: str, channel: Channel, message_id: int, user: User, emoji: str
+    ) -> None:
+        """Tell of a reaction that came or went."""
+        data: JsonObject = {
+            "user_id": str(user.id),
+            "channel_id": str(channel.id),
+            "message_id": str(message_id),
+            "emoji": {"id": None, "name": emoji},
+            "burst": False,
+            "type": 0,
+        }
+        guild = self.world.guild_of(channel)
+        if guild is not None:
+            data["guild_id"] = str(guild.id)
+            member = guild.members.get(user.id)
+            if member is not None and name.endswith("_ADD"):
+                data["member"] = member.as_json()
+        intent = Intent.REACTIONS if guild is not None else Intent.DM_REACTIONS
+        self._to_bot(channel, Event(name, data, intent))
+
+    def alerts(
+        self, channel: Channel, author: User, text: str, allowed: Allowed, answered: Message | None
+    ) -> Alerts:
+        """Return whom a text mentions and alerts, as far as it may."""
+        named, found = mentioned(text), Alerts()
+        guild = self.world.guild_of(channel)
+        anybody = self.world.may(channel, author.id, Permission.MENTION_EVERYONE)
+        for number in named.users:
+            user = self.world.users.get(number)
+            if user is not None and (allowed.users is None or number in allowed.users):
+                found.users.append(user)
+                found.pings.append(("user", number))
+        if guild is None:
+            return self._answering(found, answered, allowed)
+        for number in named.roles:
+            role = guild.roles.get(number)
+            if role is None or not (allowed.roles is None or number in allowed.roles):
+                continue
+            found.roles.append(number)
+            if role.mentionable or anybody:
+                found.pings.append(("role", number))
+        if named.everyone and anybody and allowed.everyone:
+            found.everyone = True
+            found.pings.append(("everyone", guild.id))
+        return self._answering(found, answered, allowed)
+
+    # -- parts -------------------------------------------------------------------------------
+
+    def _answering(self, found: Alerts, answered: Message | None, allowed: Allowed) -> Alerts:
+        if answered is not None and allowed.replied and answered.author not in found.users:
+            found.users.append(answered.author)
+            found.pings.append(("replied", answered.author.id))
+        return found
+
+    def _named(self, alerts: Alerts) -> JsonObject:
+        return {
+            "mentions": [user.as_json() for user in alerts.users],
+            "mention_roles": [str(role) for role in alerts.roles],
+            "mention_everyone": alerts.everyone,
+        }
+
+    def _come_in(self, channel: Channel, author: User, alerts: Alerts) -> None:
+        """Make a writer a member of the guild; whom it mentions joins its thread with it."""
+        guild = self.world.guild_of(channel)
+        if guild is None:
+            return
+        if author.id not in guild.members and not author.is_webhook:
+            self.join(guild, author)
+        if channel.is_thread:
+            for user in (author, *alerts.users):
+                self.add_to_thread(channel, user)
+
+    def _sees(self, channel: Channel) -> bool:
+        guild = self.world.guild_of(channel)
+        if guild is not None and (guild.left or guild.unavailable):
+            return False
+        return self.world.may(channel, self.world.bot.id, Permission.VIEW_CHANNEL)
+
+    def _to_bot(self, channel: Channel, event: Event) -> None:
+        if self._sees(channel):
+            self.gateway.emit(event)
+        self.changed()
+
+    def _gone(self, name: str, channel: Channel, data: JsonObject) -> None:
+        data["channel_id"] = str(channel.id)
+        if channel.guild_id is not None:
+            data["guild_id"] = str(channel.guild_id)
+        intent = Intent.MESSAGES if channel.guild_id is not None else Intent.DM_MESSAGES
+        self._to_bot(channel, Event(name, data, intent))
+
+
+def _reference(channel: Channel, message_id: int) -> dict[str, Any]:
+    found = {"type": 0, "channel_id": str(channel.id), "message_id": str(message_id)}
+    return found | ({"guild_id": str(channel.guild_id)} if channel.guild_id is not None else {})
+
+
+def is_ephemeral(flags: int) -> bool:
+    """Tell whether a message's flags show it to one person only."""
+    return bool(flags & EPHEMERAL)

@@ -1,0 +1,397 @@
+"""A Discord on a real socket, REST and gateway, with people who talk to the bot.
+
+It refuses what Discord refuses, keeps sessions for those who resume them, and can be told to
+fail. It stands in for discord.com in tests, in benchmarks and in drills by hand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import parse_qsl
+
+import orjson
+
+from tests.fakes.discord.commands import Commands
+from tests.fakes.discord.faults import (
+    Fault,
+    Faults,
+    Hang,
+    LostAnswer,
+    RateLimited,
+    Refuse,
+    Reset,
+    ServerError,
+    Slow,
+)
+from tests.fakes.discord.gateway import GatewaySocket
+from tests.fakes.discord.limits import Bucket, Exceeded, Limits
+from tests.fakes.discord.messages import Sign
+from tests.fakes.discord.requests import WITHOUT_TOKEN, Call, call_of, known_path, read_body
+from tests.fakes.discord.rest import Requests
+from tests.fakes.discord.rules import Refusal
+from tests.fakes.discord.session import HEARTBEAT_MS, Intent
+from tests.fakes.discord.trouble import Trouble
+from tests.fakes.discord.wire import Connection, Outcome, Stream, Upgrade
+from tests.fakes.discord.world import (
+    COMMAND_ANSWER,
+    DEFAULT_TYPE,
+    REPLY,
+    Channel,
+    File,
+    Message,
+    Ping,
+    User,
+)
+from tests.fakes.telegram.http import Answer, JsonObject, Request
+
+NONCE_SECONDS: Final = 180.0
+SESSION_SECONDS: Final = 90.0
+IDENTIFY_SECONDS: Final = 5.0
+_BOT_ID: Final = 1_000_000_000_000_000_001
+_API: Final = "/api/v10"
+_UNAUTHORIZED: Final = Refusal(401, 0, "401: Unauthorized")
+_NOT_FOUND: Final = Refusal(404, 0, "404: Not Found")
+_WRONG_METHOD: Final = Refusal(405, 0, "405: Method Not Allowed")
+# Without it the SDK takes a 429 for a ban by what stands in front of Discord.
+_VIA: Final = "via: 1.1 fake\r\n"
+_TYPING_LASTS: Final = 10.0
+_SAID: Final = (DEFAULT_TYPE, REPLY, COMMAND_ANSWER)
+
+
+class FakeDiscord(Trouble):
+    """Serve one bot on 127.0.0.1 while the context is open.
+
+    `calls` has every request of the bot, `messages` what it said. With `cut_off` it hangs up on
+    whoever asks anything. With `limits`, more than Discord takes is answered with 429 and counted
+    in `too_many`; `rate_headers` off, the answers do not say how much is left. `clock` gives
+    seconds; limits, sessions, nonces and dates go by it. `portal` has the privileged intents that
+    are switched on. An exception of the fake itself is raised when the context ends.
+    """
+
+    def __init__(
+        self,
+        *,
+        token: str = "MTAw.test.discord-token",
+        username: str = "Tapeway",
+        port: int = 0,
+        limits: bool = False,
+        rate_headers: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+        message_content: bool = True,
+        server_members: bool = True,
+        heartbeat_ms: int = HEARTBEAT_MS,
+        session_seconds: float = SESSION_SECONDS,
+        nonce_seconds: float = NONCE_SECONDS,
+    ) -> None:
+        bot = User(_BOT_ID, username, None, is_bot=True)
+        super().__init__(
+            bot, token, clock, heartbeat_ms=heartbeat_ms, session_seconds=session_seconds
+        )
+        self.portal = Intent(0)
+        self.portal |= Intent.CONTENT if message_content else Intent(0)
+        self.portal |= Intent.MEMBERS if server_members else Intent(0)
+        self.gateway.identify_seconds = IDENTIFY_SECONDS if limits else 0.0
+        self.commands = Commands(self)
+        self.calls: list[Call] = []
+        self.base_url = ""
+        self.cut_off = False
+        self.too_many = 0
+        self._port = port
+        self._rate_headers = rate_headers
+        self._limits = Limits() if limits else None
+        self._requests = Requests(self, self.commands, nonce_seconds)
+        self._faults = Faults()
+        self._pulse = asyncio.Event()
+        self._crashes: list[BaseException] = []
+        self._server: asyncio.Server | None = None
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: Connection(self._handle, self._connections, self._crashes.append),
+            "127.0.0.1",
+            self._port,
+        )
+        self._port = self._server.sockets[0].getsockname()[1]
+        self.base_url = f"http://127.0.0.1:{self._port}{_API}"
+        self.gateway_url = f"ws://127.0.0.1:{self._port}/"
+        self.cdn_url = f"http://127.0.0.1:{self._port}"
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        open_now = list(self._connections)
+        for connection in open_now:
+            connection.hang_up()
+        await asyncio.gather(*(connection.closed.wait() for connection in open_now))
+        # The tasks of those need one turn more to end.
+        await asyncio.sleep(0)
+        if self._crashes and error is None:
+            raise self._crashes[0]
+        for crash in self._crashes:
+            assert error is not None
+            error.add_note(f"The fake Discord had failed: {crash!r}")
+
+    # -- what the bot did --------------------------------------------------------------------
+
+    @property
+    def bot(self) -> User:
+        """Return the bot's user."""
+        return self.world.bot
+
+    @property
+    def typing(self) -> list[Sign]:
+        """Return the typing signs, in their order."""
+        return self._requests.typing
+
+    def messages(self, channel: Channel | int) -> list[Message]:
+        """Return the bot's messages that can be seen in a channel, in their order."""
+        found = self.channel(channel).messages.values()
+        return [message for message in found if message.mine and message.json["type"] in _SAID]
+
+    def text_of(self, channel: Channel | int) -> str:
+        """Return what the bot says in a channel, a line break between two messages."""
+        return "\n".join(message.text for message in self.messages(channel))
+
+    def pinged(self, channel: Channel | int) -> list[Ping]:
+        """Return whom the bot's messages in a channel have alerted, deleted ones included."""
+        channel = self.channel(channel)
+        removed = [one for one in self.world.removed if one.channel_id == channel.id]
+        said = sorted([*channel.messages.values(), *removed], key=lambda message: message.id)
+        return [ping for message in said if message.mine for ping in message.pings]
+
+    def is_typing(self, channel: Channel | int) -> bool:
+        """Tell whether people see the bot type: for ten seconds, or until its next message."""
+        number = self.channel(channel).id
+        signs = [sign.at for sign in self.typing if sign.channel_id == number]
+        said = [message.at for message in self.messages(number)]
+        if not signs or self.clock() - signs[-1] >= _TYPING_LASTS:
+            return False
+        return not said or signs[-1] >= max(said)
+
+    def calls_of(self, *kinds: str) -> list[Call]:
+        """Return the requests of some kinds, in their order."""
+        return [call for call in self.calls if call.kind in kinds]
+
+    async def wait_for(self, predicate: Callable[[FakeDiscord], bool]) -> None:
+        """Wait until something is so; it is asked again after every change."""
+        while not predicate(self):
+            await self._pulse.wait()
+
+    async def wait_for_calls(self, kind: str, count: int) -> list[Call]:
+        """Wait until a kind of request came so often in all, answered or not; return them."""
+        await self.wait_for(lambda fake: len(fake.calls_of(kind)) >= count)
+        return self.calls_of(kind)
+
+    async def connected(self, count: int = 1) -> None:
+        """Wait until so many sockets are identified and told whatever there was."""
+        await self.wait_for(lambda fake: fake.live_sockets == count)
+        await self.gap_closed()
+
+    async def gap_closed(self) -> None:
+        """Wait until each socket that works has read every event: a heartbeat says so."""
+        for socket in self.gateway.live():
+            session = socket.session
+            if session is None or not socket.works or not socket.prompt():
+                continue
+            seq = session.seq
+            await self.wait_for(
+                lambda _fake, one=socket, of=session, until=seq: (  # type: ignore[misc]
+                    of.confirmed >= until or not one.works
+                )
+            )
+
+    def changed(self) -> None:
+        """Wake whoever waits for a change."""
+        pulse, self._pulse = self._pulse, asyncio.Event()
+        pulse.set()
+
+    # -- what goes wrong with requests ---------------------------------------------------------
+
+    def fail(self, kind: str, *faults: Fault, channel: Channel | int | None = None) -> None:
+        """Let the next requests of a kind go wrong, one fault each.
+
+        Kinds are those of `discord_requests.ROUTES`, "cdn" for a download, "socket" for a new
+        socket of the gateway, and "*" for any of them.
+        """
+        number = channel.id if isinstance(channel, Channel) else channel
+        self._faults.add(kind, faults, number)
+
+    @property
+    def faults_left(self) -> list[Fault]:
+        """Return what was to go wrong and has not."""
+        return self._faults.left()
+
+    # -- serving -------------------------------------------------------------------------------
+
+    def _handle(self, request: Request) -> Outcome | Coroutine[Any, Any, Outcome]:
+        if self.cut_off:
+            return None
+        path, _, query = request.target.partition("?")
+        if "websocket" in request.headers.get("upgrade", "").lower():
+            opened = Upgrade(GatewaySocket(self.gateway, path, dict(parse_qsl(query))))
+            call = Call("socket", request.verb, path, self.clock())
+            return self._unless_spoilt(call, lambda: opened)
+        if path.startswith("/attachments/"):
+            return self._download(request, path)
+        if not path.startswith(f"{_API}/"):
+            return _refused(_NOT_FOUND)
+        call = call_of(request, path.removeprefix(_API), self.clock())
+        self.calls.append(call)
+        # Who waits is woken in a later turn: not before the call has had its effect.
+        self.changed()
+        if (refusal := self._unfit(call, request)) is not None:
+            return self._failed(call, refusal)
+        return self._unless_spoilt(call, lambda: self._answer(call))
+
+    def _unless_spoilt(
+        self, call: Call, do: Callable[[], Outcome]
+    ) -> Outcome | Coroutine[Any, Any, Outcome]:
+        fault = self._faults.take(call.kind, call.channel_id)
+        return do() if fault is None else self._spoilt(call, fault, do)
+
+    def _unfit(self, call: Call, request: Request) -> Refusal | None:
+        """Return why a request is not even looked at."""
+        if not call.kind:
+            return _WRONG_METHOD if known_path(call.path) else _NOT_FOUND
+        given = request.headers.get("authorization", "")
+        known = given.startswith("Bot ") and self.allowed(given)
+        if not known and (given or call.kind not in WITHOUT_TOKEN):
+            return _UNAUTHORIZED
+        try:
+            read_body(call, request)
+        except Refusal as refusal:
+            return refusal
+        return None
+
+    def _answer(self, call: Call) -> Outcome:
+        headers = ""
+        if self._limits is not None:
+            found = self._limits.charge(call.kind, call.major, self.clock())
+            if isinstance(found, Exceeded):
+                self.too_many += 1
+                return self._too_early(call, found)
+            headers = self._rate_lines(found)
+        try:
+            result = getattr(self._requests, f"on_{call.kind}")(call)
+        except Refusal as refusal:
+            return self._failed(call, refusal, headers)
+        call.ok = True
+        call.status = 204 if result is None else 200
+        self.changed()
+        if result is None:
+            return Answer(b"", 204, "text/html; charset=utf-8", headers)
+        return Answer(orjson.dumps(result), headers=headers)
+
+    def _failed(self, call: Call, refusal: Refusal, headers: str = "") -> Answer:
+        call.status, call.error_code = refusal.status, refusal.code
+        call.description = refusal.message
+        self.changed()
+        return _refused(refusal, headers)
+
+    def _rate_lines(self, bucket: Bucket) -> str:
+        if not self._rate_headers:
+            return ""
+        return bucket.headers(self.clock(), self.world.unix())
+
+    def _too_early(self, call: Call, found: Exceeded) -> Answer:
+        scope = "global" if found.everywhere else "user"
+        lines = self._rate_lines(found.bucket) + f"x-ratelimit-scope: {scope}\r\n"
+        if found.everywhere:
+            lines += "x-ratelimit-global: true\r\n"
+        return self._wait_for(call, found.seconds, found.everywhere, lines)
+
+    def _wait_for(self, call: Call, seconds: float, everywhere: bool, lines: str) -> Answer:
+        call.status, call.description = 429, "You are being rate limited."
+        self.changed()
+        body: JsonObject = {
+            "message": "You are being rate limited.",
+            "retry_after": round(seconds, 3),
+            "global": everywhere,
+        }
+        lines = f"{_VIA}retry-after: {int(seconds) + 1}\r\n{lines}"
+        return Answer(orjson.dumps(body), 429, headers=lines)
+
+    async def _spoilt(self, call: Call, fault: Fault, do: Callable[[], Outcome]) -> Outcome:
+        match fault:
+            case RateLimited():
+                return self._limited(call, fault)
+            case Refuse():
+                return self._failed(call, Refusal(fault.status, fault.code, fault.message))
+            case ServerError():
+                call.status, call.description = fault.code, "a server error"
+                self.changed()
+                return Answer(fault.body, fault.code, "text/html")
+            case Reset():
+                call.description = "hung up before anything was done"
+                return None
+            case LostAnswer():
+                do()
+                return None
+            case Slow():
+                await asyncio.sleep(fault.seconds)
+                return do()
+            case Hang():
+                return await _hung(fault, do)
+
+    def _limited(self, call: Call, fault: RateLimited) -> Answer:
+        if fault.cloudflare:
+            call.status, call.description = 429, "banned"
+            self.changed()
+            return Answer(b"error code: 1015", 429, "text/plain")
+        lines = f"x-ratelimit-scope: {'global' if fault.everywhere else 'user'}\r\n"
+        return self._wait_for(call, fault.seconds, fault.everywhere, lines)
+
+    def _download(self, request: Request, path: str) -> Outcome | Coroutine[Any, Any, Outcome]:
+        call = Call("cdn", request.verb, path, self.clock())
+        self.calls.append(call)
+        self.changed()
+        number = path.split("/")[2]
+        file = self.world.files.get(int(number)) if number.isdecimal() else None
+        if file is None:
+            call.status = 404
+            return Answer(b"This content is no longer available.", 404, "text/plain")
+        return self._unless_spoilt(call, lambda: self._sent(call, file))
+
+    def _sent(self, call: Call, file: File) -> Outcome:
+        call.ok, call.status = file.status == 200, file.status
+        kind = file.content_type or "application/octet-stream"
+        if file.status != 200:
+            return Answer(b"", file.status, "text/plain")
+        lines = f"content-encoding: {file.encoding}\r\n" if file.encoding is not None else ""
+        return Stream(_pieces(file), file.length, kind, lines)
+
+
+async def _hung(fault: Hang, do: Callable[[], Outcome]) -> Outcome:
+    if not fault.done_first:
+        await fault.released.wait()
+        return do()
+    answer = do()
+    await fault.released.wait()
+    return answer
+
+
+async def _pieces(file: File) -> AsyncIterator[bytes]:
+    for piece in file.pieces() if file.pieces is not None else iter((file.data,)):
+        yield piece
+        await asyncio.sleep(file.seconds_between)
+
+
+def _refused(refusal: Refusal, headers: str = "") -> Answer:
+    return Answer(orjson.dumps(refusal.as_json()), refusal.status, headers=headers)
+
+
+if __name__ == "__main__":
+    # Above it would be imported in a circle.
+    from tests.fakes.discord.console import main
+
+    asyncio.run(main())

@@ -1,0 +1,512 @@
+"""The fake's gateway, as discord.py and a hand-made client see it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import discord
+import pytest
+
+from tests.fakes.discord.client import ALL_INTENTS, Api, Bot, wire
+from tests.fakes.discord.faults import Reset, ServerError
+from tests.fakes.discord.server import FakeDiscord
+from tests.fakes.discord.session import ACK, HEARTBEAT, INVALID, MEMBERS, Intent
+from tests.fakes.discord.world import Channel, User
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def fake() -> AsyncIterator[FakeDiscord]:
+    async with FakeDiscord() as made:
+        yield made
+
+
+@pytest.fixture
+async def api(fake: FakeDiscord) -> AsyncIterator[Api]:
+    async with Api(fake) as made:
+        yield made
+
+
+@pytest.fixture
+def ann(fake: FakeDiscord) -> User:
+    return fake.user("Ann")
+
+
+@pytest.fixture
+def room(fake: FakeDiscord) -> Channel:
+    return fake.text_channel(fake.guild("Team"), "general")
+
+
+# -- coming in
+
+
+async def test_the_sdk_logs_in_and_knows_its_guilds_channels_and_members(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    fake.join(fake.world.guilds[room.guild_id or 0], ann)
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        (guild,) = bot.guilds
+        assert (guild.name, [channel.name for channel in guild.channels]) == ("Team", ["general"])
+        assert guild.me.id == fake.bot.id
+        assert guild.get_member(ann.id) is not None
+        assert guild.chunked
+        assert bot.application is not None
+        assert bot.application.flags.gateway_message_content_limited
+        assert [call.kind for call in fake.calls] == ["me", "application"]
+        assert fake.live_sockets == 1
+
+
+async def test_the_sdk_asks_for_a_compressed_stream_and_gets_it(fake: FakeDiscord) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        (socket,) = fake.gateway.live()
+        assert socket._packer is not None
+
+
+async def test_what_is_said_is_heard_in_its_order(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        for number in range(50):
+            fake.say(room, ann, f"number {number}")
+        assert await bot.hears(50) == [f"number {number}" for number in range(50)]
+        assert fake.untaken == {}
+
+
+async def test_a_wrong_token_is_no_login(fake: FakeDiscord) -> None:
+    async with Bot(fake) as bot:
+        with pytest.raises(discord.LoginFailure):
+            await bot.start("wrong")
+
+
+async def test_a_token_that_is_revoked_closes_the_socket_with_4004(fake: FakeDiscord) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.token_revoked = True
+        assert bot.running is not None
+        with pytest.raises(discord.ConnectionClosed) as caught:
+            await bot.running
+        assert caught.value.code == 4004
+
+
+@pytest.mark.parametrize("missing", ["message_content", "server_members"])
+async def test_an_intent_that_is_off_in_the_portal_closes_with_4014(missing: str) -> None:
+    async with FakeDiscord(**{missing: False}) as fake, Bot(fake) as bot:  # type: ignore[arg-type]
+        with pytest.raises(discord.PrivilegedIntentsRequired):
+            await bot.start(fake.token)
+        assert fake.live_sockets == 0
+
+
+async def test_without_the_members_intent_the_sdk_knows_only_itself(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    fake.join(fake.world.guilds[room.guild_id or 0], ann)
+    async with Bot(fake, ALL_INTENTS & ~Intent.MEMBERS) as bot:
+        await bot.come_in()
+        assert [member.id for member in bot.guilds[0].members] == [fake.bot.id]
+
+
+async def test_members_can_be_asked_for(fake: FakeDiscord, room: Channel, ann: User) -> None:
+    fake.join(fake.world.guilds[room.guild_id or 0], ann)
+    async with Bot(fake, ALL_INTENTS & ~Intent.MEMBERS) as bot:
+        await bot.come_in()
+        found = await bot.guilds[0].query_members("an")
+        assert [member.id for member in found] == [ann.id]
+
+
+# -- what may be read
+
+
+async def test_without_the_content_intent_a_guild_is_read_only_where_it_concerns_the_bot(
+    room: Channel, fake: FakeDiscord, ann: User
+) -> None:
+    fake.portal = Intent.MEMBERS
+    own = f"<@{fake.bot.id}> hi"
+    async with Bot(fake, ALL_INTENTS & ~Intent.CONTENT) as bot:
+        await bot.come_in()
+        secret = fake.say(room, ann, "secret", files=[fake.attachment(b"x")])
+        fake.say(room, ann, own)
+        fake.say(fake.dm(ann), ann, "private")
+        await bot.get_partial_messageable(room.id).send("mine")
+        fake.say(room, ann, "an answer", reply_to=secret.id)
+        assert await bot.hears(5) == ["", own, "private", "mine", ""]
+        first, last = bot.told("message")[0], bot.told("message")[4]
+        assert first.attachments == []
+        assert last.reference.resolved.content == ""
+        texts = [one.content async for one in bot.get_partial_messageable(room.id).history()]
+        assert texts == ["", "mine", own, ""]
+
+
+async def test_an_event_without_its_intent_does_not_come(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    async with Bot(fake, ALL_INTENTS & ~Intent.MESSAGES) as bot:
+        await bot.come_in()
+        fake.say(room, ann, "in the guild")
+        fake.say(fake.dm(ann), ann, "in private")
+        assert await bot.hears() == ["in private"]
+
+
+# -- going on
+
+
+async def test_a_resume_brings_what_was_missed(fake: FakeDiscord, room: Channel, ann: User) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.say(room, ann, "one")
+        await bot.hears()
+        fake.drop_sockets()
+        fake.say(room, ann, "two")
+        assert fake.untaken
+        fake.say(room, ann, "three")
+        assert await bot.hears(3) == ["one", "two", "three"]
+        await bot.until("resumed")
+        assert (fake.gateway.identifies, fake.gateway.resumed) == (1, 1)
+        assert fake.gateway.resumed_at == ["/resume"]
+        assert fake.live_sockets == 1
+        assert not fake.untaken
+
+
+async def test_a_request_to_reconnect_is_a_resume(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.ask_to_reconnect()
+        await bot.until("resumed")
+        fake.say(room, ann, "still there?")
+        assert await bot.hears() == ["still there?"]
+        assert fake.gateway.identifies == 1
+
+
+@pytest.mark.parametrize("code", [4000, 4009, 1000])
+async def test_after_these_goodbyes_of_the_server_the_sdk_comes_back(
+    fake: FakeDiscord, code: int
+) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.close_sockets(code)
+        await bot.until("resumed")
+        assert fake.gateway.identifies == 1
+
+
+async def test_an_invalid_session_that_can_be_resumed_is_resumed(fake: FakeDiscord) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.invalidate(resumable=True)
+        await bot.until("resumed")
+
+
+async def test_an_invalid_session_loses_what_was_missed_but_for_the_history(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        before = fake.say(room, ann, "before")
+        await bot.hears()
+        fake.expire_sessions()
+        fake.drop_sockets()
+        missed = fake.say(room, ann, "missed")
+        await bot.until("ready", 2)
+        assert (room.id, missed.id) in fake.untaken
+        fake.say(room, ann, "after")
+        assert await bot.hears(2) == ["before", "after"]
+        channel = bot.get_partial_messageable(room.id)
+        found = [one.content async for one in channel.history(after=discord.Object(before.id))]
+        assert found == ["missed", "after"]
+        assert fake.untaken == {}
+        assert (fake.gateway.resumes, fake.gateway.resumed) == (1, 0)
+
+
+async def test_a_session_waits_for_a_while_only(room: Channel, fake: FakeDiscord) -> None:
+    now = [0.0]
+    async with FakeDiscord(clock=lambda: now[0], session_seconds=30) as short, Api(short) as api:
+        async with wire(api) as socket:
+            await socket.identify(short.token)
+            session = (await socket.event("READY"))["d"]["session_id"]
+        await short.wait_for(lambda it: it.live_sockets == 0)
+        now[0] = 29.0
+        async with wire(api) as socket:
+            await socket.resume(short.token, session, 1)
+            assert await socket.event("RESUMED")
+        await short.wait_for(lambda it: it.live_sockets == 0)
+        now[0] = 60.0
+        async with wire(api) as socket:
+            await socket.resume(short.token, session, 1)
+            assert (await socket.next()) == {"op": INVALID, "d": False, "s": None, "t": None}
+
+
+async def test_a_goodbye_of_1000_ends_the_session(api: Api, fake: FakeDiscord) -> None:
+    async with wire(api, code=1000) as socket:
+        await socket.identify(fake.token)
+        session = (await socket.event("READY"))["d"]["session_id"]
+    await fake.wait_for(lambda it: it.live_sockets == 0)
+    async with wire(api) as socket:
+        await socket.resume(fake.token, session, 1)
+        assert (await socket.next())["op"] == INVALID
+
+
+async def test_two_sockets_of_one_bot_both_hear(
+    fake: FakeDiscord, api: Api, room: Channel, ann: User
+) -> None:
+    async with wire(api) as first, wire(api, "v=10&encoding=json&compress=zlib-stream") as second:
+        await first.identify(fake.token)
+        await second.identify(fake.token)
+        await fake.wait_for(lambda it: it.live_sockets == 2)
+        fake.say(room, ann, "to both")
+        assert (await first.event("MESSAGE_CREATE"))["d"]["content"] == "to both"
+        assert (await second.event("MESSAGE_CREATE"))["d"]["content"] == "to both"
+    await fake.wait_for(lambda it: it.live_sockets == 0)
+
+
+async def test_a_socket_that_did_not_identify_hears_nothing(
+    fake: FakeDiscord, api: Api, room: Channel, ann: User
+) -> None:
+    async with wire(api) as socket:
+        fake.say(room, ann, "unheard")
+        await socket.send(HEARTBEAT, None)
+        assert (await socket.next())["op"] == ACK
+        assert fake.live_sockets == 0
+
+
+@pytest.mark.parametrize(
+    ("op", "data", "code"),
+    [
+        (99, None, 4001),
+        (2, "nonsense", 4002),
+        (2, {"token": "TOKEN", "properties": {}}, 4002),
+        (2, {"token": "wrong", "properties": {}, "intents": 0}, 4004),
+        (2, {"token": "TOKEN", "properties": {}, "intents": 1 << 40}, 4013),
+        (6, {"token": "wrong", "session_id": "x", "seq": 0}, 4004),
+        (MEMBERS, {}, 4003),
+    ],
+)
+async def test_nonsense_is_closed_with_discord_s_code(
+    fake: FakeDiscord, api: Api, op: int, data: object, code: int
+) -> None:
+    if isinstance(data, dict) and data.get("token") == "TOKEN":
+        data = data | {"token": fake.token}
+    async with wire(api) as socket:
+        await socket.send(op, data)
+        assert await socket.close_code() == code
+
+
+async def test_more_than_is_allowed_to_be_said_closes_with_4008(
+    fake: FakeDiscord, api: Api
+) -> None:
+    async with wire(api) as socket:
+        for _ in range(121):
+            await socket.send(HEARTBEAT, None)
+        assert await socket.close_code() == 4008
+
+
+async def test_a_number_of_the_future_closes_with_4007(fake: FakeDiscord, api: Api) -> None:
+    async with wire(api) as socket:
+        await socket.identify(fake.token)
+        session = (await socket.event("READY"))["d"]["session_id"]
+    await fake.wait_for(lambda it: it.live_sockets == 0)
+    async with wire(api) as socket:
+        await socket.resume(fake.token, session, 1000)
+        assert await socket.close_code() == 4007
+
+
+async def test_another_version_or_encoding_is_closed_with_4012(fake: FakeDiscord, api: Api) -> None:
+    url = f"{fake.gateway_url}?v=6&encoding=etf"
+    async with api.session.ws_connect(url, autoclose=False) as socket:
+        assert (await socket.receive()).data == 4012
+
+
+async def test_with_limits_one_session_begins_in_five_seconds() -> None:
+    now = [0.0]
+    async with FakeDiscord(limits=True, clock=lambda: now[0]) as fake, Api(fake) as api:
+        async with wire(api) as first, wire(api) as second:
+            await first.identify(fake.token)
+            assert await first.event("READY")
+            await second.identify(fake.token)
+            assert (await second.next())["op"] == INVALID
+            now[0] = 5.0
+            await second.identify(fake.token)
+            assert await second.event("READY")
+
+
+async def test_everybody_is_told_to_who_may_know_them_only(
+    fake: FakeDiscord, api: Api, room: Channel
+) -> None:
+    for intents, count in ((ALL_INTENTS & ~Intent.MEMBERS, 1), (ALL_INTENTS, 2)):
+        async with wire(api) as socket:
+            await socket.identify(fake.token, intents)
+            wanted = {"guild_id": str(room.guild_id), "query": "", "limit": 0}
+            await socket.send(MEMBERS, wanted)
+            await socket.send(MEMBERS, wanted | {"user_ids": [str(fake.bot.id)]})
+            chunk = await socket.event("GUILD_MEMBERS_CHUNK")
+            assert len(chunk["d"]["members"]) == count
+
+
+# -- going wrong
+
+
+@pytest.mark.parametrize("fault", [ServerError(503), Reset()])
+async def test_a_socket_can_be_refused_and_the_sdk_tries_again(
+    fake: FakeDiscord, fault: ServerError | Reset
+) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.fail("socket", fault)
+        fake.drop_sockets()
+        await bot.until("resumed")
+        assert fake.faults_left == []
+
+
+async def test_a_zombie_takes_heartbeats_and_delivers_nothing(
+    fake: FakeDiscord, api: Api, room: Channel, ann: User
+) -> None:
+    async with wire(api) as socket:
+        await socket.identify(fake.token)
+        ready = await socket.event("READY")
+        await socket.event("GUILD_CREATE")
+        fake.zombies()
+        missed = fake.say(room, ann, "unheard")
+        await socket.send(HEARTBEAT, 2)
+        assert (await socket.next())["op"] == ACK
+        assert (fake.live_sockets, list(fake.untaken)) == (1, [(room.id, missed.id)])
+    async with wire(api) as socket:
+        await socket.resume(fake.token, ready["d"]["session_id"], 2)
+        assert (await socket.event("MESSAGE_CREATE"))["d"]["content"] == "unheard"
+
+
+async def test_what_a_zombie_loses_is_in_no_replay(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.zombies(lost=True)
+        fake.say(room, ann, "lost")
+        fake.drop_sockets()
+        await bot.until("resumed")
+        fake.say(room, ann, "heard")
+        assert await bot.hears() == ["heard"]
+        assert len(fake.untaken) == 1
+
+
+async def test_silence_is_over_new_sockets_too_and_ends(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.silence()
+        fake.say(room, ann, "unheard")
+        fake.drop_sockets()
+        await fake.wait_for(lambda it: it.gateway.resumed == 1)
+        fake.say(room, ann, "unheard as well")
+        assert bot.told("message") == []
+        await bot.get_partial_messageable(room.id).send("sends arrive")
+        fake.silence(False)
+        assert await bot.hears(3) == ["unheard", "unheard as well", "sends arrive"]
+
+
+async def test_a_half_open_connection_stays_open_and_silent(
+    fake: FakeDiscord, api: Api, room: Channel, ann: User
+) -> None:
+    async with wire(api) as socket:
+        await socket.identify(fake.token)
+        await socket.event("GUILD_CREATE")
+        fake.half_open()
+        fake.say(room, ann, "unheard")
+        await socket.send(HEARTBEAT, 1)
+        with pytest.raises(TimeoutError):
+            await socket.socket.receive(0.05)
+        assert fake.open_connections == 1
+        assert len(fake.untaken) == 1
+
+
+async def test_a_half_open_connection_can_stop_reading_and_new_ones_work(
+    fake: FakeDiscord, api: Api
+) -> None:
+    async with wire(api) as socket:
+        await socket.identify(fake.token)
+        await socket.event("READY")
+        fake.half_open(stop_reading=True)
+        await socket.send(HEARTBEAT, 1)
+        assert (await api.get("/gateway"))["url"]
+        (session,) = fake.gateway.sessions.values()
+        assert session.confirmed == 0
+
+
+async def test_heartbeats_can_go_unanswered(fake: FakeDiscord, api: Api) -> None:
+    async with wire(api) as socket:
+        fake.gateway.acks = False
+        await socket.send(HEARTBEAT, None)
+        with pytest.raises(TimeoutError):
+            await socket.socket.receive(0.05)
+        fake.gateway.acks = True
+        await socket.send(HEARTBEAT, None)
+        assert (await socket.next())["op"] == ACK
+
+
+async def test_an_event_can_be_anything(fake: FakeDiscord, room: Channel, ann: User) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.push_event("SOMETHING_NEW", {"id": "1"})
+        fake.say(room, ann, "after it")
+        assert await bot.hears() == ["after it"]
+        assert "SOMETHING_NEW" in bot.told("socket_event_type")
+
+
+async def test_events_can_come_out_of_order_and_twice(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.gateway.hold()
+        said = [fake.say(room, ann, text) for text in ("one", "two", "three")]
+        fake.gateway.let_go(backwards=True)
+        fake.redeliver(room, said[0].id)
+        assert await bot.hears(4) == ["three", "two", "one", "one"]
+        numbers = [message.id for message in bot.told("message")]
+        assert numbers == [said[2].id, said[1].id, said[0].id, said[0].id]
+
+
+async def test_after_a_hundred_drops_one_socket_lives(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        for number in range(100):
+            fake.drop_sockets()
+            await bot.until("resumed", number + 1)
+        fake.say(room, ann, "still there?")
+        assert await bot.hears() == ["still there?"]
+        assert fake.live_sockets == 1
+
+
+async def test_a_heartbeat_says_what_was_taken(fake: FakeDiscord, room: Channel, ann: User) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        fake.say(room, ann, "one")
+        await asyncio.wait_for(fake.gap_closed(), 5)
+        (socket,) = fake.gateway.live()
+        assert socket.session is not None
+        assert socket.session.confirmed == socket.session.seq
+        assert [message.content for message in bot.told("message")] == ["one"]
+        assert fake.unconfirmed == {}
+
+
+async def test_after_each_message_a_heartbeat_can_be_asked_for(
+    fake: FakeDiscord, room: Channel, ann: User
+) -> None:
+    async with Bot(fake) as bot:
+        await bot.come_in()
+        unasked = fake.say(room, ann, "unasked")
+        await bot.hears()
+        assert list(fake.unconfirmed) == [(room.id, unasked.id)]
+        fake.gateway.prompting = True
+        for number in range(200):
+            fake.say(room, ann, f"number {number}")
+            if number % 2:
+                await asyncio.sleep(0)
+        await fake.wait_for(lambda it: not it.unconfirmed)
+        assert len(await bot.hears(201)) == 201

@@ -1,0 +1,172 @@
+"""The HTTP Events API of the fake Slack, against slack-bolt's own request verification."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import parse_qs
+
+import pytest
+from aiohttp import web
+from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+
+from tests.clock import ManualClock
+from tests.fakes.slack.client import client_of
+from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack.world import Channel, User
+
+pytestmark = pytest.mark.anyio
+
+
+class Endpoint:
+    """Hold an address of an app, and what arrived there."""
+
+    def __init__(self, slack: FakeSlack) -> None:
+        self.slack = slack
+        self.app = AsyncApp(client=client_of(slack), signing_secret=slack.signing_secret)
+        self.url = ""
+        self.headers: list[dict[str, str]] = []
+        self.bodies: list[str] = []
+        self.status: int | None = None
+        self.stuck = False
+
+        @self.app.event("message")
+        async def _event() -> None:
+            """Take it."""
+
+        @self.app.command("/tapeway")
+        async def _command(ack: object) -> None:
+            assert callable(ack)
+            await ack("done")
+
+        @self.app.action("again")
+        async def _action(ack: object) -> None:
+            assert callable(ack)
+            await ack()
+
+    async def handle(self, request: web.Request) -> web.Response:
+        body = await request.text()
+        self.headers.append({name.lower(): it for name, it in request.headers.items()})
+        self.bodies.append(body)
+        self.slack.changed()
+        if self.stuck:
+            await self.slack.wait_for(lambda _fake: not self.stuck)
+        if self.status is not None:
+            return web.Response(status=self.status, headers={"X-Slack-No-Retry": "1"})
+        headers = {name: [value] for name, value in request.headers.items()}
+        answer: BoltResponse = await self.app.async_dispatch(
+            AsyncBoltRequest(body=body, headers=headers)  # type: ignore[arg-type]
+        )
+        kind = answer.first_headers_without_set_cookie().get("content-type", "text/plain")
+        return web.Response(
+            body=answer.body.encode(), status=answer.status, headers={"content-type": kind}
+        )
+
+
+@asynccontextmanager
+async def endpoint(slack: FakeSlack) -> AsyncIterator[Endpoint]:
+    made = Endpoint(slack)
+    served = web.Application()
+    served.router.add_post("/slack/events", made.handle)
+    runner = web.AppRunner(served, shutdown_timeout=0.01)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0][:2]
+    made.url = f"http://{host}:{port}/slack/events"
+    slack.events_at(made.url)
+    try:
+        yield made
+    finally:
+        made.stuck = False
+        slack.changed()
+        await runner.cleanup()
+
+
+def room_of(slack: FakeSlack) -> tuple[User, Channel]:
+    ada = slack.user("Ada")
+    return ada, slack.channel("room", members=[ada])
+
+
+async def test_the_address_proves_itself(slack: FakeSlack) -> None:
+    async with endpoint(slack):
+        assert await slack.http.verify()
+
+
+async def test_an_event_passes_the_sdk_s_verification_and_is_taken(slack: FakeSlack) -> None:
+    ada, room = room_of(slack)
+    async with endpoint(slack) as app:
+        slack.say(room, ada, "hello")
+        told = slack.last
+        await slack.wait_for(lambda _fake: told is not None and told.state == "acked")
+        assert "x-slack-retry-num" not in app.headers[0]
+        assert slack.http.replies[0].status == 200
+
+
+@pytest.mark.parametrize("spoil", ["old", "secret"])
+async def test_an_old_or_wrong_signature_is_refused_and_comes_again(
+    slack: FakeSlack, spoil: str
+) -> None:
+    ada, room = room_of(slack)
+    async with endpoint(slack):
+        if spoil == "old":
+            slack.http.age = 301
+        else:
+            slack.http.signing_secret = "another"
+        slack.say(room, ada, "hello")
+        told = slack.last
+        assert told is not None
+        # The first retry is at once.
+        await slack.wait_for(lambda _fake: told.attempt == 2)
+        assert [reply.status for reply in slack.http.replies] == [401, 401]
+        assert told.reason == "http_error"
+
+
+async def test_a_retry_says_its_number_and_why() -> None:
+    clock = ManualClock()
+    async with FakeSlack(clock=clock.monotonic, sleep=clock.sleep) as slack:
+        ada, room = room_of(slack)
+        async with endpoint(slack) as app:
+            app.stuck = True
+            slack.say(room, ada, "hello")
+            await slack.wait_for(lambda _fake: len(app.bodies) == 1)
+            await clock.advance(3)
+            await slack.wait_for(lambda _fake: len(app.bodies) == 2)
+            assert app.headers[1]["x-slack-retry-num"] == "1"
+            assert app.headers[1]["x-slack-retry-reason"] == "http_timeout"
+            app.stuck = False
+            slack.changed()
+            await slack.wait_for(lambda fake: fake.deliveries.all[0].state == "acked")
+            assert app.bodies[0] == app.bodies[1]
+
+
+async def test_an_app_can_ask_for_no_more_retries(slack: FakeSlack) -> None:
+    ada, room = room_of(slack)
+    async with endpoint(slack) as app:
+        app.status = 500
+        slack.say(room, ada, "hello")
+        await slack.wait_for(lambda fake: fake.deliveries.all[0].state == "lost")
+        assert len(app.bodies) == 1
+
+
+async def test_commands_and_buttons_come_as_forms_and_are_answered(slack: FakeSlack) -> None:
+    ada, room = room_of(slack)
+    async with endpoint(slack) as app:
+        asked = slack.slash(room, ada, "stop now")
+        await slack.wait_for(lambda _fake: asked.state == "acked")
+        assert asked.answer == "done"
+        form = parse_qs(app.bodies[0])
+        assert (form["command"], form["text"]) == (["/tapeway"], ["stop now"])
+        posted = await client_of(slack).chat_postMessage(channel=room.id, text="a button")
+        pressed = slack.press(room, ada, str(posted["ts"]), "again")
+        await slack.wait_for(lambda _fake: pressed.state == "acked")
+
+
+async def test_nobody_listens_at_the_address() -> None:
+    clock = ManualClock()
+    async with FakeSlack(clock=clock.monotonic, sleep=clock.sleep) as slack:
+        ada, room = room_of(slack)
+        slack.events_at("http://127.0.0.1:9/slack/events")
+        slack.say(room, ada, "hello")
+        await slack.wait_for(lambda fake: fake.deliveries.all[0].attempt == 2)
+        assert slack.deliveries.all[0].reason == "connection_failed"

@@ -1,0 +1,60 @@
+"""A bot that talks to the fake Telegram without an SDK, and so can also talk nonsense."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+
+from tests.fakes.telegram.http import JsonObject
+from tests.fakes.telegram.server import FakeTelegram
+
+
+class Api:
+    """Call methods over the socket, parameters going as JSON."""
+
+    def __init__(self, fake: FakeTelegram) -> None:
+        self._fake = fake
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.session.close()
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """Return the HTTP client."""
+        assert self._session is not None
+        return self._session
+
+    def url(self, method: str) -> str:
+        """Return the address of a method."""
+        return f"{self._fake.base_url}{self._fake.token}/{method}"
+
+    async def call(self, method: str, **params: object) -> tuple[int, JsonObject]:
+        """Return the status and the body of an answer."""
+        async with self.session.post(self.url(method), json=params) as answer:
+            body: JsonObject = await answer.json()
+            return answer.status, body
+
+    async def __call__(self, method: str, **params: object) -> Any:
+        """Return the result of a call that must go well."""
+        status, body = await self.call(method, **params)
+        assert (status, body["ok"]) == (200, True), body
+        return body["result"]
+
+    async def refusal(self, method: str, **params: object) -> str:
+        """Return the description of a call that must be refused, `CODE description`."""
+        status, body = await self.call(method, **params)
+        assert body["ok"] is False
+        assert status == body["error_code"]
+        return f"{status} {body['description']}"

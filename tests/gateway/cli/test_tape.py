@@ -1,0 +1,261 @@
+"""`tapeway tape`, beside a running gateway and without one."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+import anyio
+import pytest
+from anyio.streams.text import TextReceiveStream
+
+from tests.fakes.openai.script import Call, Text, ToolCalls
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateways import APART, clean_environ, gateway_process, make_environ, run_tapeway
+from tests.visitor import visit
+
+pytestmark = pytest.mark.anyio
+
+ROOM = "web:lobby"
+
+
+def a_tape(path: Path, *texts: str) -> str:
+    """Write a file to be imported, and return its name."""
+    start = {"name": "session/start", "state": {}}
+    lines: list[dict[str, Any]] = [{"id": 1, "kind": "anchor", "payload": start}]
+    for number, text in enumerate(texts, start=2):
+        payload = {"role": "user", "content": text}
+        meta = {"author": "7", "name": "Al", "lane": "x"}
+        lines.append({"id": number, "kind": "message", "payload": payload, "meta": meta})
+    dated = [{**line, "date": f"2026-01-02T00:00:{n:02}Z"} for n, line in enumerate(lines)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in dated), "utf-8")
+    return str(path)
+
+
+async def test_beside_a_gateway_tapes_are_listed_shown_and_searched(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path / "home")
+    async with gateway_process(environ, tmp_path / "home") as gateway:
+        async with visit(await gateway.url(), "Alice") as (alice,):
+            await alice.answer(await alice.say("where are the plums?"))
+        _code, listed, _err = await run_tapeway(environ, "tape", "list")
+        conditions = ("--kind", "message", "--text", "PLUMS", "--since", "2020", "--limit", "1")
+        _code, shown, _err = await run_tapeway(environ, "tape", "show", ROOM, *conditions)
+        _code, found, _err = await run_tapeway(environ, "tape", "search", ROOM, "plums", "--json")
+    assert listed.splitlines()[1].startswith(f"{ROOM}  ")
+    assert "assistant" in shown.splitlines()[0]
+    assert "> where are the plums?" in shown
+    assert "plums" in json.loads(found.splitlines()[-1])["payload"]["content"]
+
+
+async def test_beside_a_gateway_a_tape_goes_out_and_comes_in_as_it_was(
+    imported: tuple[dict[str, str], Path],
+) -> None:
+    environ, folder = imported
+    target = folder / "out.jsonl"
+    _code, _out, told = await run_tapeway(environ, "tape", "export", "telegram:-5", str(target))
+    code, _out, refused = await run_tapeway(environ, "tape", "export", "telegram:-5", str(target))
+    assert (code, "exists" in refused) == (1, True)
+    await run_tapeway(environ, "tape", "import", str(target), "--tape", "copy")
+    _code, again, _err = await run_tapeway(environ, "tape", "export", "copy")
+    lines = [json.loads(line) for line in target.read_text("utf-8").splitlines()]
+    assert [line["id"] for line in lines] == [1, 2, 3, 4]
+    assert all(list(line) == ["id", "kind", "payload", "meta", "date"] for line in lines)
+    assert "4 entries of" in told
+    assert again == target.read_text("utf-8")
+    assert list((folder / "home").glob("import-*")) == []
+
+
+async def test_the_prompts_of_a_turn_are_printed_again_beside_a_gateway_and_without_one(
+    tmp_path: Path,
+) -> None:
+    async with FakeOpenAI() as server:
+        environ = make_environ(tmp_path / "home", server)
+        look = Call("call-1", "tape_info", "{}")
+        server.enqueue(ToolCalls((look,), pieces=("I look.",)), Text(("Ripe.",)))
+        async with gateway_process(environ, tmp_path / "home") as gateway:
+            async with visit(await gateway.url(), "Alice") as (alice,):
+                await alice.answer(await alice.say("are the plums\x1b[31m ripe? 你好"))
+            shown = ("tape", "show", ROOM)
+            _code, told, _err = await run_tapeway(environ, *shown, "--kind", "event", "--json")
+            turn = next(json.loads(line)["meta"]["turn"] for line in told.splitlines()[-3:])
+            _code, beside, _err = await run_tapeway(environ, *shown, "--view", turn, "--json")
+        _code, alone, _err = await run_tapeway(environ, *shown, "--view", turn, "--json")
+        _code, read, _err = await run_tapeway(environ, *shown, "--view", turn)
+    steps = [json.loads(line) for line in beside.splitlines()]
+    assert [step["messages"] for step in steps] == [r.body["messages"] for r in server.requests]
+    assert [(step["step"], step["exact"], step["why"]) for step in steps] == [
+        (1, True, ""),
+        (2, True, ""),
+    ]
+    assert alone == beside
+    assert read.splitlines()[0].endswith("messages; exact: the bytes that were sent")
+    assert "        > are the plums\\u001b[31m ripe? 你好\n" in read
+    assert "        calls tape_info({})\n  tool of the call call-1:\n" in read
+
+
+async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path / "home")
+    file = a_tape(tmp_path / "in.jsonl", "hello\x1b[31m", "你好")
+    where = ("--session", "telegram:-5")
+    _code, told, _err = await run_tapeway(environ, "tape", "import", file, *where, "--dry-run")
+    assert told == "3 lines, 3 entries: 3 would be imported\n"
+    code, told, _err = await run_tapeway(environ, "tape", "import", file, *where)
+    assert (code, "3 entries: 3 are imported" in told) == (0, True)
+    _code, shown, _err = await run_tapeway(environ, "tape", "show", "telegram:-5")
+    assert shown.splitlines()[1:] == [
+        "     2  2026-01-02T00:00:01  message      Al (7)  [x]  hello\\u001b[31m",
+        "     3  2026-01-02T00:00:02  message      Al (7)  [x]  你好",
+    ]
+    code, _out, refused = await run_tapeway(environ, "tape", "follow", "telegram:-5")
+    assert (code, "no gateway runs" in refused) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ("show", "telegram:-6"),
+            "there is no tape or session 'telegram:-6'; the nearest are telegram:-5",
+        ),
+        (("show", "telegram:-5", "--since", "soon"), "since is no date"),
+        (("show", "telegram:-5", "--anchor", "session/strt"), "the nearest are session/start"),
+        (("show", "telegram:-5", "--limit", "-1"), "a limit is how many"),
+        (("show", "telegram:-5", "--limit", "999999"), "export"),
+        (("show", ""), "there is no tape"),
+        (("show", "telegram:-5", "--view", "t-1"), "this tape has no turn t-1"),
+        (("search", "telegram:-5", "a" * 100_000), "at most 4000"),
+        (("search", "telegram:-5", ""), "(nothing)"),
+        (("search", "telegram:-5", "text", "--since", "soon"), "since is no date"),
+        (("search", "telegram:-5", "text", "--until", "2026-13-01"), "until is no date"),
+        (("search", "telegram:-5", "text", "--limit", "-1"), "a limit is how many"),
+        (("search", "telegram:-5", "text", "--limit", "999999"), "at most 10000"),
+        (("search", "telegram:-5", "text", "--author", "8"), "(nothing)"),
+        (("search", "telegram:-5", "text", "--lane", "y"), "(nothing)"),
+        (("search", "telegram:-5", "text", "--kind", "anchor"), "(nothing)"),
+        (("search", "telegram:-5", "text", "--until", "2026-01-02"), "(nothing)"),
+        (("search", "telegram:-5", "text", "--since", "2026-01-03"), "(nothing)"),
+        (("reindex",), "the index of words is made anew"),
+        (("import", "{file}", "--session", "telegram:-5"), "there already: 0 are imported"),
+        (("search", "telegram:-5", "好"), "(nothing)"),
+        (("import", "{file}"), "where to?"),
+        (("import", "/no/such/file", "--tape", "x"), "No such file"),
+        (("import", "{bad}", "--tape", "x"), "is no tape"),
+        (("import", "{other}", "--session", "telegram:-5"), "not this file's"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else None,
+)
+async def test_what_cannot_be_done_is_told_in_a_sentence(
+    imported: tuple[dict[str, str], Path], arguments: tuple[str, ...], told: str
+) -> None:
+    environ, folder = imported
+    files = {name: str(folder / f"{name}.jsonl") for name in ("file", "bad", "other")}
+    given = [files.get(one.strip("{}"), one) if one.startswith("{") else one for one in arguments]
+    _code, out, error = await run_tapeway(environ, "tape", *given)
+    assert told in f"{error}{out}"
+    assert "Traceback" not in error
+    assert len(error.splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ((), [4, 3, 2]),
+        (("--limit", "2"), [4, 3]),
+        (("--limit", "0"), []),
+        (("--rank",), [4, 3, 2]),
+        (("--since", "2026-01-02T00:00:02", "--until", "2026-01-02T00:00:03"), [3]),
+        (("--author", "7", "--lane", "x", "--kind", "message", "--kind", "anchor"), [4, 3, 2]),
+    ],
+    ids=lambda value: " ".join(map(str, value)),
+)
+async def test_a_search_goes_by_every_condition(
+    imported: tuple[dict[str, str], Path], options: tuple[str, ...], found: list[int]
+) -> None:
+    environ, _folder = imported
+    command = ("tape", "search", "telegram:-5", "text", *options, "--json")
+    _code, out, _err = await run_tapeway(environ, *command)
+    assert [json.loads(line)["id"] for line in out.splitlines()] == found
+
+
+async def test_without_a_gateway_a_search_goes_by_its_conditions_and_its_index_is_made_anew(
+    tmp_path: Path,
+) -> None:
+    environ = make_environ(tmp_path / "home")
+    file = a_tape(tmp_path / "in.jsonl", "the plums", "plums plums plums", "pears")
+    await run_tapeway(environ, "tape", "import", file, "--tape", "t")
+    assert await run_tapeway(environ, "tape", "reindex") == (
+        0,
+        "the index of words is made anew\n",
+        "",
+    )
+    ranked = ("tape", "search", "t", "plums", "--rank", "--limit", "1", "--json")
+    _code, out, _err = await run_tapeway(environ, *ranked)
+    assert json.loads(out)["payload"]["content"] == "plums plums plums"
+    code, _out, error = await run_tapeway(environ, "tape", "search", "t", "x", "--since", "soon")
+    assert (code, "since is no date" in error) == (1, True)
+
+
+async def test_tapes_without_an_index_say_so(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path / "home", TAPE__URL=f"file://{tmp_path / 'tapes'}")
+    code, _out, error = await run_tapeway(environ, "tape", "reindex")
+    assert (code, "have no index" in error) == (1, True)
+
+
+@pytest.fixture(scope="module")
+async def imported(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[tuple[dict[str, str], Path]]:
+    """Run a gateway with one imported tape; gives its environment, and a folder with files."""
+    folder = tmp_path_factory.mktemp("tapes")
+    environ = make_environ(folder / "home")
+    file = a_tape(folder / "file.jsonl", *(f"text {number}" for number in range(3)))
+    a_tape(folder / "other.jsonl", "something else")
+    (folder / "bad.jsonl").write_text("no\ntape\n")
+    async with gateway_process(environ, folder / "home") as gateway:
+        await gateway.url()
+        where = ("--session", "telegram:-5")
+        code, _out, error = await run_tapeway(environ, "tape", "import", file, *where)
+        assert (code, error) == (0, "")
+        yield environ, folder
+
+
+async def test_a_reader_that_stops_reading_is_no_error(
+    imported: tuple[dict[str, str], Path],
+) -> None:
+    environ, folder = imported
+    a_tape(folder / "long.jsonl", *("long " * 500 for _number in range(300)))
+    await run_tapeway(environ, "tape", "import", str(folder / "long.jsonl"), "--tape", "long")
+    command = f"{sys.executable} -m gateway.cli.main tape export long | head -1"
+    done = await anyio.run_process(command, env=clean_environ(environ), cwd=APART)
+    assert json.loads(done.stdout)["id"] == 1
+    assert b"rror" not in done.stderr
+
+
+async def test_follow_prints_what_comes_and_ends_with_ctrl_c(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path / "home")
+    command = [sys.executable, "-m", "gateway.cli.main", "tape", "follow", ROOM]
+    async with gateway_process(environ, tmp_path / "home") as gateway:
+        async with visit(await gateway.url(), "Alice") as (alice,):
+            await alice.answer(await alice.say("the first"))
+            async with await anyio.open_process(
+                command, env=clean_environ(environ), cwd=APART, stderr=PIPE
+            ) as following:
+                assert following.stdout is not None
+                lines = TextReceiveStream(following.stdout)
+                shown = await lines.receive()
+                while "outbound" not in shown:
+                    shown += await lines.receive()
+                await alice.say("the second")
+                while "the second" not in shown:
+                    shown += await lines.receive()
+                following.send_signal(signal.SIGINT)
+                assert await following.wait() == 130
+                assert following.stderr is not None
+                with pytest.raises(anyio.EndOfStream):
+                    await following.stderr.receive()
+    assert shown.index("the first") < shown.index("the second")

@@ -1,0 +1,228 @@
+"""Images: fetched when a turn takes their message, kept as files, shown or told of."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from threading import Barrier, Thread
+from typing import Any, ClassVar
+
+import anyio
+import pytest
+from PIL import Image
+
+from channels.base import Capability
+from channels.errors import ChannelDown, MediaRefused
+from channels.message import Media
+from gateway.context.image_header import check_image
+from gateway.context.images import SCHEME, _keep, has_images, with_bytes, without_images
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
+from tests.gateways import gateway_of, settled
+
+PIXELS = 1_000_000
+
+
+def image(kind: str = "PNG", size: tuple[int, int] = (2, 3), **more: Any) -> bytes:
+    buffer = BytesIO()
+    Image.new("RGB", size, "red").save(buffer, kind, **more)
+    return buffer.getvalue()
+
+
+def bomb() -> bytes:
+    """A PNG of some bytes that says it is 60000x60000."""
+    header = b"IHDR" + struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + struct.pack(">I", 13)
+        + header
+        + struct.pack(">I", zlib.crc32(header))
+        + struct.pack(">I", 0)
+        + b"IEND"
+        + struct.pack(">I", zlib.crc32(b"IEND"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "suffix"), [("PNG", "png"), ("JPEG", "jpg"), ("WEBP", "webp"), ("GIF", "gif")]
+)
+def test_an_image_is_known_by_its_bytes(kind: str, suffix: str) -> None:
+    assert check_image(image(kind), PIXELS) == suffix
+
+
+def test_a_photo_with_a_second_picture_in_it_is_a_jpeg() -> None:
+    several = image("MPO", save_all=True, append_images=[Image.new("RGB", (2, 3))])
+    assert check_image(several, PIXELS) == "jpg"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"hello", b"<svg/>", image()[:40], image("TIFF"), image("BMP")]
+)
+def test_what_is_no_image_is_refused(data: bytes) -> None:
+    with pytest.raises(MediaRefused, match="no image that I can read"):
+        check_image(data, PIXELS)
+
+
+def test_an_image_that_claims_too_many_pixels_is_refused_before_it_is_unpacked() -> None:
+    with pytest.raises(MediaRefused, match="too many pixels \\(60000x60000\\)"):
+        check_image(bomb(), 40_000_000)
+    assert check_image(image(size=(10, 10)), 100) == "png"
+    with pytest.raises(MediaRefused):
+        check_image(image(size=(10, 10)), 99)
+
+
+def test_one_image_kept_by_many_at_once_is_kept_once(tmp_path: Path) -> None:
+    failed: list[Exception] = []
+    barrier = Barrier(16)
+
+    def keep(number: int) -> None:
+        barrier.wait()
+        try:
+            _keep(tmp_path / "media", f"{number}.png", b"x" * 100_000)
+        except Exception as cause:
+            failed.append(cause)
+
+    for number in range(10):
+        threads = [Thread(target=keep, args=(number,)) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failed == []
+    assert sorted(path.name for path in (tmp_path / "media").iterdir()) == sorted(
+        f"{number}.png" for number in range(10)
+    )
+
+
+def pictured(*urls: str) -> dict[str, Any]:
+    parts = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    return {"role": "user", "content": [{"type": "text", "text": "look"}, *parts]}
+
+
+def test_references_become_bytes_just_before_the_call(tmp_path: Path) -> None:
+    (tmp_path / "media").mkdir()
+    (tmp_path / "media" / "a.png").write_bytes(b"png")
+    plain = {"role": "user", "content": "hi"}
+    data = base64.b64encode(b"png").decode()
+    shown = with_bytes([plain, pictured(f"{SCHEME}a.png", "https://x/y.jpg")], tmp_path)
+    assert shown == [plain, pictured(f"data:image/png;base64,{data}", "https://x/y.jpg")]
+    assert has_images(shown)
+    assert not has_images([plain])
+
+
+@pytest.mark.parametrize("name", ["gone.png", "../secret.png"])
+def test_an_image_that_is_not_among_the_kept_ones_is_told_of(tmp_path: Path, name: str) -> None:
+    (tmp_path / "media").mkdir()
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    (told,) = with_bytes([pictured(SCHEME + name)], tmp_path)
+    assert told["content"] == "look\n[an image that you cannot see]"
+
+
+def test_a_model_that_cannot_see_is_told_of_images() -> None:
+    (told,) = without_images([pictured(f"{SCHEME}a.png")])
+    assert told == {"role": "user", "content": "look\n[an image that you cannot see]"}
+
+
+class MediaChannel(PlainChannel):
+    """A platform that gives files out."""
+
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({"media"})
+
+    def __init__(self, files: dict[str, Callable[[], bytes]]) -> None:
+        super().__init__()
+        self.files = files
+
+    async def fetch(self, media: Media, most: int) -> bytes:
+        if media.file == "slow":
+            await anyio.sleep_forever()
+        return self.files[media.file]()
+
+
+def down() -> bytes:
+    raise ChannelDown("away")
+
+
+def refused() -> bytes:
+    raise MediaRefused("Telegram does not give it out")
+
+
+def broken() -> bytes:
+    raise ValueError("a bug")
+
+
+async def seen(tmp_path: Path, *files: str, **more: str) -> Any:
+    """Ask about some files; returns what the model was shown of the question."""
+    found = {
+        "red": image, "down": down, "refused": refused, "broken": broken,
+        "bomb": bomb, "large": lambda: b"x" * 2_000,
+    }  # fmt: skip
+    channel = MediaChannel(found)
+    media = tuple(Media("image", "photo", file=name) for name in files)
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open", **more) as gateway,
+    ):
+        await channel.host.accept([replace(MESSAGE, media=media)])
+        await settled(gateway, "plain:-100")
+        assert len(channel.posts) == 1
+    return server.requests[0].body["messages"][-1]["content"]
+
+
+@pytest.mark.anyio
+async def test_e8_an_image_reaches_a_model_that_can_see_and_is_kept(tmp_path: Path) -> None:
+    text, picture = await seen(tmp_path, "red")
+    assert "> a secret question\n[photo]" in text["text"]
+    data = base64.b64encode(image()).decode()
+    assert picture["image_url"]["url"] == f"data:image/png;base64,{data}"
+    kept = tmp_path / "media" / f"{hashlib.sha256(image()).hexdigest()}.png"
+    assert kept.read_bytes() == image()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        ("bomb", "it has too many pixels (60000x60000)"),
+        ("down", "it could not be fetched"),
+        ("broken", "it could not be fetched"),
+        ("refused", "Telegram does not give it out"),
+        ("large", "it is larger than it was said to be"),
+        ("slow", "it did not come within 0.05 s"),
+    ],
+)
+async def test_e8_an_image_that_cannot_be_shown_is_told_of_with_the_reason(
+    tmp_path: Path, file: str, told: str
+) -> None:
+    content = await seen(tmp_path, file, MEDIA__SECONDS="0.05", MEDIA__BYTES="1000")
+    assert f"[this photo cannot be shown: {told}]" in content
+
+
+@pytest.mark.anyio
+async def test_of_many_images_the_last_few_are_shown(tmp_path: Path) -> None:
+    content = await seen(tmp_path, *["down"] * 3, *["red"] * 4)
+    assert [part["type"] for part in content] == ["text", *["image_url"] * 4]
+    assert "cannot be shown" not in content[0]["text"]
+
+
+@pytest.mark.anyio
+async def test_images_can_be_switched_off(tmp_path: Path) -> None:
+    assert isinstance(await seen(tmp_path, "red", MEDIA__IMAGES="false"), str)
+    assert not (tmp_path / "media").exists()
+
+
+@pytest.mark.anyio
+async def test_a_channel_that_gives_nothing_out_is_told_of(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
+    ):
+        await channel.host.accept([replace(MESSAGE, media=(Media("image", "photo", file="f"),))])
+        await settled(gateway, "plain:-100")
+    assert "its channel is not there" in str(server.requests[0].body["messages"][-1])

@@ -1,0 +1,163 @@
+"""What is remembered of a room, and read from its tape where it is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from channels.message import Author, InboundMessage
+from gateway.app import Gateway
+from gateway.context.room_memory import (
+    LEAST,
+    LOOK_EVERY,
+    MOST_REMEMBERED,
+    RoomMemories,
+    RoomMemory,
+    said_of,
+)
+from tape.linking import LaneLink, Linker, Utterance
+from tape.linking.room import WINDOW
+from tape.linking.utterance import AGENT
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
+from tests.gateways import gateway_of, settled
+
+pytestmark = pytest.mark.anyio
+
+CHAT = replace(MESSAGE, addressed=False, why="said to the group")
+SESSION = "plain:-100"
+
+
+def says(number: int, who: str, text: str, **more: object) -> InboundMessage:
+    """Return a message of a group, a minute after the one before."""
+    ids = {"ext_id": f"-100/{number}", "message_id": str(number)}
+    date = f"2026-01-01T{number // 60:02}:{number % 60:02}:00.000000Z"
+    sender = Author(who, f"Name{who} Last", handle=f"handle{who}")
+    said = replace(CHAT, **ids, sender=sender, text=text, date=date)  # type: ignore[arg-type]
+    return replace(said, **more)  # type: ignore[arg-type]
+
+
+async def hear(gateway: Gateway, channel: PlainChannel, *said: InboundMessage) -> list[str]:
+    """Let a group say something; returns the lanes of all that it said so far."""
+    await channel.host.accept(list(said))
+    entries = await settled(gateway, SESSION)
+    return [entry.meta["lane"] for entry in entries if "inbox" in entry.meta]
+
+
+def room_of(gateway: Gateway) -> str:
+    return gateway.services.tapes.session_tape(SESSION).name
+
+
+async def test_a_room_that_was_forgotten_is_read_again_as_it_was(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
+        await hear(
+            gateway,
+            channel,
+            says(1, "1", "has anybody seen the red kettle?"),
+            says(2, "2", "how do I mount a disk?", mentions=("@handle1",)),
+            says(3, "3", "handle1: it is in the kitchen"),
+            says(4, "1", "and now?", addressed=True),
+            says(5, "2", ",help", addressed=True),
+        )
+        rooms = gateway.dispatcher.rooms
+        kept = await rooms.of(room_of(gateway))
+        rooms.forget([room_of(gateway)])
+        again = await rooms.of(room_of(gateway))
+        assert again is not kept
+
+        def told(room: RoomMemory) -> list[tuple[object, ...]]:
+            heard = room.room.heard
+            return [(h.key.split(":")[0], h.author, h.lane, h.parent, h.mentions) for h in heard]
+
+        assert told(again) == told(kept)
+        assert set(kept.entries.items()) <= set(again.entries.items())
+        assert (again.alone, again.filling) == (kept.alone, kept.filling)
+        next_one = says(6, "3", "who put it there?")
+        links = [
+            room.link(said_of(next_one, 0, room.people(next_one)), None) for room in (kept, again)
+        ]
+    assert links[0] == links[1]
+    assert [heard.author for heard in kept.room.heard] == ["1", "2", "3", "1", AGENT]
+
+
+async def test_people_are_known_by_mention_by_handle_and_by_the_name_that_a_text_begins_with(
+    tmp_path: Path,
+) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
+        await hear(gateway, channel, says(1, "1", "hello"), says(2, "2", "hello"))
+        room = await gateway.dispatcher.rooms.of(room_of(gateway))
+
+        def people(text: str, **more: object) -> tuple[str, ...]:
+            return room.people(says(3, "3", text, **more))
+
+        assert people("so", mentions=("@HANDLE1",)) == ("1",)
+        assert people("so", mentions=("2", "@99")) == ("2", "99")
+        assert people("Name2, look") == ("2",)
+        assert people("look, Name2") == ()
+        assert people("what now?", addressed=True) == (AGENT,)
+        assert room.people(says(3, "2", "Name2 is me")) == ()
+
+
+def heard(number: int, who: str, lane: str) -> tuple[Utterance, LaneLink]:
+    return Utterance(str(number), number * 60.0, who, who, "words"), LaneLink(lane, None, "")
+
+
+def test_one_conversation_fills_a_room_until_others_take_a_fifth_of_it() -> None:
+    room = RoomMemory(Linker())
+    for number in range(50):
+        room.hear(*heard(number, str(number % 3), "a"))
+    assert room.whole("49")
+    switches: list[bool] = []
+    for number in range(50, 120):
+        room.hear(*heard(number, str(number % 3), "b" if number % 2 else "a"))
+        switches.append(room.filling == "a")
+    assert switches == sorted(switches, reverse=True)
+    assert switches.index(False) == 19
+
+
+def test_a_room_of_one_person_is_one_conversation() -> None:
+    room = RoomMemory(Linker())
+    for number in range(20):
+        room.hear(*heard(number, "1", f"lane {number}"))
+    assert room.whole("19")
+    room.hear(*heard(21, "2", "other"))
+    assert not room.whole("21")
+
+
+def test_a_conversation_beside_the_one_that_fills_the_room_is_shown_by_itself() -> None:
+    room = RoomMemory(Linker())
+    room.hear(*heard(1, "1", "b"))
+    for number in range(2, 40):
+        room.hear(*heard(number, str(number % 3), "a"))
+    assert room.whole("39")
+    assert not room.whole("1")
+
+
+async def test_rooms_are_remembered_up_to_a_bound_also_when_they_grow(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        rooms = RoomMemories(gateway.services.tapes, Linker())
+        first = await rooms.of("first")
+        names = [f"tape {number}" for number in range(2 * MOST_REMEMBERED // WINDOW)]
+        made = [await rooms.of(name) for name in names]
+        for message in range(WINDOW):
+            for room in made:
+                room.hear(*heard(message, "1", "a"), message)
+        for _ in range(LOOK_EVERY):
+            await rooms.of(names[-1])
+        assert await rooms.of(names[-1]) is made[-1]
+        assert await rooms.of("first") is not first
+        assert await rooms.of(names[0]) is not made[0]
+
+
+async def test_the_rooms_of_chats_where_nothing_is_said_are_not_kept_for_ever(
+    tmp_path: Path,
+) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        rooms = RoomMemories(gateway.services.tapes, Linker())
+        first = await rooms.of("first")
+        for number in range(MOST_REMEMBERED // LEAST + LOOK_EVERY):
+            await rooms.of(f"tape {number}")
+        assert await rooms.of("first") is not first

@@ -1,0 +1,267 @@
+"""Delivery to a platform that can edit and has no idempotence of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+import anyio
+import pytest
+
+from channels.base import Capability, Channel, Traits
+from channels.draft import DraftReference
+from channels.errors import ChannelUnfit, SendAmbiguous, SendDelayed, SendRefused
+from channels.message import Author, InboundMessage, OutboundMessage, Receipt
+from gateway.app import Gateway
+from gateway.delivery.sender import RESENT
+from tests.fakes.openai.script import Failure, Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.intake.test_access import Brings
+from tests.gateways import gateway_of, names, settled
+
+pytestmark = pytest.mark.anyio
+
+QUESTION = InboundMessage(
+    channel="editing",
+    chat_id="1",
+    ext_id="1/1",
+    message_id="1",
+    sender=Author("7", "Alice"),
+    text="what is it?",
+    date="2026-01-01T00:00:00+00:00",
+    addressed=True,
+    why="private chat",
+    owner=True,
+)
+
+Fault = Callable[[], Exception | None]
+
+
+class Platform:
+    """What the people of the platform see: its messages by id; survives the gateway."""
+
+    def __init__(self) -> None:
+        self.messages: dict[str, str] = {}
+        self.changed = anyio.Event()
+
+    def put(self, message_id: str | None, text: str) -> str:
+        message_id = message_id or f"m{len(self.messages) + 1}"
+        self.messages[message_id] = text
+        self.changed.set()
+        self.changed = anyio.Event()
+        return message_id
+
+    async def shows(self, text: str) -> None:
+        while text not in self.messages.values():
+            await self.changed.wait()
+
+
+class EditingChannel(Channel):
+    """Posts and edits; `faults` are raised by the next finals, after the platform has them."""
+
+    name: ClassVar[str] = "editing"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({"edit"})
+    traits: Traits = Traits(edit_interval=0.0)
+
+    def __init__(self, platform: Platform, *, streams: bool = True) -> None:
+        super().__init__()
+        if not streams:
+            self.capabilities = frozenset()  # type: ignore[misc]
+        self.platform = platform
+        self.before: list[Exception] = []
+        self.after: list[Exception] = []
+        self.hang = False
+        self.slow: anyio.Event | None = None
+        self.showing = anyio.Event()
+
+    async def run(self) -> None:
+        self.host.ready()
+        await anyio.sleep_forever()
+
+    async def stop(self) -> None:
+        """The task is cancelled with the gateway."""
+
+    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
+        self.showing.set()
+        if self.slow is not None:
+            await self.slow.wait()
+        return self.platform.put(place.platform_id, text)
+
+    async def deliver(self, message: OutboundMessage) -> list[Receipt]:
+        if self.before:
+            raise self.before.pop(0)
+        receipt = Receipt(self.platform.put(message.edits, message.text))
+        if self.hang:
+            await anyio.sleep_forever()
+        if self.after:
+            raise self.after.pop(0)
+        return [receipt]
+
+
+async def ask(gateway: Gateway, channel: EditingChannel, **change: str) -> list[str]:
+    await channel.host.accept([replace(QUESTION, **change)])  # type: ignore[arg-type]
+    await gateway.dispatcher.intake.taken_in()
+    return names(await settled(gateway, "editing:1"))
+
+
+async def test_d5_a_draft_becomes_the_answer_in_its_own_place(tmp_path: Path) -> None:
+    platform = Platform()
+    channel = EditingChannel(platform)
+    gate = asyncio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel)) as gateway,
+    ):
+        server.enqueue(Text(("half ", "whole"), gate=gate))
+        await channel.host.accept([QUESTION])
+        await platform.shows("half ")
+        gate.set()
+        await platform.shows("half whole")
+        await settled(gateway, "editing:1")
+    assert platform.messages == {"m1": "half whole"}
+
+
+async def test_d1_the_place_of_a_draft_survives_the_process(tmp_path: Path) -> None:
+    platform = Platform()
+    async with FakeOpenAI() as server:
+        server.enqueue(Text(("half ", "whole"), gate=asyncio.Event()))
+        first = EditingChannel(platform)
+        async with gateway_of(tmp_path, server, Brings(first)) as gateway:
+            await first.host.accept([QUESTION])
+            await platform.shows("half ")
+            store = gateway.services.store
+            while not any(  # noqa: ASYNC110 - a row of the database has no event
+                row["platform_id"] for row in await store.select("ledger.open_outbox", {})
+            ):
+                await anyio.sleep(0.005)
+        async with gateway_of(tmp_path, server, Brings(EditingChannel(platform))) as gateway:
+            await gateway.dispatcher.intake.taken_in()
+            await settled(gateway, "editing:1")
+    assert list(platform.messages) == ["m1"]
+    assert platform.messages["m1"].endswith("what is it?")
+
+
+async def test_an_error_s_sentence_takes_the_place_of_the_draft(tmp_path: Path) -> None:
+    platform = Platform()
+    channel = EditingChannel(platform)
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel)) as gateway,
+    ):
+        server.enqueue(Failure(500, "boom", None, "server_error"))
+        await ask(gateway, channel)
+    assert list(platform.messages) == ["m1"]
+    assert "having trouble" in platform.messages["m1"]
+
+
+@pytest.mark.parametrize("policy", ["resend", "hold"])
+async def test_a_send_of_which_nobody_knows_follows_the_setting(
+    tmp_path: Path, policy: str
+) -> None:
+    platform = Platform()
+    channel = EditingChannel(platform)
+    channel.after = [SendAmbiguous("no answer was read")]
+    async with gateway_of(tmp_path, None, Brings(channel), DELIVERY__AMBIGUOUS=policy) as gateway:
+        told = await ask(gateway, channel, text=",help")
+    texts = list(platform.messages.values())
+    if policy == "resend":
+        assert texts[1] == RESENT + texts[0]
+        assert "send.receipt" in told
+    else:
+        assert len(texts) == 1
+        assert "send.ambiguous" in told
+
+
+async def test_d1_a_send_cut_off_with_the_process_is_made_again_marked(tmp_path: Path) -> None:
+    platform = Platform()
+    first = EditingChannel(platform)
+    first.hang = True
+    async with gateway_of(tmp_path, None, Brings(first)):
+        await first.host.accept([replace(QUESTION, text=",help")])
+        while not platform.messages:
+            await platform.changed.wait()
+    async with gateway_of(tmp_path, None, Brings(EditingChannel(platform))) as gateway:
+        await settled(gateway, "editing:1")
+    texts = list(platform.messages.values())
+    assert texts == [texts[0], RESENT + texts[0]]
+
+
+async def test_d3_a_platform_that_says_later_gets_it_later_once(tmp_path: Path) -> None:
+    platform = Platform()
+    channel = EditingChannel(platform)
+    channel.before = [SendDelayed(0.01), SendDelayed(0.01)]
+    async with gateway_of(tmp_path, None, Brings(channel)) as gateway:
+        await ask(gateway, channel, text=",help")
+    assert len(platform.messages) == 1
+
+
+async def test_d6_a_permanent_refusal_is_recorded_and_stops_nothing(tmp_path: Path) -> None:
+    platform = Platform()
+    channel = EditingChannel(platform)
+    channel.before = [SendRefused("kicked from the chat")]
+    async with gateway_of(tmp_path, None, Brings(channel)) as gateway:
+        told = await ask(gateway, channel, text=",help")
+        assert "send.dead" in told
+        assert platform.messages == {}
+        await ask(gateway, channel, text=",help", ext_id="1/2", message_id="2")
+    assert len(platform.messages) == 1
+
+
+async def test_a_stopped_turn_s_notice_takes_the_place_of_a_draft_that_is_being_posted(
+    tmp_path: Path,
+) -> None:
+    platform = Platform()
+    channel = EditingChannel(platform)
+    channel.slow = anyio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel)) as gateway,
+    ):
+        server.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
+        await channel.host.accept([QUESTION])
+        await channel.showing.wait()
+        await channel.host.accept([replace(QUESTION, text=",stop", ext_id="1/2", message_id="2")])
+        await gateway.dispatcher.intake.taken_in()
+        channel.slow.set()
+        await settled(gateway, "editing:1")
+    assert platform.messages == {"m1": "Stopped."}
+
+
+@pytest.mark.parametrize("policy", ["resend", "hold"])
+async def test_f4_an_answer_that_a_revoked_token_could_not_send_is_kept_for_a_good_one(
+    tmp_path: Path, policy: str
+) -> None:
+    platform = Platform()
+    channel = EditingChannel(platform)
+    channel.before = [ChannelUnfit("a new token, please")]
+    more = {"DELIVERY__AMBIGUOUS": policy}
+    async with gateway_of(tmp_path, None, Brings(channel), **more) as gateway:
+        await ask(gateway, channel, text=",help")
+    assert platform.messages == {}
+    async with gateway_of(tmp_path, None, Brings(EditingChannel(platform)), **more) as gateway:
+        told = names(await settled(gateway, "editing:1"))
+    (text,) = platform.messages.values()
+    assert not text.startswith(RESENT)
+    assert "send.receipt" in told
+
+
+async def test_d1_a_send_of_unknown_outcome_is_marked_also_after_it_was_asked_to_wait(
+    tmp_path: Path,
+) -> None:
+    platform = Platform()
+    async with FakeOpenAI() as server:
+        server.enqueue(Text(("whole",)))
+        first = EditingChannel(platform, streams=False)
+        first.after = [SendAmbiguous("no answer came")]
+        async with gateway_of(tmp_path, server, Brings(first)) as gateway:
+            await first.host.accept([QUESTION])
+            await platform.shows("whole")
+            first.before = [SendDelayed(60)]
+            while first.before:  # noqa: ASYNC110 - a fault that is used up has no event
+                await anyio.sleep(0.005)
+        async with gateway_of(tmp_path, server, Brings(EditingChannel(platform))) as gateway:
+            await gateway.dispatcher.idle()
+    assert list(platform.messages.values()) == ["whole", f"{RESENT}whole"]

@@ -1,0 +1,182 @@
+"""Explaining: what has no platform of its own to be tested on (see the contract's line H1)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.app import Gateway
+from gateway.context.replay import prompts_of
+from gateway.explain.explainer import Explainer
+from gateway.explain.read_only import read_only
+from gateway.explain.report import Report
+from tape.entry import event, message
+from tape.errors import TapeError
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform, ask
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
+from tests.gateways import gateway_of, settled, tape_of
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def asked_once(home: Path) -> AsyncIterator[tuple[Gateway, EditingChannel]]:
+    """Run a gateway that has answered one question."""
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server, gateway_of(home, server, Brings(channel)) as gateway:
+        server.enqueue(Text(("he", "llo")))
+        await ask(gateway, channel)
+        yield gateway, channel
+
+
+async def explained(gateway: Gateway, asked: str) -> Report:
+    return await Explainer(gateway.services.store, gateway.services.settings).explain(asked)
+
+
+def told(story: Report, about: str) -> list[str]:
+    return [line.says for line in story.lines if line.about == about]
+
+
+async def test_an_entry_of_a_tape_leads_to_its_message_or_its_turn(tmp_path: Path) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        tape = tape_of(gateway, "editing:1")
+        for entry in await tape.read():
+            story = await explained(gateway, f"{tape.name}#{entry.id}")
+            assert story.head, entry
+            of_none = "of no message and of no turn" in story.head
+            assert of_none == ("inbox" not in entry.meta and "turn" not in entry.meta)
+
+
+async def test_an_entry_of_nobody_is_shown_itself(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        (entry,) = await tape_of(gateway, "x:1").append(message("user", "imported\x1b[2J"))
+        story = await explained(gateway, f"{tape_of(gateway, 'x:1').name}#{entry.id}")
+        assert told(story, "entry") == ['message: "imported\x1b[2J"']
+        assert "has no entry 99" in (await explained(gateway, "x:1#99")).missing
+
+
+async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
+    async with asked_once(tmp_path) as (gateway, channel):
+        gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
+        await channel.host.accept([gone])
+        await gateway.dispatcher.idle()
+        story = await explained(gateway, "in-2")
+        assert story.head.startswith("in-1 is a message 1")
+        assert told(story, "changed") == ["deleted by its platform"]
+
+
+@pytest.mark.parametrize(
+    ("link", "says"),
+    [
+        ({"parent": "7", "why": "reply"}, "; it goes on from message 7 (reply)"),
+        (
+            {"parent": "turn:t-1", "why": "model 0.91", "to": ["agent", "12"]},
+            "; it goes on from the answer of the turn t-1 (model 0.91), said to the agent, 12",
+        ),
+        ({"why": "new 0.70"}, "; it begins a conversation (new 0.70)"),
+        ({"why": "said at once with others"}, " (said at once with others)"),
+    ],
+)
+async def test_a_linker_s_parent_and_its_reason_are_told(
+    link: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        number = "7" if "new" in link["why"] else "8"
+        meta = {"inbox": 1, "lane": "said:7", "message_id": number, "link": link}
+        (entry,) = await tape_of(gateway, "editing:1").append(message("user", "x", **meta))
+        reads = gateway.services.store
+        row = (await reads.select("ledger.inbox_row", {"id": 1}))[0]
+        assert row["entry_id"] != entry.id
+        explainer = Explainer(_Other(gateway, entry.id), gateway.services.settings)
+        story = await explainer.explain("in-1")
+        assert told(story, "lane") == [f"entry {entry.id} in the lane said:7{says}"]
+
+
+@pytest.mark.parametrize(
+    ("why", "mentions", "says"),
+    [
+        ("mention", ("@our_bot",), "the agent"),
+        ("mention", ("@our_bot", "@99"), "the agent, our_bot, 99"),
+        ("reply", ("@99",), "the agent, 99"),
+        ("reply", (), "the agent"),
+    ],
+)
+async def test_the_agent_is_called_the_agent_where_only_it_is_mentioned(
+    why: str, mentions: tuple[str, ...], says: str, tmp_path: Path
+) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
+        await channel.host.accept([replace(MESSAGE, why=why, mentions=mentions)])
+        await settled(gateway, "plain:-100")
+        (lane,) = told(await explained(gateway, "in-1"), "lane")
+    assert lane.endswith(f", said to {says}")
+
+
+class _Other:
+    """A store whose first message stands at another entry."""
+
+    def __init__(self, gateway: Gateway, entry: int) -> None:
+        self._store = gateway.services.store
+        self._entry = entry
+        self.query = self._store.query
+
+    async def select(self, statement, values):  # type: ignore[no-untyped-def]
+        rows = await self._store.select(statement, values)
+        return [{**row, "entry_id": self._entry} if "entry_id" in row else row for row in rows]
+
+
+async def test_an_event_that_is_not_known_is_told_as_it_is(tmp_path: Path) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        tape = tape_of(gateway, "editing:1")
+        turn = next(entry.meta["turn"] for entry in await tape.read() if "turn" in entry.meta)
+        await tape.append(event("plugin.did", {"what": "x" * 5000}, turn=turn))
+        (line,) = told(await explained(gateway, turn), "event")
+        assert line.startswith('plugin.did {"what":"xxx')
+        assert len(line) < 400
+
+
+async def test_a_hint_is_told_as_what_is_shown_and_prompts_can_be_built_again(
+    tmp_path: Path,
+) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        tape = tape_of(gateway, "editing:1")
+        turn = next(entry.meta["turn"] for entry in await tape.read() if "turn" in entry.meta)
+        again = event("turn.retake", {"turn": turn, "takes": [3], "steered": True}, turn=turn)
+        await tape.append(
+            message("user", "set an anchor", hint="handoff.suggest", turn=turn), again
+        )
+        story = await explained(gateway, turn)
+        *_rest, hint, steered, last = told(story, "view")
+        assert hint == 'from here on it also shows a hint of the gateway: "set an anchor"'
+        assert steered == "it takes entry 3, said while it ran"
+        command = f"tapeway tape show {tape.name} --view {turn}"
+        assert last == f"its prompts again, byte for byte: {command}"
+        assert "set an anchor" not in "".join(told(story, "said"))
+        assert [shown.exact for shown in await prompts_of(tape, turn)] == [True]
+
+
+async def test_a_database_is_read_without_a_gateway_and_beside_one(tmp_path: Path) -> None:
+    async with asked_once(tmp_path) as (gateway, _channel):
+        beside = await explained(gateway, "in-1")
+        settings = gateway.services.settings
+        with read_only(tmp_path / "tapeway.db") as reads:
+            assert await Explainer(reads, settings).explain("in-1") == beside
+    with read_only(tmp_path / "tapeway.db") as reads:
+        again = await Explainer(reads, settings).explain("in-1")
+    assert told(again, "outcome") == told(beside, "outcome")
+
+
+async def test_what_is_no_database_of_ours_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("not a database, and longer than a header" * 10)
+    for name in ("text.db", "missing.db"):
+        with pytest.raises(TapeError, match="cannot be read"):
+            with read_only(tmp_path / name):
+                pass
+    assert not (tmp_path / "missing.db").exists()

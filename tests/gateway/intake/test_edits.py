@@ -1,0 +1,175 @@
+"""Edits, as the tape and the ledger tell them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from channels.message import InboundMessage, Quote
+from gateway.app import Gateway
+from gateway.explain.explainer import Explainer
+from gateway.explain.report import Report
+from tape.entry import Entry
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
+from tests.gateways import gateway_of, names, settled
+
+pytestmark = pytest.mark.anyio
+
+ASIDE = replace(MESSAGE, addressed=False, why="said to the group", text="at four")
+
+
+def edit(text: str, of: InboundMessage = MESSAGE) -> InboundMessage:
+    return replace(
+        of, kind="edit", ext_id=f"{of.ext_id}/edit/{text}", text=text, addressed=False, why=""
+    )
+
+
+async def after(gateway: Gateway, channel: PlainChannel, *said: InboundMessage) -> list[Entry]:
+    for message in said:
+        await channel.host.accept([message])
+        await settled(gateway, "plain:-100")
+    return await settled(gateway, "plain:-100")
+
+
+def edits(entries: list[Entry]) -> list[str]:
+    return [one.payload["data"]["text"] for one in entries if one.name == "message.edit"]
+
+
+@pytest.mark.parametrize("mode", ["paired", "open"])
+async def test_an_edit_of_what_nobody_knows_or_was_refused_tells_nothing(
+    tmp_path: Path, mode: str
+) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE=mode) as gateway:
+        unknown = edit("unknown secret", replace(ASIDE, message_id="99", ext_id="-100/99"))
+        said = [unknown] if mode == "open" else [MESSAGE, unknown, edit("a secret edit")]
+        entries = await after(gateway, channel, *said)
+    assert edits(entries) == []
+    assert "secret" not in str([entry.payload for entry in entries])
+
+
+async def explained(gateway: Gateway, message_id: str) -> Report:
+    return await Explainer(gateway.services.store, gateway.services.settings).explain(message_id)
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "says"),
+    [
+        ("paired", "refused", "not let in: neither the chat nor the person is on the allowlist"),
+        ("open", "taped", "not decided yet, or it never came to a tape"),
+    ],
+)
+async def test_an_edit_of_what_nobody_knows_is_explained_without_its_words(
+    tmp_path: Path, mode: str, status: str, says: str
+) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE=mode) as gateway:
+        await after(gateway, channel, replace(edit("a secret"), ext_id="-100/1:e"))
+        story = await explained(gateway, MESSAGE.message_id)
+        by_row = await explained(gateway, "in-1")
+    assert "secret" not in f"{story.to_json()} {by_row.to_json()}"
+    assert [line.says for line in story.lines if line.about == "access"] == [says]
+    assert [line.data for line in story.lines if line.about == "outcome"] == [{"status": status}]
+
+
+@pytest.mark.parametrize("mode", ["paired", "open"])
+async def test_the_words_of_what_is_on_no_tape_are_not_among_the_options(
+    tmp_path: Path, mode: str
+) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE=mode) as gateway:
+        other = replace(edit("a secret"), chat_id="-200", ext_id="-200/1:e")
+        await after(gateway, channel, replace(other, chat_id="-300", ext_id="-300/1:e"), other)
+        story = await explained(gateway, MESSAGE.message_id)
+    assert len(story.options) == 2
+    assert "secret" not in str(story.to_json())
+
+
+async def test_an_edit_that_changes_no_word_tells_nothing(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
+        entries = await after(gateway, channel, ASIDE, edit("at four", ASIDE))
+    assert edits(entries) == []
+
+
+async def test_a4_what_was_said_to_the_group_is_read_as_it_is_when_it_is_taken(
+    tmp_path: Path,
+) -> None:
+    channel = PlainChannel()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
+    ):
+        question = replace(MESSAGE, ext_id="-100/2", message_id="2", text="when?")
+        entries = await after(gateway, channel, ASIDE, edit("at five", ASIDE), question)
+        assert edits(entries) == ["at five"]
+    (request,) = server.requests
+    assert "at five" in str(request.body)
+    assert "at four" not in str(request.body)
+    assert "edited" not in str(request.body["messages"][1:])
+
+
+async def test_a4_an_edit_that_mentions_the_agent_starts_no_turn(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
+    ):
+        asking = replace(edit("@bot when?", ASIDE), addressed=True, why="mention")
+        entries = await after(gateway, channel, ASIDE, asking)
+    assert server.requests == []
+    assert "turn.start" not in names(entries)
+    assert channel.posts == []
+
+
+async def test_a4_a_question_that_waits_behind_a_turn_is_asked_as_it_reads_then(
+    tmp_path: Path,
+) -> None:
+    channel = PlainChannel()
+    gate = asyncio.Event()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
+    ):
+        server.enqueue(Text(("one",), gate=gate))
+        second = replace(MESSAGE, ext_id="-100/2", message_id="2", text="sceond")
+        await channel.host.accept([MESSAGE])
+        await server.wait_for_requests(1)
+        await channel.host.accept([second])
+        await channel.host.accept([edit("second", second)])
+        await gateway.dispatcher.intake.taken_in()
+        gate.set()
+        await settled(gateway, "plain:-100")
+    last = server.requests[-1].body["messages"][-1]["content"]
+    assert "> second" in last
+    assert "sceond" not in last
+
+
+async def test_a4_the_edit_survives_a_restart_before_its_turn(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    more = {"ACCESS__MODE": "open"}
+    async with FakeOpenAI() as server:
+        async with gateway_of(
+            tmp_path, server, Brings(channel), BUFFER__DEBOUNCE="60", BUFFER__LONGEST="60", **more
+        ) as gateway:
+            await channel.host.accept([replace(MESSAGE, text="frist")])
+            await channel.host.accept([edit("first")])
+            await gateway.dispatcher.intake.taken_in()
+        assert server.requests == []
+        async with gateway_of(tmp_path, server, Brings(PlainChannel()), **more) as gateway:
+            await settled(gateway, "plain:-100")
+    assert "> first" in server.requests[0].body["messages"][-1]["content"]
+
+
+async def test_an_edited_reply_still_tells_what_it_replies_to(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
+        said = replace(ASIDE, reply_to="77", quote=Quote("Bob", "8", "go?"))
+        entries = await after(gateway, channel, said, edit("yes", said))
+    (told,) = [one.payload["data"] for one in entries if one.name == "message.edit"]
+    assert '[in reply to Bob (id 8): "go?"]\n> yes' in told["content"]

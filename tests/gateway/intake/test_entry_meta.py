@@ -1,0 +1,105 @@
+"""What intake writes down of a message, and what it takes out of it first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channels.message import Author, InboundMessage, Media, Quote
+from gateway.intake.entry_meta import clean, cleaned, is_command, meta_of, refusal_event
+from gateway.storage.ledger.rows import InboxRow
+from tape.entry import dump
+from tests.gateway.intake.test_access import MESSAGE
+
+ANY_TEXT = st.text(st.characters(exclude_categories=[]), max_size=20)
+
+
+def row_of(message: InboundMessage) -> InboxRow:
+    return InboxRow(3, "plain", None, None, None, None, "accepted", 0, message)
+
+
+def test_meta_holds_the_ids_and_what_was_decided_and_nothing_empty() -> None:
+    assert meta_of(row_of(MESSAGE), "person:7") == {
+        "inbox": 3,
+        "author": "7",
+        "name": "123456789",
+        "text": "a secret question",
+        "channel": "plain",
+        "chat": "-100",
+        "message_id": "1",
+        "said_at": "2026-01-01T00:00:00+00:00",
+        "addressed": True,
+        "why": "mention",
+        "lane": "person:7",
+    }
+
+
+def test_meta_has_the_text_also_when_there_is_none_and_names_media() -> None:
+    photo = Media("image", "photo", file="f", size=5)
+    meta = meta_of(row_of(replace(MESSAGE, text="", media=(photo,))), None)
+    assert meta["text"] == ""
+    assert meta["media"] == [{"kind": "image", "label": "photo", "file": "f", "size": 5}]
+    assert "lane" not in meta
+
+
+@pytest.mark.parametrize(
+    ("change", "command"),
+    [
+        ({"text": ",help"}, True),
+        ({"text": " ,help"}, True),
+        ({"text": "help"}, False),
+        ({"text": ",reset", "forwarded": Quote("Bob")}, False),
+    ],
+)
+def test_g2_a_command_is_one_s_own_words(change: dict[str, object], command: bool) -> None:
+    said = replace(MESSAGE, **change)  # type: ignore[arg-type]
+    assert is_command(said) is command
+    assert ("command" in meta_of(row_of(said), None)) is command
+
+
+def test_a_comma_to_nobody_is_no_command() -> None:
+    assert "command" not in meta_of(row_of(replace(MESSAGE, text=",a", addressed=False)), None)
+
+
+def test_b7_who_is_not_let_in_is_told_of_without_a_word_of_the_text() -> None:
+    entry = refusal_event("access.refused", row_of(MESSAGE), "not on the list")
+    assert "secret" not in str((entry.payload, entry.meta))
+    assert entry.payload["data"] == {"author": "7", "why": "not on the list", "inbox": 3}
+
+
+def test_nul_and_lone_surrogates_are_taken_out() -> None:
+    assert clean("a\x00b\ud800c\U0001f600") == "ab?c\U0001f600"
+
+
+@given(text=ANY_TEXT, size=st.integers())
+@settings(deadline=None)
+def test_d7_whatever_a_platform_says_can_be_written_down(text: str, size: int) -> None:
+    media = Media("file", text, text, text, text, size, size, size, size, text)
+    quote = Quote(text, text, text)
+    message = InboundMessage(
+        channel="plain",
+        chat_id=text,
+        ext_id=text,
+        message_id=text,
+        sender=Author(text, text),
+        text=text,
+        date="2026-01-01",
+        chat_title=text,
+        thread_id=text,
+        reply_to=text,
+        mentions=(text,),
+        why=text,
+        alt_id=text,
+        media=(media,),
+        quote=quote,
+        forwarded=quote,
+        joins=text,
+        change=text,
+        to_chat=text,
+    )
+    written = dump(cleaned(message).to_payload())
+    assert "\\u0000" not in written
+    assert 0 <= cleaned(message).media[0].size < 2**53

@@ -1,0 +1,142 @@
+"""Lines that begin with a comma."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.anchors import MOST_RESTED_ON
+from agent.tool import Role
+from gateway.app import Gateway
+from gateway.errors import CommandRefused
+from gateway.pipeline.turn import Question
+from gateway.scheduling.commands import Command, Commands, parse_command
+from tape.entry import message
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.intake.test_access import MESSAGE
+from tests.gateway.intake.test_entry_meta import row_of
+from tests.gateways import gateway_of, settled, tape_of
+from tests.visitor import visit
+
+
+def test_a_line_is_a_name_words_and_pairs() -> None:
+    line = ',tape.search the word query="two words" limit=5'
+    assert parse_command(line) == Command(
+        "tape.search", ("the", "word"), {"query": "two words", "limit": "5"}
+    )
+
+
+@pytest.mark.parametrize(("line", "told"), [(",", ",help"), (',x "open', "quotation mark")])
+def test_a_line_that_cannot_be_read_is_told_why(line: str, told: str) -> None:
+    with pytest.raises(CommandRefused, match=told):
+        parse_command(line)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (",help", ",tape.search query=..."),
+        (",tape.info", '"entries"'),
+        (",tape.search query=deploy", '"hits"'),
+        (",tape.search deploy", '"query": "deploy"'),
+        (",tape.search", "query: Field required"),
+        (",tape.search query=x limit=many", "limit: Input should be a valid integer"),
+        (",tape.serch query=x", "Did you mean `,tape.search`?"),
+        (",stop", "There is nothing to stop."),
+        (",stop everything", "`,stop all`"),
+        (",reset", "From here on I begin afresh."),
+        (",tape.handoff name=task/done summary='it is done'", '"anchor": "task/done"'),
+    ],
+)
+async def test_a_command_is_answered_without_the_model(
+    tmp_path: Path, line: str, told: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        answer = await alice.answer(await alice.say(line))
+        assert server.requests == []
+        await settled(gateway)
+    assert told in answer["text"]
+    assert answer["role"] == "notice"
+
+
+async def _stop(_asked: Question, _everything: bool) -> int:
+    return 0
+
+
+async def _run(
+    gateway: Gateway, line: str, role: Role, kind: str = "group", lane: str | None = "person:7"
+) -> str:
+    """Run a line that somebody says in their lane of a chat."""
+    said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
+    tape = tape_of(gateway, "plain:-100").name
+    asked = Question("plain:-100", tape, lane, role, (row_of(said),))
+    commands = Commands(gateway.services, gateway.dispatcher.builtin.tools, _stop)
+    return await commands.run(asked)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("role", "kind", "lane"),
+    [
+        (Role.STRANGER, "group", "person:7"),
+        (Role.MEMBER, "group", "person:7"),
+        (Role.ADMIN, "group", None),
+        (Role.OWNER, "group", None),
+        (Role.STRANGER, "private", None),
+    ],
+)
+@pytest.mark.parametrize("line", [",handoff done", ",tape.handoff phase:handoff summary=done"])
+async def test_a_group_s_anchor_is_for_everybody_only_where_an_admin_sets_it(
+    tmp_path: Path, role: Role, kind: str, lane: str | None, line: str
+) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        await _run(gateway, line, role, kind)
+        anchor = await tape_of(gateway, "plain:-100").last_anchor()
+    assert anchor is not None
+    assert (anchor.name, anchor.meta.get("lane")) == ("phase:handoff", lane)
+    assert anchor.payload["state"] == {"summary": "done"}
+
+
+@pytest.mark.anyio
+async def test_in_a_group_of_one_lane_only_admins_set_an_anchor(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        told = await _run(gateway, ",handoff done", Role.MEMBER, lane=None)
+        assert await tape_of(gateway, "plain:-100").size() == 0
+    assert told == "Only admins may set an anchor here: it concerns the whole group."
+
+
+@pytest.mark.anyio
+async def test_an_anchor_of_a_person_rests_on_the_newest_and_not_on_the_whole_tape(
+    tmp_path: Path,
+) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        tape = tape_of(gateway, "plain:-100")
+        said = await tape.append(*[message("user", "x", lane="person:8")] * 300)
+        await _run(gateway, ",handoff", Role.OWNER)
+        anchor = await tape.last_anchor()
+    assert anchor is not None
+    rests = [entry.id for entry in said[-MOST_RESTED_ON:]]
+    assert anchor.payload["state"] == {"rests_on": rests}
+
+
+@pytest.mark.anyio
+async def test_a_subagent_is_not_to_be_had_by_a_line(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        assert "a subagent can be had only" in await _run(gateway, ",subagent x", Role.OWNER)
+
+
+@pytest.mark.anyio
+async def test_the_owner_searches_another_chat_from_a_private_one(tmp_path: Path) -> None:
+    line = ",tape.search plum chat=plain:-200"
+    async with gateway_of(tmp_path) as gateway:
+        await tape_of(gateway, "plain:-200").append(message("user", "the plum is ripe"))
+        assert "the plum is ripe" in await _run(gateway, line, Role.OWNER, "private")
+        assert "only the owner" in await _run(gateway, line, Role.ADMIN, "private")
+        assert "only the owner" in await _run(gateway, line, Role.OWNER, "group")

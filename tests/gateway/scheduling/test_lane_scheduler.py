@@ -1,0 +1,256 @@
+"""Lanes: which question runs when, and what stops it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field, replace
+
+import anyio
+import pytest
+
+from agent.turn_log import TurnLog
+from gateway.keyed_queue import Work
+from gateway.pipeline.turn import Question, Turn
+from gateway.scheduling.lane_scheduler import LaneScheduler
+from tape.handle import Tape
+from tape.stores.memory import MemoryStore
+from tests.gateway.scheduling.test_debounce import asked
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class Bench:
+    """Turns that run until they are let go."""
+
+    sessions: LaneScheduler
+    running: list[int] = field(default_factory=list)
+    ended: list[tuple[int, str]] = field(default_factory=list)
+    gates: dict[int, anyio.Event] = field(default_factory=dict)
+    begin: anyio.Event = field(default_factory=anyio.Event)
+
+    async def let_go(self, number: int) -> None:
+        self.gates[number].set()
+        await anyio.wait_all_tasks_blocked()
+
+
+def in_lane(number: int, lane: str | None, author: str = "a", session: str = "s") -> Question:
+    return replace(asked(number, author, session), lane=lane)
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    made: list[Bench] = []
+    store = MemoryStore()
+
+    async def run(one: Question, started: Callable[[Turn], None]) -> None:
+        own = made[0]
+        number = one.rows[0].id
+        await own.begin.wait()
+        tape = Tape(store, one.tape)
+        turn = Turn(f"t{number}", one, tape, TurnLog(tape, f"t{number}", one.lane))
+        own.running.append(number)
+        own.gates[number] = anyio.Event()
+        started(turn)
+        try:
+            await own.gates[number].wait()
+            own.ended.append((number, "done"))
+        except anyio.get_cancelled_exc_class():
+            own.ended.append((number, str((turn.stopped_by or {}).get("why"))))
+            raise
+
+    async with anyio.create_task_group() as group:
+
+        def spawn(_name: str, work: Work) -> None:
+            async def do() -> None:
+                await work()
+
+            group.start_soon(do)
+
+        made.append(Bench(LaneScheduler(run, spawn, most_lanes=2, most_turns=5)))
+        made[0].begin.set()
+        yield made[0]
+        group.cancel_scope.cancel()
+    await store.close()
+
+
+async def test_c2_one_lane_runs_in_order_and_lanes_side_by_side(bench: Bench) -> None:
+    for number, lane in ((1, "x"), (2, "x"), (3, "y")):
+        bench.sessions.submit(in_lane(number, lane))
+    await anyio.wait_all_tasks_blocked()
+    assert sorted(bench.running) == [1, 3]
+    await bench.let_go(1)
+    assert bench.running[-1] == 2
+
+
+async def test_more_lanes_than_may_run_wait_and_none_is_starved(bench: Bench) -> None:
+    for number, lane in ((1, "x"), (2, "y"), (3, "x"), (4, "z")):
+        bench.sessions.submit(in_lane(number, lane))
+    await anyio.wait_all_tasks_blocked()
+    assert sorted(bench.running) == [1, 2]
+    await bench.let_go(1)
+    assert bench.running[-1] == 4
+    await bench.let_go(4)
+    assert bench.running[-1] == 3
+
+
+async def test_sessions_do_not_wait_for_each_other(bench: Bench) -> None:
+    for number in range(5):
+        bench.sessions.submit(in_lane(number, None, session=f"s{number}"))
+    await anyio.wait_all_tasks_blocked()
+    assert sorted(bench.running) == list(range(5))
+
+
+async def test_a_session_with_many_questions_leaves_places_to_the_others(bench: Bench) -> None:
+    for number in range(20):
+        bench.sessions.submit(in_lane(number, f"lane{number}", session=f"busy{number % 4}"))
+    await anyio.wait_all_tasks_blocked()
+    assert len(bench.running) == 5
+    bench.sessions.submit(in_lane(100, None, session="quiet"))
+    for number in list(bench.running):
+        await bench.let_go(number)
+        if 100 in bench.running:
+            break
+    assert bench.running.index(100) <= 5 + 4
+
+
+async def test_places_that_are_free_again_are_filled(bench: Bench) -> None:
+    for number in range(12):
+        bench.sessions.submit(in_lane(number, None, session=f"s{number}"))
+    while len(bench.ended) < 12:
+        await anyio.wait_all_tasks_blocked()
+        assert len(bench.running) - len(bench.ended) <= 5
+        await bench.let_go(bench.running[len(bench.ended)])
+    assert bench.running == list(range(12))
+
+
+async def test_c4_stop_ends_the_turn_and_returns_what_waited(bench: Bench) -> None:
+    for number in (1, 2):
+        bench.sessions.submit(in_lane(number, "x"))
+    bench.sessions.submit(in_lane(3, "y", author="b"))
+    await anyio.wait_all_tasks_blocked()
+    ended, dropped = bench.sessions.stop(
+        "s", lambda one: one.message.sender.id == "a", {"why": "stop"}
+    )
+    await anyio.wait_all_tasks_blocked()
+    assert (ended, [one.rows[0].id for one in dropped]) == (1, [2])
+    assert bench.ended == [(1, "stop")]
+    assert 3 in bench.running
+
+
+async def test_a_turn_that_is_stopped_while_it_begins_ends_once_it_has(bench: Bench) -> None:
+    bench.begin = anyio.Event()
+    bench.sessions.submit(in_lane(1, "x"))
+    await anyio.wait_all_tasks_blocked()
+    assert bench.sessions.stop("s", lambda _one: True, {"why": "stop"}) == (1, [])
+    bench.begin.set()
+    await bench.sessions.idle()
+    assert bench.ended == [(1, "stop")]
+
+
+async def test_interrupt_ends_the_running_turn_and_goes_next(bench: Bench) -> None:
+    bench.sessions.submit(in_lane(1, "x"))
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(in_lane(2, "x"), "interrupt")
+    await anyio.wait_all_tasks_blocked()
+    assert bench.ended == [(1, "interrupted")]
+    assert bench.running == [1, 2]
+
+
+async def test_nobody_s_question_interrupts_the_answer_to_somebody_else(bench: Bench) -> None:
+    bench.begin = anyio.Event()
+    bench.sessions.submit(in_lane(1, "x"))
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(in_lane(2, "x", author="b"), "interrupt")
+    bench.begin.set()
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(in_lane(3, "x", author="b"), "interrupt")
+    await anyio.wait_all_tasks_blocked()
+    assert (bench.running, bench.ended) == ([1], [])
+    assert bench.sessions.waiting("s") == 2
+
+
+async def test_steer_goes_into_the_running_turn_of_the_same_author_only(bench: Bench) -> None:
+    bench.sessions.submit(in_lane(1, "x"))
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(in_lane(2, "x", author="b"), "steer")
+    bench.sessions.submit(in_lane(3, "x"), "steer")
+    assert bench.sessions.waiting("s") == 1
+
+
+async def test_what_was_steered_and_not_taken_runs_next(bench: Bench) -> None:
+    bench.sessions.submit(in_lane(1, "x"))
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(in_lane(2, "x"), "steer")
+    await bench.let_go(1)
+    assert bench.running == [1, 2]
+
+
+async def test_nothing_is_kept_of_a_session_that_is_idle(bench: Bench) -> None:
+    for number in range(6):
+        bench.sessions.submit(in_lane(number, f"lane{number % 3}"))
+    for _round in range(6):
+        await anyio.wait_all_tasks_blocked()
+        for gate in bench.gates.values():
+            gate.set()
+    await bench.sessions.idle()
+    await anyio.wait_all_tasks_blocked()
+    assert len(bench.ended) == 6
+    assert bench.sessions._sessions == {}
+
+
+async def test_after_close_nothing_new_is_started(bench: Bench) -> None:
+    bench.sessions.close()
+    bench.sessions.submit(in_lane(1, "x"))
+    await anyio.wait_all_tasks_blocked()
+    assert bench.running == []
+    assert bench.sessions.waiting("s") == 1
+
+
+async def test_d1_a_turn_that_is_handed_over_is_followed_by_none() -> None:
+    begun: list[int] = []
+
+    async def run(one: Question, started: Callable[[Turn], None]) -> None:
+        begun.append(one.rows[0].id)
+        await anyio.sleep_forever()
+
+    async with anyio.create_task_group() as group:
+
+        def spawn(_name: str, work: Work) -> None:
+            async def do() -> None:
+                await work()
+
+            group.start_soon(do)
+
+        sessions = LaneScheduler(run, spawn, most_lanes=2, most_turns=5)
+        for number in (1, 2):
+            sessions.submit(in_lane(number, None))
+        await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    assert begun == [1]
+    assert sessions.waiting("s") == 1
+
+
+async def test_a_message_that_is_forgotten_leaves_its_question_where_it_stands(
+    bench: Bench,
+) -> None:
+    burst = replace(in_lane(2, "l"), rows=(*in_lane(2, "l").rows, *in_lane(3, "l").rows))
+    for one in (in_lane(1, "l"), burst, in_lane(4, "l")):
+        bench.sessions.submit(one)
+    await anyio.wait_all_tasks_blocked()
+    gone = bench.sessions.forget(2)
+    assert gone is not None
+    assert gone.id == 2
+    assert bench.sessions.forget(9) is None
+    for number in (1, 3, 4):
+        await bench.let_go(number)
+    assert bench.running == [1, 3, 4]
+
+
+async def test_a_question_that_waits_to_be_steered_can_be_forgotten(bench: Bench) -> None:
+    bench.sessions.submit(in_lane(1, "l"))
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(in_lane(2, "l"), "steer")
+    assert bench.sessions.forget(2) is not None
+    await bench.let_go(1)
+    assert bench.running == [1]

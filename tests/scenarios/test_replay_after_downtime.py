@@ -1,0 +1,96 @@
+"""Questions that came while the gateway was away, and how long each channel has been heard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.app import Gateway
+from gateway.scheduling import dispatcher as conversation
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
+from tests.gateway.intake.test_access import Brings
+from tests.gateways import gateway_of, settled
+
+pytestmark = pytest.mark.anyio
+
+
+def ago(hours: float) -> str:
+    return (datetime.now(UTC) - timedelta(hours=hours)).isoformat()
+
+
+async def ask(
+    gateway: Gateway, channel: EditingChannel, *hours: float, backlog: bool = True
+) -> None:
+    await channel.host.accept(
+        [
+            replace(
+                QUESTION,
+                ext_id=f"1/{number}",
+                message_id=str(number),
+                date=ago(age),
+                backlog=backlog,
+            )
+            for number, age in enumerate(hours, start=1)
+        ]
+    )
+    await gateway.dispatcher.intake.taken_in()
+    await settled(gateway, "editing:1")
+
+
+async def test_d2_a_question_from_while_we_were_away_is_answered(tmp_path: Path) -> None:
+    platform = Platform()
+    channel = EditingChannel(platform)
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        await ask(gateway, channel, 23.9)
+    assert len(server.requests) == 1
+
+
+async def test_d2_older_questions_are_remembered_and_one_notice_tells_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "STALE_SECONDS", 0.02)
+    platform = Platform()
+    channel = EditingChannel(platform)
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        await ask(gateway, channel, 30, 27, 25, 1)
+        while len(platform.messages) < 2:
+            await platform.changed.wait()
+        await settled(gateway, "editing:1")
+        tape = await gateway.services.tapes.session_tape("editing:1").read()
+    assert len(server.requests) == 1
+    assert len(platform.messages) == 2
+    (told,) = [text for text in platform.messages.values() if text.startswith("I was away")]
+    assert "(3 here)" in told
+    assert sum(entry.kind == "message" and "inbox" in entry.meta for entry in tape) == 4
+
+
+async def test_a_clock_that_is_wrong_makes_no_question_old_that_comes_in_now(
+    tmp_path: Path,
+) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        await ask(gateway, channel, 48, backlog=False)
+    assert len(server.requests) == 1
+
+
+async def test_a_date_that_no_platform_can_mean_makes_nothing_old(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
+        await ask(gateway, channel, 24 * 400)
+    assert len(server.requests) == 1
+
+
+async def test_f3_a_deaf_channel_is_named_and_a_quiet_one_is_not(tmp_path: Path) -> None:
+    channel = EditingChannel(Platform())
+    channel.traits = replace(channel.traits, deaf_after=60.0)
+    async with gateway_of(tmp_path, None, Brings(channel)) as gateway:
+        assert gateway.manager.deaf() == {}
+        gateway.manager.states["editing"].heard -= 100
+        assert 100 <= gateway.manager.deaf()["editing"] < 110
+        assert gateway.manager.states["editing"].state == "ready"
+        channel.host.heartbeat()
+        assert gateway.manager.deaf() == {}

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from channels.errors import ChannelDown
 from channels.host import Cursors
 from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
+from channels.slack.events import HttpConnection
 from tests.channels.slack.hosts import Running, SlackHost, running, slack
 from tests.clock import ManualClock
 from tests.fakes.slack.faults import Hang, Refuse, ServerError
@@ -95,52 +98,68 @@ async def test_a_scope_that_is_missing_costs_its_conversations_only() -> None:
             assert any("groups:read" in note for note in app.host.notes)
 
 
+class Source:
+    """A channel that only catches up; `read` stands for reading the history."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self._clock = clock
+        self.read_at: list[float] = []
+        self.read: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint
+
+    async def accept_missed(self) -> Cursors:
+        self.read_at.append(self._clock.monotonic())
+        await self.read()
+        return Cursors()
+
+    async def probe(self) -> bool:
+        return False
+
+
 async def test_what_is_missed_during_a_catch_up_is_asked_for_after_it() -> None:
     async with anyio.create_task_group() as group:
         host = SlackHost(group, clock := ManualClock())
-        gate, asked = anyio.Event(), 0
+        gate, source = anyio.Event(), Source(clock)
 
-        async def catch_up() -> None:
-            nonlocal asked
-            asked += 1
-            if asked == 1:
+        async def wait_for_gate() -> None:
+            if len(source.read_at) == 1:
                 await gate.wait()
 
-        presence = ConnectionMonitor(host, catch_up)
-        group.start_soon(presence.fill_gaps)
+        source.read = wait_for_gate
+        monitor = ConnectionMonitor(host, HttpConnection(), source)
+        group.start_soon(monitor.run)
         await clock.advance(0)
         for seconds in (16, 0):
-            presence.missing()
-            presence.took()
+            monitor.catch_up.missed()
+            monitor.accepted()
             await clock.advance(seconds)
-        assert asked == 1
+        assert len(source.read_at) == 1
         gate.set()
         await clock.advance(120)
-        assert asked == 2
+        assert len(source.read_at) == 2
         group.cancel_scope.cancel()
 
 
 async def test_a_catch_up_that_fails_again_and_again_is_tried_less_often() -> None:
     async with anyio.create_task_group() as group:
         host = SlackHost(group, clock := ManualClock())
-        asked: list[float] = []
+        source = Source(clock)
 
-        async def catch_up() -> None:
-            asked.append(clock.monotonic())
-            if len(asked) < 6:
+        async def fail_at_first() -> None:
+            if len(source.read_at) < 6:
                 raise ChannelDown("away")
 
-        presence = ConnectionMonitor(host, catch_up)
-        group.start_soon(presence.fill_gaps)
+        source.read = fail_at_first
+        monitor = ConnectionMonitor(host, HttpConnection(), source)
+        group.start_soon(monitor.run)
         await clock.advance(0)
-        presence.missing()
-        presence.took()
+        monitor.catch_up.missed()
+        monitor.accepted()
         await clock.advance(600)
-        assert asked == [15, 30, 60, 120, 240, 360]
-        presence.missing()
-        presence.took()
+        assert source.read_at == [15, 30, 60, 120, 240, 360]
+        monitor.catch_up.missed()
+        monitor.accepted()
         await clock.advance(15)
-        assert asked[6:] == [615]
+        assert source.read_at[6:] == [615]
         group.cancel_scope.cancel()
 
 
@@ -214,6 +233,6 @@ async def test_a_connection_that_is_lost_while_it_is_replaced_leaves_a_gap() -> 
         await anyio.sleep(0.02)
         slow.release()
         await pass_time(app, 5)
-        assert app.host.downs == ["the connection to Slack broke off. Connecting again."]
+        assert app.host.downs == ["the connection to Slack was lost. Reconnecting."]
         assert app.host.caught == caught + 1
         assert app.host.times_ready == 2

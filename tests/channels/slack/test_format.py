@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.markdown.split import split
-from channels.slack.format import EMPTY, LIMIT, MOST, neutral, plain, render, settled, size
+from channels.slack.format import (
+    EMPTY,
+    LIMIT,
+    MAX_CHARACTERS,
+    neutral,
+    plain,
+    render,
+    settled,
+    size,
+)
 from tests.channels.markdown.samples import markdowns
 from tests.fakes.slack.text import pings
 from tests.fakes.slack.world import Message
@@ -71,8 +80,8 @@ def test_what_is_settled_of_a_text_begins_what_it_becomes(parts: list[str], at: 
 def test_e2_every_piece_fits_in_whatever_unit(text: str) -> None:
     for piece in split(text, LIMIT, size):
         sent = render(piece)
-        assert 0 < len(sent) <= MOST
-        assert len(sent.encode("utf-16-le")) // 2 <= MOST
+        assert 0 < len(sent) <= MAX_CHARACTERS
+        assert len(sent.encode("utf-16-le")) // 2 <= MAX_CHARACTERS
 
 
 def test_what_cannot_be_seen_is_said_to_be_so() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from channels.errors import ChannelUnfit
 from channels.slack.api_methods import scopes
+from channels.slack.installations import Installed, read_installations, write_installations
 from channels.slack.oauth import COOKIE
-from channels.slack.workspaces import Installed, read_installations, write_installations
 from tests.channels.slack.hosts import running, slack
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +45,7 @@ async def test_whoever_installs_the_app_is_led_to_slack_and_its_token_is_kept(
                 assert refused.status_code == 400
             back = f"/slack/oauth?code=a-code&state={state}"
             done = await web.get(back, headers={"cookie": f"{COOKIE}={state}"})
-            assert (done.status_code, done.text) == (200, "The app is in Other Works now.\n")
+            assert (done.status_code, done.text) == (200, "The app is now in Other Works.\n")
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
             assert json.loads(path.read_text())[other.team_id]["bot_token"] == "xoxb-2-test"
             bob = fake.user("Bob", workspace=other)

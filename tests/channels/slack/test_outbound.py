@@ -237,7 +237,7 @@ async def test_d1_a_stream_that_nobody_knows_of_is_made_the_answer() -> None:
 async def test_what_a_crash_left_is_shown_on_and_not_begun_again() -> None:
     async with asked() as room:
         ts = await room.show("beg")
-        room.app.channel._sender.streams.forget(room.asked.ext_id)
+        room.app.channel._streams.forget(room.asked.ext_id)
         assert await room.show("begun", again=True) == ts
         assert room.texts() == ["begun"]
 
@@ -254,7 +254,7 @@ async def test_messages_of_another_key_are_not_found() -> None:
         (Refuse("channel_not_found"), SendRefused, "/invite"),
         (Refuse("is_archived"), SendRefused, "archived"),
         (Refuse("not_in_channel"), SendRefused, "/invite"),
-        (Refuse("account_inactive"), SendRefused, "not installed"),
+        (Refuse("account_inactive"), SendRefused, "no longer installed"),
         (RateLimited(40), SendDelayed, "40 s"),
         (Reset(), SendAmbiguous, "no answer"),
     ],

@@ -33,8 +33,8 @@ class Disk:
         self.kept.append([message.message_id for message in messages])
 
     def put(self, ts: str, chat: str = "C1") -> Callable[[], object]:
-        said = InboundMessage("slack", chat, f"{chat}/{ts}", ts, Author("U1", "Ada"), "", "")
-        return partial(self.held.put, chat, ts, lambda: said)
+        message = InboundMessage("slack", chat, f"{chat}/{ts}", ts, Author("U1", "Ada"), "", "")
+        return partial(self.held.put, message, ts)
 
 
 async def test_what_comes_within_the_hold_is_put_before_what_was_said_later() -> None:

@@ -1,0 +1,136 @@
+"""Turn deliveries into messages: parsed once, put in order, and stored before Slack is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from channels.errors import ChannelError
+from channels.host import ChannelHost
+from channels.message import InboundMessage
+from channels.slack.connection_monitor import ConnectionMonitor
+from channels.slack.inbound import SlackSelf, fill_names, parse, ts_of, unreadable
+from channels.slack.reorder import ReorderBuffer
+from channels.slack.workspaces import Workspace, Workspaces
+
+ACCESS_LOST: Final = ("tokens_revoked", "app_uninstalled")
+IN_CHANNEL: Final = '{"response_type": "in_channel"}'
+"""Shows a slash command's question to the channel, which would otherwise see only the answer."""
+
+RATE_LIMITED: Final = (
+    "Slack leaves out events, because the app gets more than 30,000 an hour. The missing ones are"
+    " read from the history."
+)
+UNKNOWN_WORKSPACE: Final = "An event came from a workspace that the app has no token for."
+
+Raw = Mapping[str, Any]
+
+
+class EventSink(Protocol):
+    """Takes what the receiver has read; implemented by the channel."""
+
+    def identity(self, workspace: Workspace) -> SlackSelf:
+        """Return who the app is in a workspace."""
+        ...
+
+    async def accept(self, messages: Sequence[InboundMessage]) -> None:
+        """Store messages; raises ChannelError."""
+        ...
+
+    def access_lost(self, workspace: Workspace) -> None:
+        """Check a workspace that the app may have been removed from."""
+        ...
+
+
+class EventReceiver:
+    """Takes the deliveries of one run."""
+
+    def __init__(
+        self,
+        host: ChannelHost,
+        workspaces: Workspaces,
+        monitor: ConnectionMonitor,
+        sink: EventSink,
+        hold: float,
+    ) -> None:
+        self._host = host
+        self._workspaces = workspaces
+        self._monitor = monitor
+        self._sink = sink
+        self._reorder = ReorderBuffer(hold, host.clock, self._accept)
+
+    def warn(self, text: str) -> None:
+        """Warn the operator."""
+        self._host.warn(text)
+
+    async def take(self, body: Raw) -> str | None:
+        """Store a delivery; return the answer to it, None if Slack has to deliver it again."""
+        try:
+            return await self._take(body)
+        except ChannelError:
+            pass  # the host reports why it cannot store anything
+        except Exception:
+            self._host.log_exception("slack.delivery_failed")
+        self._monitor.catch_up.missed()
+        return None
+
+    async def keep_unreadable(self, body: Any) -> bool:
+        """Store a delivery that Bolt could not read; return whether that succeeded."""
+        self._host.log_exception("slack.delivery_unreadable")
+        workspace = self._workspaces.of_body(body) if isinstance(body, Mapping) else None
+        account = workspace.account if workspace is not None else ""
+        message = unreadable(body, "Slack's delivery does not have the documented form", account)
+        try:
+            await self._reorder.put(message, "")
+        except ChannelError:
+            pass
+        except Exception:
+            self._host.log_exception("slack.delivery_failed")
+        else:
+            return True
+        self._monitor.catch_up.missed()
+        return False
+
+    async def _take(self, body: Raw) -> str:
+        if body.get("type") == "app_rate_limited":
+            self._host.warn(RATE_LIMITED)
+            self._monitor.catch_up.missed()
+            self._monitor.accepted()
+            return ""
+        workspace = self._workspaces.of_body(body)
+        if workspace is None:
+            self._host.warn(UNKNOWN_WORKSPACE)
+            return ""
+        event = body.get("event")
+        event = event if isinstance(event, Mapping) else {}
+        self._monitor.heard(workspace.account, event)
+        if event.get("type") in ACCESS_LOST:
+            self._sink.access_lost(workspace)
+            return ""
+        message = self._parse(body, workspace)
+        if message is None:
+            return ""
+        ts = ts_of(event)
+        if ts:
+            await self._monitor.catch_up.wait_filled()
+        await self._reorder.put(message, "" if message.kind == "unreadable" else ts)
+        by_command = message.why == "asked by a command" and message.chat_kind == "group"
+        return IN_CHANNEL if by_command else ""
+
+    def _parse(self, body: Raw, workspace: Workspace) -> InboundMessage | None:
+        try:
+            return parse(body, self._sink.identity(workspace))
+        except Exception as cause:
+            self._host.log_exception("slack.event_unreadable")
+            why = f"{type(cause).__name__}: {cause}"
+            return unreadable(body, why, workspace.account)
+
+    async def _accept(self, messages: Sequence[InboundMessage]) -> None:
+        # Names that were looked up while a message was held are known by now.
+        names = {one.account: one.names for one in self._workspaces.all()}
+        await self._sink.accept(
+            [
+                fill_names(one, names[one.account]) if one.account in names else one
+                for one in messages
+            ]
+        )

@@ -9,6 +9,7 @@ from channels.message import ShownMessage
 from tape.deletions import deleted
 from tape.entry import EVENT, MESSAGE, Entry
 from tape.handle import Tape
+from tape.turn_events import OUTBOUND
 
 ENTRIES_A_MESSAGE: Final = 4
 """So many entries are read for each message that is wanted: a turn leaves others beside it."""
@@ -23,7 +24,7 @@ async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]
     for entry in entries:
         if entry.kind == MESSAGE and "inbox" in entry.meta and entry.id not in gone:
             shown.append(_person(entry))
-        elif entry.name == "outbound":
+        elif entry.name == OUTBOUND:
             shown.append(_ours(entry, agent, finals))
     return shown[-limit:]
 

@@ -12,9 +12,8 @@ from tape.context import LATEST, Message, to_messages, view_entries
 from tape.entry import Entry, dump
 from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
+from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM
 
-STEP: Final = "loop.step"
-PROMPT: Final = "prompt.system"
 UNMARKED: Final = "not known to be what was sent: no mark of that was recorded"
 DIFFERENT: Final = (
     "not the bytes that were sent: a plugin built the view, or the tape lost some of its words"
@@ -44,7 +43,7 @@ async def prompts_of(tape: Tape, turn: str) -> list[ReplayedPrompt]:
     A view that a plugin built is not known to the tape: it is told as not exact.
     """
     own = await tape.find(turn=turn)
-    steps = [entry for entry in own if entry.name == STEP]
+    steps = [entry for entry in own if entry.name == LOOP_STEP]
     if not own:
         raise AdminError(f"this tape has no turn {turn}; `tapeway tape show` lists its entries")
     return [await _again(tape, turn, own, step) for step in steps]
@@ -72,5 +71,5 @@ async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Re
 
 async def _system(tape: Tape, entry_id: object) -> str:
     found = await tape.entries([entry_id]) if type(entry_id) is int else {}
-    told = [entry for entry in found.values() if entry.name == PROMPT]
+    told = [entry for entry in found.values() if entry.name == PROMPT_SYSTEM]
     return next((str(entry.payload["data"].get("text", "")) for entry in told), "")

@@ -18,7 +18,6 @@ from tape.context import (
     LATEST,
     edit_as_message,
     is_edit,
-    is_take,
     to_messages,
     view_entries,
     waits,
@@ -29,6 +28,7 @@ from tape.handle import Tape
 from tape.linking.utterance import THREAD
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
+from tape.turn_events import TurnStart, is_take, read_take
 
 LOOK_BACK: Final = 400
 """So many of a lane's newest entries are looked at for what no turn has taken."""
@@ -54,6 +54,10 @@ class Selection:
     takes: tuple[int, ...] = ()
     pictured: tuple[int, ...] = ()
     whole: bool = False
+
+    def start(self, turn: str) -> TurnStart:
+        """Return the first event of the turn that shows it."""
+        return TurnStart(turn, self.takes, self.include, self.whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +163,7 @@ async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Ent
 
 def selected_ids(entries: Iterable[Entry]) -> list[int]:
     """Return the ids that the takes among some entries name, in their order."""
-    return [
-        number
-        for entry in entries
-        if is_take(entry)
-        for key in ("include", "takes")
-        for number in entry.payload["data"].get(key, ())
-    ]
+    return [number for entry in entries if is_take(entry) for number in read_take(entry).shown]
 
 
 def _is_pictured(entry: Entry) -> bool:

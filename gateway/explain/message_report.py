@@ -7,11 +7,12 @@ from typing import Any, Final
 
 from gateway.explain.report import ReportLine, StoreReads, bounded, quoted
 from gateway.explain.turn_report import send_lines, turn_lines
-from tape.context import MESSAGE_EDIT, is_take
+from tape.context import MESSAGE_EDIT
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, Entry, load
 from tape.linking.utterance import AGENT
 from tape.query import Query
+from tape.turn_events import is_take, read_take
 from tape.unit_of_work import Row
 
 LOOK_AHEAD: Final = 1000
@@ -184,9 +185,8 @@ async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]
         found = [*await reads.query(own), *found]
     turns: dict[str, ReportLine] = {}
     for take in found:
-        data = take.payload.get("data") or {}
-        if is_take(take) and entry.id in [*data.get("takes", ()), *data.get("include", ())]:
-            turn = str(data.get("turn"))
+        if is_take(take) and entry.id in read_take(take).shown:
+            turn = read_take(take).turn
             says = f"shown to the turn {turn}, as context"
             turns.setdefault(
                 turn, ReportLine(take.date, "view", says, {"turn": turn, "entry": take.id})

@@ -8,14 +8,24 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from gateway.explain.report import ReportLine, StoreReads, bounded, cut, quoted
-from tape.context import WHOLE
 from tape.entry import ANCHOR, ERROR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.query import Query
+from tape.turn_events import (
+    LOOP_STEP,
+    OUTBOUND,
+    PROMPT_SYSTEM,
+    RECEIPT,
+    TOOL_DONE,
+    TURN_END,
+    TURN_RESUME,
+    TURN_RETAKE,
+    TURN_START,
+    read_take,
+)
 from tape.unit_of_work import Row
 
 MOST_ENTRIES: Final = 1000
 MOST_SENDS: Final = 200
-STEP: Final = "loop.step"
 SILENT: Final = frozenset({"handoff"})
 
 
@@ -23,21 +33,21 @@ async def turn_lines(reads: StoreReads, tape: str, turn: str) -> list[ReportLine
     """Tell what a turn left on its tape, in order."""
     entries = await reads.query(Query(tape, turn=turn, limit=MOST_ENTRIES))
     names = _names_of_calls(entries)
-    done = {_data(entry).get("call_id") for entry in entries if entry.name == "tool.done"}
+    done = {_data(entry).get("call_id") for entry in entries if entry.name == TOOL_DONE}
     lines: list[ReportLine] = []
     called: tuple[int, str] | None = None
     for entry in entries:
         if called is None and _calls(entry):
             called = len(lines), entry.date
         told = _tell(entry, done, names)
-        if entry.name == "loop.step" and called is not None:
+        if entry.name == LOOP_STEP and called is not None:
             # A step is written down when its tools have run; its reply came before them.
             place, moment = called
             lines[place:place] = [replace(line, at=moment) for line in told]
             called = None
         else:
             lines += told
-    if any(entry.name == STEP and "upto" in entry.payload["data"] for entry in entries):
+    if any(entry.name == LOOP_STEP and "upto" in entry.payload["data"] for entry in entries):
         says = f"its prompts again, byte for byte: tapeway tape show {tape} --view {turn}"
         lines.append(ReportLine("", "view", says))
     if len(entries) == MOST_ENTRIES:
@@ -95,7 +105,7 @@ def _times(count: int) -> str:
 
 
 def _tell(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[ReportLine]:
-    if entry.name == "tool.done":
+    if entry.name == TOOL_DONE:
         return [_done(entry, names)]
     by_name = _EVENTS.get(entry.name or "")
     if by_name is not None:
@@ -136,14 +146,15 @@ def _start(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     return [*lines, *_takes(entry, data)]
 
 
-def _takes(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    takes, include = data.get("takes") or [], data.get("include") or []
+def _takes(entry: Entry, _data: Mapping[str, Any]) -> Sequence[ReportLine]:
+    take = read_take(entry)
+    takes, include = list(take.takes), list(take.include)
     says = f"it takes {_entries(takes)}"
     if include:
         says += f", and shows of elsewhere {_entries(include)}"
-    if data.get("view") == WHOLE:
+    if take.whole_room:
         says += ", of a room that one conversation fills: all lanes are shown"
-    if data.get("steered"):
+    if take.steered:
         says += ", said while it ran"
     return [_line(entry, "view", says, takes=takes, include=include)]
 
@@ -252,15 +263,15 @@ def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
 _EVENTS: Final[Mapping[str, Callable[[Entry, Mapping[str, Any]], Sequence[ReportLine]]]] = (
     MappingProxyType(
         {
-            "turn.start": _start,
-            "turn.retake": _takes,
-            "turn.resume": _resume,
-            "turn.end": _end,
+            TURN_START: _start,
+            TURN_RETAKE: _takes,
+            TURN_RESUME: _resume,
+            TURN_END: _end,
             "view.include": _include,
-            "prompt.system": _system,
-            STEP: _step,
-            "outbound": _outbound,
-            "send.receipt": _receipt,
+            PROMPT_SYSTEM: _system,
+            LOOP_STEP: _step,
+            OUTBOUND: _outbound,
+            RECEIPT: _receipt,
         }
     )
 )

@@ -121,9 +121,9 @@ class TelegramChannel(Channel):
         self.traits = Traits(
             edit_interval=0.7,
             first_text=0.7,
-            longest_draft=3_800,
+            max_draft_chars=3_800,
             typing_signs=True,
-            deaf_after=None if settings.webhook_url else settings.poll_seconds + 35.0,
+            stalled_after=None if settings.webhook_url else settings.poll_seconds + 35.0,
             join_wait=0.8,
             chat=Budget(1.05),
             group=group,

@@ -373,7 +373,7 @@ async def test_e8_a_file_is_fetched_and_what_cannot_be_is_told_why() -> None:
         file = fake.world.file(b"12345", "photos/{}.jpg")
         photo = Media("image", "photo", file.file_id)
         assert await bot.channel.fetch(photo, 5) == b"12345"
-        with pytest.raises(MediaRefused, match="larger than was said"):
+        with pytest.raises(MediaRefused, match="larger than announced"):
             await bot.channel.fetch(photo, 4)
         with pytest.raises(MediaRefused, match="larger than 8 MB"):
             await bot.channel.fetch(Media("image", "photo", "f", size=8_000_001), 8_000_000)

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from channels.base import Capability, Channel, Feature, Traits
+from channels.base import Capability, Channel, Traits
 from channels.draft import DraftReference
 from channels.errors import ChannelError, ChannelUnfit
 from channels.host import Cursors
@@ -60,23 +60,6 @@ class SlackChannel(Channel):
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "native_stream", "media", "lookup", "backfill", "routes"}
     )
-    features: ClassVar[frozenset[Feature]] = frozenset(
-        {
-            "groups",
-            "private",
-            "threads",
-            "names",
-            "rules",
-            "bursts",
-            "bots",
-            "strangers",
-            "edits",
-            "deletions",
-            "exclusive",
-            "pings",
-            "remote",
-        }
-    )
 
     def __init__(self, settings: SlackSettings) -> None:
         super().__init__()
@@ -86,8 +69,8 @@ class SlackChannel(Channel):
         self.traits = Traits(
             edit_interval=1.2,
             first_text=0.5,
-            longest_draft=LIMIT - 500,
-            deaf_after=60.0 if self._by_socket else None,
+            max_draft_chars=LIMIT - 500,
+            stalled_after=60.0 if self._by_socket else None,
             answers_open_threads=True,
             chat=budget,
             group=budget,
@@ -123,7 +106,6 @@ class SlackChannel(Channel):
     # -- running
 
     async def run(self) -> None:
-        """Find out who the app is, then take events until stopped."""
         if self._is_stopped:
             return
         self._check_settings()
@@ -142,14 +124,12 @@ class SlackChannel(Channel):
             raise ChannelUnfit(self._why_unfit)
 
     async def stop(self) -> None:
-        """End `run`."""
         self._is_stopped = True
         if self._running is not None:
             self._installations.stop()
             self._running.cancel()
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._sessions.close()
 
     def _check_settings(self) -> None:
@@ -170,30 +150,26 @@ class SlackChannel(Channel):
         await self._installations.join(one)
 
     def joined_late(self) -> None:
-        """Catch up on a workspace that could not be reached at first."""
         if self._monitor is not None:
             self._monitor.catch_up.missed()
             self._monitor.accepted()
 
     def token_revoked(self, why: str) -> None:
-        """End `run` with ChannelUnfit: a restart is no use with this token."""
         self._why_unfit = why
         if self._running is not None:
             self._running.cancel()
 
     def access_lost(self, workspace: Workspace) -> None:
-        """Check a workspace that the app may have been removed from."""
         self._installations.check(workspace)
 
     # -- messages in
 
     def identity(self, workspace: Workspace) -> SlackSelf:
-        """Return who the app is in a workspace."""
         now = self.host.clock.now
         return SlackSelf(workspace, tuple(self.host.names), self.settings.rules(), now)
 
     async def accept(self, messages: Sequence[InboundMessage]) -> None:
-        """Store messages; a mention comes as two events and is stored once."""
+        # A mention comes as two events, and the first one counts.
         once = {message.ext_id: message for message in reversed(messages)}
         new = await self.host.accept(list(reversed(once.values())))
         if self._monitor is not None:
@@ -201,25 +177,22 @@ class SlackChannel(Channel):
         for ext_id in new:
             self._sender.is_new(ext_id)
 
-    async def accept_missed(self) -> Cursors:
-        """Accept the messages after the cursors, of a new workspace those since the start."""
+    async def read_missed(self) -> Cursors:
+        """Accept the messages after the cursors; those of a new workspace since the start."""
         cursors = await self.host.cursors()
         since = {one.account: self._installations.started_at for one in self._workspaces.all()}
         async for messages in self.missed(Cursors(since | dict(cursors.accounts), cursors.chats)):
             await self.accept([replace(message, backlog=True) for message in messages])
         return cursors
 
-    async def missed(self, marks: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
-        """Yield each conversation's messages after its cursor.
-
-        All workspaces are read; then ChannelDown is raised if one of them could not be.
-        """
+    async def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
+        """Read all workspaces, then raise ChannelDown if one of them could not be read."""
         down: ChannelError | None = None
         for team in self._installations.joining:
             self.host.gap_skipped("", team)
         for workspace in self._workspaces.all():
             try:
-                async for messages in self._history.missed(workspace, marks):
+                async for messages in self._history.missed(workspace, cursors):
                     yield messages
             except ChannelUnfit:
                 self.host.gap_skipped("", workspace.account)
@@ -230,18 +203,15 @@ class SlackChannel(Channel):
             raise down
 
     async def probe(self) -> bool:
-        """Do something that Slack must deliver an event for; return whether there was anything."""
         return await self._sender.probe()
 
     # -- messages out
 
     def sent(self, workspace: Workspace, chat_id: str, kind: str) -> None:
-        """Expect the event of a message of our own."""
         if self._by_socket and self._monitor is not None:
             self._monitor.sent(workspace.account, chat_id, kind)
 
     def stop_pressed(self, message: InboundMessage, ts: str) -> None:
-        """Accept a stop command from the author of the message that is being answered."""
         where = {
             "channel": message.channel,
             "account": message.account,
@@ -265,7 +235,7 @@ class SlackChannel(Channel):
         return "\n".join(lines)
 
     def streams(self, message: InboundMessage) -> bool:
-        """Return whether a stream is open for a message; its first text needs a send permit."""
+        # The first text is a message like any other, and needs a send permit.
         return self._streams.is_open(message)
 
     def split(self, text: str) -> list[str]:
@@ -273,24 +243,21 @@ class SlackChannel(Channel):
         return split(text, LIMIT, size)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or turn its draft into it."""
         return await self._sender.deliver(message)
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        """Find a message by its key."""
         return await self._sender.find(message)
 
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
-        """Show partial text."""
-        return await self._sender.show(message, place, text)
+    async def show(
+        self, message: InboundMessage, reference: DraftReference, text: str
+    ) -> str | None:
+        return await self._sender.show(message, reference, text)
 
-    async def remove_draft(self, message: InboundMessage, place: DraftReference) -> None:
-        """Delete partial text."""
-        if place.platform_id:
-            await self._sender.delete(message, place.platform_id)
+    async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
+        if reference.platform_id:
+            await self._sender.delete(message, reference.platform_id)
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show, or stop showing, that an answer is on its way."""
         workspace = self._workspaces.of(message.account)
         thread = thread_for(message)
         if thread is None and is_direct(message.chat_id):
@@ -298,7 +265,6 @@ class SlackChannel(Channel):
         self._statuses.show(workspace, thread, message, on=on)
 
     async def fetch(self, media: Media, most: int) -> bytes:
-        """Fetch a file by its id."""
         account, _, file_id = media.file.rpartition("/")
         return await files.fetch(self._workspaces.of(account).api, file_id, most)
 

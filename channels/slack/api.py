@@ -19,8 +19,8 @@ from channels.errors import (
     ChannelDown,
     ChannelError,
     ChannelUnfit,
+    DraftGone,
     MediaRefused,
-    PlaceGone,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
@@ -236,7 +236,7 @@ class SlackApi:
             return TokenRefused(UNKNOWN_BOT if method in METHODS else UNKNOWN_APP)
         if code == "missing_scope":
             return self._scope_missing(data)
-        return PlaceGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
+        return DraftGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
 
     async def _confirmed(self, method: str, refused: TokenRefused) -> ChannelError:
         # Slack may reject a good token by mistake: `auth.test` decides.

@@ -29,7 +29,7 @@ RESEND_SECONDS: Final = 400.0
 class MissedSource(Protocol):
     """Reads the history; implemented by the channel."""
 
-    async def accept_missed(self) -> Cursors:
+    async def read_missed(self) -> Cursors:
         """Accept the messages after the cursors and return the cursors; raises ChannelError."""
         ...
 
@@ -87,7 +87,7 @@ class CatchUp:
         try:
             async with self._reading:
                 gap = self._state.catch_up_begun()
-                cursors = await self._source.accept_missed()
+                cursors = await self._source.read_missed()
         except ChannelUnfit:
             return  # ends the whole channel
         except ChannelError:

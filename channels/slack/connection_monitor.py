@@ -12,7 +12,7 @@ from channels.backoff import Backoff
 from channels.concurrency import wait_at_most
 from channels.connection_state import ConnectionState
 from channels.errors import ChannelError
-from channels.host import ChannelHost
+from channels.host import FullHost
 from channels.slack.catch_up import RESEND_SECONDS, CatchUp, MissedSource
 from channels.slack.self_events import SelfEvents
 
@@ -64,9 +64,7 @@ class _SecondReader:
 class ConnectionMonitor:
     """Reports to the host how one run's connection is, and replaces it when it has stalled."""
 
-    def __init__(
-        self, host: ChannelHost, connection: Connection, channel: MonitoredChannel
-    ) -> None:
+    def __init__(self, host: FullHost, connection: Connection, channel: MonitoredChannel) -> None:
         self._host = host
         self._connection = connection
         self._channel = channel

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from channels.draft import DraftReference
-from channels.errors import PlaceGone, SendAmbiguous, SendDelayed, SendRefused
+from channels.errors import DraftGone, SendAmbiguous, SendDelayed, SendRefused
 from channels.markdown.autoclose import close_open_marks
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
@@ -78,17 +78,17 @@ class SlackSender:
         ts = await self._take_over(workspace, message, found)
         return [Receipt(ts)] if ts is not None else []
 
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
+    async def show(self, message: InboundMessage, draft: DraftReference, text: str) -> str | None:
         """Show partial text in a stream, or in a message that is edited; return its stamp."""
         workspace = self._workspaces.of(message.account)
         drawn = settled(text)
         if not shows(drawn):
-            return place.platform_id
-        ts = place.platform_id
+            return draft.platform_id
+        ts = draft.platform_id
         if ts is None:
-            ts = await self._begun(workspace, message, place) if place.again else None
+            ts = await self._begun(workspace, message, draft) if draft.again else None
             if ts is None:
-                return await self._begin(workspace, message, place, text, drawn)
+                return await self._begin(workspace, message, draft, text, drawn)
         if self._streams.is_open(message):
             try:
                 if await self._streams.append(message, drawn):
@@ -97,7 +97,7 @@ class SlackSender:
                 if over.stopped:
                     self._sink.stop_pressed(message, ts)
                     return ts
-        await self._redraw(workspace, message, place, ts, text)
+        await self._redraw(workspace, message, draft, ts, text)
         return ts
 
     async def probe(self) -> bool:
@@ -111,7 +111,7 @@ class SlackSender:
         """Delete a message of our own; it may be gone already."""
         self._streams.forget(message.ext_id)
         workspace = self._workspaces.of(message.account)
-        with suppress(SendRefused, PlaceGone):  # it is gone, or may not be deleted and stays
+        with suppress(SendRefused, DraftGone):  # it is gone, or may not be deleted and stays
             await workspace.api.call("chat.delete", channel=message.chat_id, ts=ts)
 
     # -- partial text
@@ -120,7 +120,7 @@ class SlackSender:
         self,
         workspace: Workspace,
         message: InboundMessage,
-        place: DraftReference,
+        draft: DraftReference,
         text: str,
         drawn: str,
     ) -> str | None:
@@ -132,7 +132,7 @@ class SlackSender:
                 if ts is not None:
                     self._sink.sent(workspace, message.chat_id, "stream")
                     return ts
-            mark = metadata(place.idem, message.ext_id.rpartition("/")[2], draft=True)
+            mark = metadata(draft.idem, message.ext_id.rpartition("/")[2], draft=True)
             shown = render(close_open_marks(text))
             return await self._put(workspace, message.chat_id, thread_for(message), shown, mark)
         except SendAmbiguous:
@@ -144,14 +144,14 @@ class SlackSender:
             raise delayed
 
     async def _begun(
-        self, workspace: Workspace, message: InboundMessage, place: DraftReference
+        self, workspace: Workspace, message: InboundMessage, draft: DraftReference
     ) -> str | None:
         # The process may have ended before it learned the stamp of its partial text.
         wanted = OutboundMessage(
             message.channel,
             message.chat_id,
             "",
-            idem=place.idem,
+            idem=draft.idem,
             account=message.account,
             thread_id=message.thread_id,
             reply_to=message.message_id or None,
@@ -164,14 +164,14 @@ class SlackSender:
         self,
         workspace: Workspace,
         message: InboundMessage,
-        place: DraftReference,
+        draft: DraftReference,
         ts: str,
         text: str,
     ) -> None:
         # Answers go first when few edits are left.
         if workspace.api.limits.wait("chat.update", Priority.EDIT) > 0:
             return
-        mark = metadata(place.idem, message.ext_id.rpartition("/")[2], draft=True)
+        mark = metadata(draft.idem, message.ext_id.rpartition("/")[2], draft=True)
         shown = render(close_open_marks(text))
         with suppress(SendDelayed):  # the answer itself will show the rest
             await self._edit(workspace, message.chat_id, ts, shown, mark, Priority.EDIT)
@@ -196,7 +196,7 @@ class SlackSender:
         mark = metadata(message.idem, named(message))
         try:
             await self._edit(workspace, message.chat_id, found.ts, render(message.text), mark)
-        except PlaceGone:
+        except DraftGone:
             return None
         return found.ts
 

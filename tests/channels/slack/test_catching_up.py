@@ -106,7 +106,7 @@ class Source:
         self.read_at: list[float] = []
         self.read: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint
 
-    async def accept_missed(self) -> Cursors:
+    async def read_missed(self) -> Cursors:
         self.read_at.append(self._clock.monotonic())
         await self.read()
         return Cursors()

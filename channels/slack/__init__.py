@@ -9,7 +9,7 @@ receiver            events to stored messages         name_cache        names of
 reorder             restore the order                 outbound          post, edit, delete
 connection_monitor  lost, stalled, second reader      streams           partial text
 self_events         detect a stall                    assistant_status  "is thinking ..."
-catch_up            fill gaps                         threads           thread and key of an answer
+gap_filler          fill gaps                         threads           thread and key of an answer
 history             backfill, outcome checks          format            Markdown for Slack
 workspaces          where the app is                  permalink         links to messages
 installations       join and leave workspaces         oauth             install in a workspace

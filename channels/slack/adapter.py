@@ -151,7 +151,7 @@ class SlackChannel(Channel):
 
     def joined_late(self) -> None:
         if self._monitor is not None:
-            self._monitor.catch_up.missed()
+            self._monitor.gaps.missed()
             self._monitor.accepted()
 
     def token_revoked(self, why: str) -> None:

@@ -13,7 +13,7 @@ from channels.concurrency import wait_at_most
 from channels.connection_state import ConnectionState
 from channels.errors import ChannelError
 from channels.host import FullHost
-from channels.slack.catch_up import RESEND_SECONDS, CatchUp, MissedSource
+from channels.slack.gap_filler import RESEND_SECONDS, GapFiller, MissedSource
 from channels.slack.self_events import SelfEvents
 
 CATCH_UP_SECONDS: Final = 20.0
@@ -73,12 +73,12 @@ class ConnectionMonitor:
         self._second_reader = _SecondReader()
         self._proved = anyio.Event()
         self._proofs = 0
-        self.catch_up = CatchUp(host, self._state, channel)
+        self.gaps = GapFiller(host, self._state, channel)
 
     async def run(self) -> None:
         """Fill gaps and detect stalls until cancelled."""
         async with anyio.create_task_group() as group:
-            group.start_soon(self.catch_up.run)
+            group.start_soon(self.gaps.run)
             while True:
                 await self._self_events.overdue()
                 if not self._state.is_connected or self._is_stalled:
@@ -94,12 +94,12 @@ class ConnectionMonitor:
         """Catch up, then report the channel ready; after a stall an event has to come first."""
         self._state.connected(announce=False)
         if not seamless:
-            filled = self.catch_up.start()
+            filled = self.gaps.start()
             await wait_at_most(self._host.clock, CATCH_UP_SECONDS, filled.wait)
         elif not whole:
             self._state.open_gap()
-            self.catch_up.hold_back()
-            self.catch_up.start()
+            self.gaps.hold_back()
+            self.gaps.start()
         if not self._state.is_connected:
             return
         impaired = ""
@@ -144,7 +144,7 @@ class ConnectionMonitor:
     def _no_events(self) -> None:
         # Slack may deliver the event of a message that was just sent only a minute later.
         self._self_events.expect_nothing()
-        self.catch_up.hold_back()
+        self.gaps.hold_back()
 
     # -- a second reader
 

@@ -71,7 +71,7 @@ class EventReceiver:
             pass  # the host reports why it cannot store anything
         except Exception:
             self._host.log_exception("slack.delivery_failed")
-        self._monitor.catch_up.missed()
+        self._monitor.gaps.missed()
         return None
 
     async def keep_unreadable(self, body: Any) -> bool:
@@ -88,13 +88,13 @@ class EventReceiver:
             self._host.log_exception("slack.delivery_failed")
         else:
             return True
-        self._monitor.catch_up.missed()
+        self._monitor.gaps.missed()
         return False
 
     async def _take(self, body: Raw) -> str:
         if body.get("type") == "app_rate_limited":
             self._host.warn(RATE_LIMITED)
-            self._monitor.catch_up.missed()
+            self._monitor.gaps.missed()
             self._monitor.accepted()
             return ""
         workspace = self._workspaces.of_body(body)
@@ -112,7 +112,7 @@ class EventReceiver:
             return ""
         ts = ts_of(event)
         if ts:
-            await self._monitor.catch_up.wait_filled()
+            await self._monitor.gaps.wait_filled()
         await self._reorder.put(message, "" if message.kind == "unreadable" else ts)
         by_command = message.why == "asked by a command" and message.chat_kind == "group"
         return IN_CHANNEL if by_command else ""

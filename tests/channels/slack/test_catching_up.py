@@ -129,7 +129,7 @@ async def test_what_is_missed_during_a_catch_up_is_asked_for_after_it() -> None:
         group.start_soon(monitor.run)
         await clock.advance(0)
         for seconds in (16, 0):
-            monitor.catch_up.missed()
+            monitor.gaps.missed()
             monitor.accepted()
             await clock.advance(seconds)
         assert len(source.read_at) == 1
@@ -152,11 +152,11 @@ async def test_a_catch_up_that_fails_again_and_again_is_tried_less_often() -> No
         monitor = ConnectionMonitor(host, HttpConnection(), source)
         group.start_soon(monitor.run)
         await clock.advance(0)
-        monitor.catch_up.missed()
+        monitor.gaps.missed()
         monitor.accepted()
         await clock.advance(600)
         assert source.read_at == [15, 30, 60, 120, 240, 360]
-        monitor.catch_up.missed()
+        monitor.gaps.missed()
         monitor.accepted()
         await clock.advance(15)
         assert source.read_at[6:] == [615]

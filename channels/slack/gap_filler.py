@@ -34,7 +34,7 @@ class MissedSource(Protocol):
         ...
 
 
-class CatchUp:
+class GapFiller:
     """Fills the gaps of one connection."""
 
     def __init__(self, host: ChannelHost, state: ConnectionState, source: MissedSource) -> None:

@@ -42,7 +42,6 @@ class Connection(Protocol):
 
     def renew(self, why: str) -> None:
         """Replace it; `why` names what is wrong with it, "" if it works."""
-        ...
 
 
 class MonitoredChannel(MissedSource, Protocol):
@@ -50,7 +49,6 @@ class MonitoredChannel(MissedSource, Protocol):
 
     async def probe(self) -> bool:
         """Do something that Slack must deliver an event for; return whether there was anything."""
-        ...
 
 
 @dataclass(slots=True)

@@ -49,15 +49,12 @@ class Receiver(Protocol):
 
     def warn(self, text: str) -> None:
         """Warn the operator."""
-        ...
 
     async def take(self, body: Raw) -> str | None:
         """Store a delivery; return the answer to it, None if Slack has to deliver it again."""
-        ...
 
     async def keep_unreadable(self, body: Any) -> bool:
         """Store a delivery that Bolt could not read; return whether that succeeded."""
-        ...
 
 
 class _Closed:

@@ -31,7 +31,6 @@ class MissedSource(Protocol):
 
     async def read_missed(self) -> Cursors:
         """Accept the messages after the cursors and return the cursors; raises ChannelError."""
-        ...
 
 
 class GapFiller:

@@ -127,10 +127,7 @@ class History:
     ) -> list[Raw]:
         """Return the app's own messages, oldest first."""
         given: dict[str, Any] = {"oldest": oldest, "include_all_metadata": "true"}
-        if thread is None:
-            raws = await self._history(workspace, chat_id, MAX_SEARCHED_PAGES, **given)
-        else:
-            raws = await self._replies(workspace, chat_id, thread, MAX_SEARCHED_PAGES, **given)
+        raws = await self._messages(workspace, chat_id, thread, MAX_SEARCHED_PAGES, **given)
         return [raw for raw in raws if is_own(raw, workspace)]
 
     async def _conversations(self, workspace: Workspace) -> list[Raw]:
@@ -150,20 +147,14 @@ class History:
         return [chat for chat in found if chat.get("id")]
 
     async def _listed(self, workspace: Workspace, types: str) -> list[Raw]:
-        return await self._pages(
-            workspace,
-            "users.conversations",
-            "channels",
-            MAX_PAGES,
-            types=types,
-            exclude_archived="true",
-        )
+        given = {"types": types, "exclude_archived": "true"}
+        return await self._pages(workspace, "users.conversations", "channels", MAX_PAGES, **given)
 
     async def _messages_since(
         self, workspace: Workspace, chat: Raw, cursor: datetime
     ) -> list[InboundMessage]:
         chat_id, oldest = str(chat["id"]), _ts(cursor)
-        raws = await self._history(workspace, chat_id, MAX_PAGES, oldest=oldest)
+        raws = await self._messages(workspace, chat_id, None, MAX_PAGES, oldest=oldest)
         threads = {
             str(raw["ts"]): None
             for raw in raws
@@ -173,7 +164,7 @@ class History:
         threads |= dict.fromkeys(sorted(known, key=stamp_of, reverse=True)[:MAX_THREADS])
         for thread in threads:
             try:
-                raws += await self._replies(workspace, chat_id, thread, MAX_PAGES, oldest=oldest)
+                raws += await self._messages(workspace, chat_id, thread, MAX_PAGES, oldest=oldest)
             except SendRefused:
                 continue  # the thread is gone
         kind = "im" if chat.get("is_im") else "channel"
@@ -196,26 +187,13 @@ class History:
             found += [message for message in read if message is not None]
         return found
 
-    async def _history(
-        self, workspace: Workspace, chat_id: str, pages: int, **given: Any
+    async def _messages(
+        self, workspace: Workspace, chat_id: str, thread: str | None, max_pages: int, **given: Any
     ) -> list[Raw]:
-        found = await self._pages(
-            workspace, "conversations.history", "messages", pages, channel=chat_id, **given
-        )
-        return sorted((raw for raw in found if ts_of(raw)), key=lambda raw: stamp_of(raw["ts"]))
-
-    async def _replies(
-        self, workspace: Workspace, chat_id: str, thread: str, pages: int, **given: Any
-    ) -> list[Raw]:
-        found = await self._pages(
-            workspace,
-            "conversations.replies",
-            "messages",
-            pages,
-            channel=chat_id,
-            ts=thread,
-            **given,
-        )
+        """Return the messages of a thread, or of a conversation outside threads, in order."""
+        method = "conversations.history" if thread is None else "conversations.replies"
+        given |= {"channel": chat_id, "ts": thread}
+        found = await self._pages(workspace, method, "messages", max_pages, **given)
         return sorted((raw for raw in found if ts_of(raw)), key=lambda raw: stamp_of(raw["ts"]))
 
     async def _pages(
@@ -224,11 +202,9 @@ class History:
         found: list[Raw] = []
         cursor = ""
         for _page in range(max_pages):
-            answer = await self._ask(
-                workspace, method, cursor=cursor or None, limit=PAGE_SIZE, **given
-            )
-            held = answer.get(name)
-            found += [one for one in held or () if isinstance(one, Mapping)]
+            given |= {"cursor": cursor or None, "limit": PAGE_SIZE}
+            answer = await self._ask(workspace, method, **given)
+            found += [one for one in answer.get(name) or () if isinstance(one, Mapping)]
             cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 break

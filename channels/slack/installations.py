@@ -46,11 +46,9 @@ class WorkspaceSink(Protocol):
 
     def joined_late(self) -> None:
         """Catch up on a workspace that could not be reached at first."""
-        ...
 
     def token_revoked(self, why: str) -> None:
         """End the channel, because its own bot token is invalid."""
-        ...
 
 
 class Installations:

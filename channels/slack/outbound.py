@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from channels.draft import DraftReference
@@ -32,11 +33,15 @@ class SenderSink(Protocol):
 
     def sent(self, workspace: Workspace, chat_id: str, kind: str) -> None:
         """Expect the event of a message; `kind` is `post`, `edit` or `stream`."""
-        ...
 
     def stop_pressed(self, message: InboundMessage, ts: str) -> None:
         """Stop the answer to a message: its author pressed Stop at the stream `ts`."""
-        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    text: str
+    metadata: dict[str, Any]
 
 
 class SlackSender:
@@ -51,7 +56,7 @@ class SlackSender:
         self._sink = sink
         # Questions that arrived in this process, so that no earlier attempt can have answered them.
         self._new: OrderedDict[str, None] = OrderedDict()
-        self._last: tuple[Workspace, str, str, str, dict[str, Any]] | None = None
+        self._last: tuple[Workspace, str, str, _Content] | None = None
 
     def is_new(self, ext_id: str) -> None:
         """Record that a message has just arrived, so that nothing can have answered it yet."""
@@ -61,34 +66,34 @@ class SlackSender:
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or turn its draft into it; raises ChannelError."""
-        workspace = self._workspaces.of(message.account)
         if message.edits:
-            return [Receipt(await self._become(workspace, message, message.edits))]
-        if self._may_have_begun(message):
-            found = await self._find(workspace, message)
-            ts = await self._take_over(workspace, message, found)
-            if ts is not None:
-                return [Receipt(ts)]
-        return [Receipt(await self._post(workspace, message))]
+            return [Receipt(await self._become(message, message.edits))]
+        found = await self.find(message) if self._may_have_begun(message) else []
+        return found or [Receipt(await self._post(message))]
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
         """Find a message that may have been sent; a draft of it that is found becomes it."""
         workspace = self._workspaces.of(message.account)
         found = await self._find(workspace, message)
-        ts = await self._take_over(workspace, message, found)
-        return [Receipt(ts)] if ts is not None else []
+        if found is None:
+            return []
+        if not found.whole:
+            try:
+                await self._edit(workspace, message.chat_id, found.ts, _whole(message))
+            except DraftGone:
+                return []
+        return [Receipt(found.ts)]
 
     async def show(self, message: InboundMessage, draft: DraftReference, text: str) -> str | None:
         """Show partial text in a stream, or in a message that is edited; return its stamp."""
-        workspace = self._workspaces.of(message.account)
         drawn = settled(text)
         if not shows(drawn):
             return draft.platform_id
         ts = draft.platform_id
         if ts is None:
-            ts = await self._begun(workspace, message, draft) if draft.again else None
+            ts = await self._begun(message, draft) if draft.again else None
             if ts is None:
-                return await self._begin(workspace, message, draft, text, drawn)
+                return await self._begin(message, _partial(message, draft, text), drawn)
         if self._streams.is_open(message):
             try:
                 if await self._streams.append(message, drawn):
@@ -97,7 +102,7 @@ class SlackSender:
                 if over.stopped:
                     self._sink.stop_pressed(message, ts)
                     return ts
-        await self._redraw(workspace, message, draft, ts, text)
+        await self._redraw(message, ts, _partial(message, draft, text))
         return ts
 
     async def probe(self) -> bool:
@@ -116,36 +121,27 @@ class SlackSender:
 
     # -- partial text
 
-    async def _begin(
-        self,
-        workspace: Workspace,
-        message: InboundMessage,
-        draft: DraftReference,
-        text: str,
-        drawn: str,
-    ) -> str | None:
+    async def _begin(self, message: InboundMessage, content: _Content, drawn: str) -> str | None:
+        workspace = self._workspaces.of(message.account)
+        limits = workspace.api.limits
         try:
             if self._streams.is_possible(workspace, message):
-                if workspace.api.limits.wait("chat.startStream", Priority.FIRST_TEXT) > 0:
+                if limits.wait("chat.startStream", Priority.FIRST_TEXT) > 0:
                     return None  # too many answers begin now: this one is shown when it is complete
                 ts = await self._streams.start(workspace, message, drawn)
                 if ts is not None:
                     self._sink.sent(workspace, message.chat_id, "stream")
                     return ts
-            mark = metadata(draft.idem, message.ext_id.rpartition("/")[2], draft=True)
-            shown = render(close_open_marks(text))
-            return await self._put(workspace, message.chat_id, thread_for(message), shown, mark)
+            return await self._put(workspace, message.chat_id, thread_for(message), content)
         except SendAmbiguous:
             self._new.pop(message.ext_id, None)  # it may be there: the answer will look for it
             raise
         except SendDelayed as delayed:
-            if workspace.api.limits.wait("chat.startStream", Priority.FINAL) > 0:
+            if limits.wait("chat.startStream", Priority.FINAL) > 0:
                 return None  # streams have a limit of their own: the answer itself may pass
             raise delayed
 
-    async def _begun(
-        self, workspace: Workspace, message: InboundMessage, draft: DraftReference
-    ) -> str | None:
+    async def _begun(self, message: InboundMessage, draft: DraftReference) -> str | None:
         # The process may have ended before it learned the stamp of its partial text.
         wanted = OutboundMessage(
             message.channel,
@@ -157,77 +153,44 @@ class SlackSender:
             reply_to=message.message_id or None,
             date=message.date,
         )
-        found = await self._find(workspace, wanted)
+        found = await self._find(self._workspaces.of(message.account), wanted)
         return found.ts if found is not None else None
 
-    async def _redraw(
-        self,
-        workspace: Workspace,
-        message: InboundMessage,
-        draft: DraftReference,
-        ts: str,
-        text: str,
-    ) -> None:
+    async def _redraw(self, message: InboundMessage, ts: str, content: _Content) -> None:
+        workspace = self._workspaces.of(message.account)
         # Answers go first when few edits are left.
-        if workspace.api.limits.wait("chat.update", Priority.EDIT) > 0:
-            return
-        mark = metadata(draft.idem, message.ext_id.rpartition("/")[2], draft=True)
-        shown = render(close_open_marks(text))
-        with suppress(SendDelayed):  # the answer itself will show the rest
-            await self._edit(workspace, message.chat_id, ts, shown, mark, Priority.EDIT)
+        if workspace.api.limits.wait("chat.update", Priority.EDIT) <= 0:
+            with suppress(SendDelayed):  # the answer itself will show the rest
+                await self._edit(workspace, message.chat_id, ts, content, Priority.EDIT)
 
     # -- whole messages
 
-    async def _become(self, workspace: Workspace, message: OutboundMessage, ts: str) -> str:
-        text, mark = render(message.text), metadata(message.idem, named(message))
-        if message.answers and await self._streams.finish(message.answers, ts, text, mark):
+    async def _become(self, message: OutboundMessage, ts: str) -> str:
+        workspace, content = self._workspaces.of(message.account), _whole(message)
+        if message.answers and await self._streams.finish(
+            message.answers, ts, content.text, content.metadata
+        ):
             self._sink.sent(workspace, message.chat_id, "stream")
         else:
-            await self._edit(workspace, message.chat_id, ts, text, mark)
-        self._last = (workspace, message.chat_id, ts, text, mark)
+            await self._edit(workspace, message.chat_id, ts, content)
+        self._last = (workspace, message.chat_id, ts, content)
         return ts
 
-    async def _take_over(
-        self, workspace: Workspace, message: OutboundMessage, found: HistoryMatch | None
-    ) -> str | None:
-        """Turn a draft that was found into the message; return its stamp, None if it is gone."""
-        if found is None or found.whole:
-            return found.ts if found is not None else None
-        mark = metadata(message.idem, named(message))
-        try:
-            await self._edit(workspace, message.chat_id, found.ts, render(message.text), mark)
-        except DraftGone:
-            return None
-        return found.ts
-
-    async def _post(self, workspace: Workspace, message: OutboundMessage) -> str:
-        mark = metadata(message.idem, named(message))
-        text = render(message.text)
-        ts = await self._put(workspace, message.chat_id, thread_of(message), text, mark)
-        self._last = (workspace, message.chat_id, ts, text, mark)
+    async def _post(self, message: OutboundMessage) -> str:
+        workspace, content = self._workspaces.of(message.account), _whole(message)
+        ts = await self._put(workspace, message.chat_id, thread_of(message), content)
+        self._last = (workspace, message.chat_id, ts, content)
         return ts
 
     async def _put(
-        self,
-        workspace: Workspace,
-        chat_id: str,
-        thread: str | None,
-        text: str,
-        mark: dict[str, Any],
+        self, workspace: Workspace, chat_id: str, thread: str | None, content: _Content
     ) -> str:
-        """Post a text into its thread, or into the channel if the thread is gone."""
+        """Post into a thread, or into the channel if the thread is gone; return the stamp."""
+        post = {"channel": chat_id, "unfurl_links": False, "unfurl_media": False}
         for _try in range(2):
             try:
-                found = await self._write(
-                    workspace,
-                    "chat.postMessage",
-                    text,
-                    Priority.FINAL,
-                    channel=chat_id,
-                    thread_ts=thread,
-                    metadata=mark,
-                    unfurl_links=False,
-                    unfurl_media=False,
+                found = await _write(
+                    workspace, "chat.postMessage", content, thread_ts=thread, **post
                 )
             except Refused as refused:
                 if thread is None or refused.code not in NO_THREAD:
@@ -243,51 +206,23 @@ class SlackSender:
         workspace: Workspace,
         chat_id: str,
         ts: str,
-        text: str,
-        mark: dict[str, Any],
+        content: _Content,
         priority: Priority = Priority.FINAL,
     ) -> None:
+        edit = {"channel": chat_id, "ts": ts, "priority": priority}
         for is_first in (True, False):
             try:
-                await self._write(
-                    workspace,
-                    "chat.update",
-                    text,
-                    priority,
-                    channel=chat_id,
-                    ts=ts,
-                    metadata=mark,
-                )
+                await _write(workspace, "chat.update", content, **edit)
             except Refused as refused:
                 if refused.code not in STILL_STREAMING:
                     raise
                 if not is_first:  # lasts some minutes at most, then the stream is too old
-                    raise SendAmbiguous(
-                        "Slack contradicts itself on whether the stream is over"
-                    ) from None
-                await self._end_stream(workspace, chat_id, ts)
+                    why = "Slack contradicts itself on whether the stream is over"
+                    raise SendAmbiguous(why) from None
+                await _end_stream(workspace, chat_id, ts)
                 continue
             self._sink.sent(workspace, chat_id, "edit")
             return
-
-    async def _end_stream(self, workspace: Workspace, chat_id: str, ts: str) -> None:
-        try:
-            await stop(workspace, chat_id, ts)
-        except Refused as refused:
-            if refused.code not in OVER | ABSENT:
-                raise
-
-    @staticmethod
-    async def _write(
-        workspace: Workspace, method: str, text: str, priority: Priority, **given: Any
-    ) -> Any:
-        # Some servers take no Markdown.
-        try:
-            return await workspace.api.call(method, priority=priority, markdown_text=text, **given)
-        except Refused as refused:
-            if refused.code not in NO_MARKDOWN:
-                raise
-        return await workspace.api.call(method, priority=priority, text=plain(text), **given)
 
     # -- what may be there already
 
@@ -300,6 +235,32 @@ class SlackSender:
         return first and message.answers is not None and message.answers not in self._new
 
     async def _find(self, workspace: Workspace, message: OutboundMessage) -> HistoryMatch | None:
-        return await self._history.find(
-            workspace, message, self._streams.stamps_in(message.chat_id)
-        )
+        streams = self._streams.stamps_in(message.chat_id)
+        return await self._history.find(workspace, message, streams)
+
+
+def _whole(message: OutboundMessage) -> _Content:
+    return _Content(render(message.text), metadata(message.idem, named(message)))
+
+
+def _partial(message: InboundMessage, draft: DraftReference, text: str) -> _Content:
+    question = message.ext_id.rpartition("/")[2]
+    return _Content(render(close_open_marks(text)), metadata(draft.idem, question, draft=True))
+
+
+async def _write(workspace: Workspace, method: str, content: _Content, **given: Any) -> Any:
+    given["metadata"] = content.metadata
+    try:
+        return await workspace.api.call(method, markdown_text=content.text, **given)
+    except Refused as refused:
+        if refused.code not in NO_MARKDOWN:  # some servers take none
+            raise
+    return await workspace.api.call(method, text=plain(content.text), **given)
+
+
+async def _end_stream(workspace: Workspace, chat_id: str, ts: str) -> None:
+    try:
+        await stop(workspace, chat_id, ts)
+    except Refused as refused:
+        if refused.code not in OVER | ABSENT:
+            raise

@@ -31,15 +31,12 @@ class EventSink(Protocol):
 
     def identity(self, workspace: Workspace) -> SlackSelf:
         """Return who the app is in a workspace."""
-        ...
 
     async def accept(self, messages: Sequence[InboundMessage]) -> None:
         """Store messages; raises ChannelError."""
-        ...
 
     def access_lost(self, workspace: Workspace) -> None:
         """Check a workspace that the app may have been removed from."""
-        ...
 
 
 class EventReceiver:

@@ -59,15 +59,12 @@ class ConnectionListener(Protocol):
 
         `seamless`: the one before it was open until then; `whole`: and delivered all events.
         """
-        ...
 
     def lost(self, why: str) -> None:
         """Take note that there is no connection."""
-        ...
 
     def sign_of_life(self) -> None:
         """Take note that the connection lives, which does not prove that events come."""
-        ...
 
 
 class EnvelopeSink(Protocol):
@@ -75,7 +72,6 @@ class EnvelopeSink(Protocol):
 
     async def take_envelope(self, envelope: Mapping[str, Any]) -> str | None:
         """Store an envelope; return the answer to it, None to have it delivered again."""
-        ...
 
 
 class SocketConnection:

@@ -41,24 +41,12 @@ QUIET: Final = logging.getLogger("channels.slack.sdk")
 """Silences the SDKs, which would log the bodies of requests."""
 QUIET.setLevel(logging.CRITICAL)
 
-NO_TOKEN: Final = frozenset(
-    {
-        "invalid_auth",
-        "not_authed",
-        "token_expired",
-        "token_revoked",
-    }
-)
+NO_TOKEN: Final = frozenset(("invalid_auth", "not_authed", "token_expired", "token_revoked"))
 WRONG_KIND: Final = "not_allowed_token_type"
 """Means a wrong token only from the app's own methods: a bot token instead of an app-level one."""
 
 GONE: Final = frozenset(
-    {
-        "cant_update_message",
-        "edit_window_closed",
-        "message_not_found",
-        "message_not_owned_by_app",
-    }
+    ("cant_update_message", "edit_window_closed", "message_not_found", "message_not_owned_by_app")
 )
 SERVER_TROUBLE: Final = frozenset(
     {"fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}

@@ -90,20 +90,12 @@ def of_event(event: Raw, me: SlackSelf, event_id: str = "") -> InboundMessage | 
     if event.get("subtype") == "message_deleted":
         gone = event.get("previous_message") or {}
         return _deleted({**gone, "ts": event["deleted_ts"]}, event, me, event_id)
-    if event.get("subtype") not in SUBTYPES or is_own(event, me.workspace):
-        return None
-    return _message(event, me, event_id)
+    return _message(event, me, event_id) if _is_written(event, me) else None
 
 
 def edit_of(event: Raw, me: SlackSelf) -> InboundMessage | None:
     """Return the edit that gave a message of the history its text, None if it was not edited."""
-    if (
-        event.get("subtype") not in SUBTYPES
-        or is_own(event, me.workspace)
-        or not event.get("edited")
-    ):
-        return None
-    return _edit(event, event, me, "")
+    return _edit(event, event, me, "") if _is_edited(event, me) else None
 
 
 def ts_of(event: Raw) -> str:
@@ -112,11 +104,14 @@ def ts_of(event: Raw) -> str:
     return found if isinstance(found, str) and TS.fullmatch(found) else ""
 
 
+def _is_written(event: Raw, me: SlackSelf) -> bool:
+    return event.get("subtype") in SUBTYPES and not is_own(event, me.workspace)
+
+
 def is_own(event: Raw, workspace: Workspace) -> bool:
     """Return whether the app itself wrote a message."""
-    if event.get("user") == workspace.user:
-        return True
-    return bool(workspace.bot) and event.get("bot_id") == workspace.bot
+    is_bot = bool(workspace.bot) and event.get("bot_id") == workspace.bot
+    return is_bot or event.get("user") == workspace.user
 
 
 def fill_names(message: InboundMessage, names: Names) -> InboundMessage:
@@ -185,29 +180,26 @@ def _changed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
     now, before = event["message"], event.get("previous_message") or {}
     if now.get("subtype") == TOMBSTONE:
         return _deleted({**before, "ts": now["ts"]}, event, me, event_id)
-    if now.get("subtype") not in SUBTYPES or is_own(now, me.workspace) or not now.get("edited"):
-        return None
-    if "text" in before and before["text"] == now.get("text"):
-        return None
-    return _edit(now, event, me, event_id)
+    is_same = "text" in before and before["text"] == now.get("text")
+    return _edit(now, event, me, event_id) if _is_edited(now, me) and not is_same else None
+
+
+def _is_edited(message: Raw, me: SlackSelf) -> bool:
+    return _is_written(message, me) and bool(message.get("edited"))
 
 
 def _deleted(gone: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    place = _place(
-        {**gone, "channel": event["channel"], "channel_type": event.get("channel_type")},
-        me,
-        event_id,
-    )
+    place = _place(_in_channel_of(event, gone), me, event_id)
     place["ext_id"] = f"{place['ext_id']}/deleted"
     return InboundMessage(**place, sender=Author("", ""), text="", kind="delete")
 
 
+def _in_channel_of(event: Raw, message: Raw) -> Raw:
+    return {**message, "channel": event["channel"], "channel_type": event.get("channel_type")}
+
+
 def _edit(now: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    place = _place(
-        {**now, "channel": event["channel"], "channel_type": event.get("channel_type")},
-        me,
-        event_id,
-    )
+    place = _place(_in_channel_of(event, now), me, event_id)
     raw = str(now.get("text") or "")
     mark = sha256(raw.encode("utf-8", "replace")).hexdigest()[:8]
     place["ext_id"] = f"{place['ext_id']}/edit/{now['edited'].get('ts', '')}-{mark}"
@@ -218,11 +210,9 @@ def _edit(now: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
 def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
     written = str(body.get("text") or "").strip()
     word, _, rest = written.partition(" ")
-    text = COMMANDS.get(word.lower(), "") if written else ",help"
-    if text:
-        text = f"{text} {rest}".strip()
-    else:
-        text = rest.strip() if word.lower() == "ask" and rest.strip() else written
+    command = COMMANDS.get(word.lower(), "") if written else ",help"
+    question = rest.strip() if word.lower() == "ask" and rest.strip() else written
+    text = f"{command} {rest}".strip() if command else question
     chat_id, user_id = str(body["channel_id"]), str(body["user_id"])
     stamp = str(body.get("trigger_id") or "")
     key = stamp or sha256(repr(sorted(body.items())).encode()).hexdigest()[:20]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from channels.errors import ChannelError
@@ -62,14 +62,7 @@ class EventReceiver:
 
     async def take(self, body: Raw) -> str | None:
         """Store a delivery; return the answer to it, None if Slack has to deliver it again."""
-        try:
-            return await self._take(body)
-        except ChannelError:
-            pass  # the host reports why it cannot store anything
-        except Exception:
-            self._host.log_exception("slack.delivery_failed")
-        self._monitor.gaps.missed()
-        return None
+        return await self._or_missed(self._take(body))
 
     async def keep_unreadable(self, body: Any) -> bool:
         """Store a delivery that Bolt could not read; return whether that succeeded."""
@@ -77,16 +70,17 @@ class EventReceiver:
         workspace = self._workspaces.of_body(body) if isinstance(body, Mapping) else None
         account = workspace.account if workspace is not None else ""
         message = unreadable(body, "Slack's delivery does not have the documented form", account)
+        return await self._or_missed(self._put(message, "")) is not None
+
+    async def _or_missed(self, work: Awaitable[str]) -> str | None:
         try:
-            await self._reorder.put(message, "")
+            return await work
         except ChannelError:
-            pass
+            pass  # the host reports why it cannot store anything
         except Exception:
             self._host.log_exception("slack.delivery_failed")
-        else:
-            return True
         self._monitor.gaps.missed()
-        return False
+        return None
 
     async def _take(self, body: Raw) -> str:
         if body.get("type") == "app_rate_limited":
@@ -98,8 +92,8 @@ class EventReceiver:
         if workspace is None:
             self._host.warn(UNKNOWN_WORKSPACE)
             return ""
-        event = body.get("event")
-        event = event if isinstance(event, Mapping) else {}
+        given = body.get("event")
+        event = given if isinstance(given, Mapping) else {}
         self._monitor.heard(workspace.account, event)
         if event.get("type") in ACCESS_LOST:
             self._sink.access_lost(workspace)
@@ -110,7 +104,10 @@ class EventReceiver:
         ts = ts_of(event)
         if ts:
             await self._monitor.gaps.wait_filled()
-        await self._reorder.put(message, "" if message.kind == "unreadable" else ts)
+        return await self._put(message, "" if message.kind == "unreadable" else ts)
+
+    async def _put(self, message: InboundMessage, ts: str) -> str:
+        await self._reorder.put(message, ts)
         by_command = message.why == "asked by a command" and message.chat_kind == "group"
         return IN_CHANNEL if by_command else ""
 

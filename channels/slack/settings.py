@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator
 
-from channels.settings import CONFIG, Address, chosen, some_of
+from channels.settings import Address, PlatformSettings, proxy_field, some_of
 
 Rule = Literal["private", "mention", "reply", "name", "thread"]
 
@@ -19,10 +19,8 @@ _PREFIXES: Final = {"bot_token": "xoxb-", "app_token": "xapp-"}
 _ALL_PREFIXES: Final = ("xoxb-", "xapp-", "xoxp-")
 
 
-class SlackSettings(BaseModel):
+class SlackSettings(PlatformSettings):
     """A Slack app, enabled by any of its tokens or by a file of installations."""
-
-    model_config = CONFIG
 
     bot_token: SecretStr = Field(
         SecretStr(""),
@@ -53,11 +51,7 @@ class SlackSettings(BaseModel):
         " BASE_URL if that is set.",
         examples=["https://files.slack-gov.com"],
     )
-    proxy: Address = Field(
-        "",
-        description="A proxy for all requests to Slack.",
-        examples=["http://127.0.0.1:3128"],
-    )
+    proxy: Address = proxy_field("Slack")
     answers: Annotated[str, some_of(RULES)] = Field(
         "private,mention,reply,name,thread",
         description="The messages that the agent answers: direct messages (private); in channels,"
@@ -104,10 +98,6 @@ class SlackSettings(BaseModel):
             return FILES_URL
         parts = urlsplit(self.base_url)
         return f"{parts.scheme}://{parts.netloc}"
-
-    def rules(self) -> frozenset[str]:
-        """Return the rules by which the agent answers."""
-        return chosen(self.answers)
 
     @field_validator("bot_token", "app_token")
     @classmethod

@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 import aiohttp
 import anyio
 import orjson
+from aiohttp import WSMsgType
 from anyio.abc import TaskGroup
 from slack_sdk.socket_mode.response import SocketModeResponse
 
@@ -36,15 +37,8 @@ SHORT_LIFE_SECONDS: Final = 5.0
 HELLO_SECONDS: Final = 10.0
 CLOSE_SECONDS: Final = 1.0
 MAX_MESSAGE_BYTES: Final = 4_000_000
-ENDED: Final = frozenset(
-    (
-        aiohttp.WSMsgType.CLOSE,
-        aiohttp.WSMsgType.CLOSING,
-        aiohttp.WSMsgType.CLOSED,
-        aiohttp.WSMsgType.ERROR,
-    )
-)
-KEPT_OPEN: Final = frozenset(("warning", "refresh_requested"))
+ENDED: Final = (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR)
+KEPT_OPEN: Final = ("warning", "refresh_requested")
 """Reasons for a disconnect after which a connection stays open while another one is opened."""
 
 STILL_DELIVERS: Final = "warning"
@@ -98,9 +92,9 @@ class SocketConnection:
             if frame.type in ENDED:
                 return None
             self._heard = self._clock.monotonic()
-            if frame.type == aiohttp.WSMsgType.PING:
+            if frame.type == WSMsgType.PING:
                 await self._quietly(self._ws.pong(frame.data))
-            if frame.type == aiohttp.WSMsgType.TEXT and (found := _read(frame.data)) is not None:
+            if frame.type == WSMsgType.TEXT and (found := _read(frame.data)) is not None:
                 return found
 
     async def read(self, group: TaskGroup, envelopes: EnvelopeSink) -> None:

@@ -284,7 +284,7 @@ async def _run_both(connection: SocketMode | HttpConnection, monitor: Connection
     async with anyio.create_task_group() as group:
         group.start_soon(monitor.run)
         try:
-            await connection.run(monitor)
+            await connection.run(monitor, group)
         except ChannelUnfit as cause:  # raised bare below, not in an exception group
             unfit = cause
         group.cancel_scope.cancel()

@@ -62,6 +62,7 @@ SENTENCES: Final = {
     "team_access_not_granted": "the app is not installed for this workspace",
     "user_is_bot": "this conversation is with another bot",
 }
+LOGIN_PAGE: Final = "Slack sent a login page instead: the app lacks the scope files:read"
 WHO_AM_I: Final = "auth.test"
 UNKNOWN_BOT: Final = (
     "Slack does not know this bot token. Open https://api.slack.com/apps, choose the app, then"
@@ -104,7 +105,6 @@ class ApiSessions:
         return self._session
 
     async def open(self) -> None:
-        """Open the session."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=256, keepalive_timeout=IDLE_SECONDS),
@@ -114,20 +114,19 @@ class ApiSessions:
 
     async def renew(self) -> None:
         """Use new connections from now on; requests under way continue on the old ones."""
-        if self._session is not None:
-            self._old.append(self._session)
-            self._session = None
-        while len(self._old) > MAX_OLD_SESSIONS:
-            await self._old.pop(0).close()
+        await self._replace(MAX_OLD_SESSIONS)
         await self.open()
 
     async def close(self) -> None:
         """Close every session."""
+        await self._replace(0)
+
+    async def _replace(self, max_old: int) -> None:
         if self._session is not None:
             self._old.append(self._session)
             self._session = None
-        while self._old:
-            await self._old.pop().close()
+        while len(self._old) > max_old:
+            await self._old.pop(0).close()
 
 
 class SlackApi:
@@ -190,13 +189,9 @@ class SlackApi:
             async with self._sessions.session.get(
                 url, headers=headers, allow_redirects=False, proxy=self._sessions.proxy
             ) as response:
-                kind = response.content_type
-                if response.status in (301, 302, 303, 307, 308) or (
-                    kind == "text/html" and mime != "text/html"
-                ):
-                    raise MediaRefused(
-                        "Slack sent a login page instead: the app lacks the scope files:read"
-                    )
+                is_page = response.content_type == "text/html" != mime
+                if is_page or response.status in (301, 302, 303, 307, 308):
+                    raise MediaRefused(LOGIN_PAGE)
                 if response.status != 200:
                     raise MediaRefused(f"Slack's file server answered with {response.status}")
                 async for piece in response.content.iter_chunked(65_536):

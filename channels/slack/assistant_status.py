@@ -5,14 +5,14 @@ Slack removes it after two minutes, and when the app writes into the thread.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
 
 from channels.concurrency import wait_at_most
-from channels.errors import ChannelError, SendDelayed, SendRefused
+from channels.errors import ChannelError
+from channels.host import Spawn
 from channels.message import InboundMessage
 from channels.pacing import Clock, Priority
 from channels.slack.workspaces import Workspace
@@ -30,13 +30,16 @@ class _Shown:
     waiting: set[str] = field(default_factory=set)
     changed: anyio.Event = field(default_factory=anyio.Event)
 
+    async def until_answered(self) -> None:
+        while self.waiting:
+            await self.changed.wait()
+            self.changed = anyio.Event()
+
 
 class Statuses:
     """The statuses by thread."""
 
-    def __init__(
-        self, clock: Clock, spawn: Callable[[str, Callable[[], Awaitable[None]]], None]
-    ) -> None:
+    def __init__(self, clock: Clock, spawn: Spawn) -> None:
         self._clock = clock
         self._spawn = spawn
         self._threads: dict[ThreadKey, _Shown] = {}
@@ -67,7 +70,7 @@ class Statuses:
             while self._clock.monotonic() < until:
                 if shown.waiting:
                     visible = await self._set(workspace, thread_key, THINKING) or visible
-                    await self._changed(shown)
+                    await wait_at_most(self._clock, REFRESH_SECONDS, shown.until_answered)
                 elif visible:
                     visible = False
                     await self._set(workspace, thread_key, "")
@@ -77,35 +80,17 @@ class Statuses:
             if self._threads.get(thread_key) is shown:
                 del self._threads[thread_key]
 
-    async def _changed(self, shown: _Shown) -> None:
-
-        async def nobody() -> None:
-            while shown.waiting:
-                await shown.changed.wait()
-                shown.changed = anyio.Event()
-
-        await wait_at_most(self._clock, REFRESH_SECONDS, nobody)
-
     async def _set(self, workspace: Workspace, thread_key: ThreadKey, status: str) -> bool:
         """Set the status if few requests are waiting; return whether it was set."""
         method = "assistant.threads.setStatus"
         if workspace.api.limits.wait(method, Priority.STATUS) > 0:
             return False
         _account, channel, thread = thread_key
+        given = {"channel_id": channel, "thread_ts": thread, "status": status}
         try:
-            await workspace.api.call(
-                method,
-                priority=Priority.STATUS,
-                channel_id=channel,
-                thread_ts=thread,
-                status=status,
-            )
-        except SendDelayed:
-            return False
-        except SendRefused as refused:
-            if getattr(refused, "code", "") in ("unknown_method", "missing_scope", "not_allowed"):
+            await workspace.api.call(method, priority=Priority.STATUS, **given)
+        except ChannelError as error:  # nobody misses a status
+            if getattr(error, "code", "") in ("unknown_method", "missing_scope", "not_allowed"):
                 self._unwanted.add(workspace.account)
             return False
-        except ChannelError:
-            return False  # nobody misses a status
         return True

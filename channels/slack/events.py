@@ -11,11 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Protocol
 
 import anyio
+from anyio.abc import TaskGroup
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app
-from slack_bolt.adapter.starlette.async_handler import (
-    to_async_bolt_request,
-    to_starlette_response,
-)
+from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.request.internals import parse_body
@@ -57,26 +55,13 @@ class Receiver(Protocol):
         """Store a delivery that Bolt could not read; return whether that succeeded."""
 
 
-class _Closed:
-    """Stores nothing, so that Slack delivers again."""
-
-    def warn(self, _text: str) -> None:
-        pass
-
-    async def take(self, _body: Raw) -> str | None:
-        return None
-
-    async def keep_unreadable(self, _body: Any) -> bool:
-        return False
-
-
 class EventGate:
     """Passes the deliveries of Socket Mode and of HTTP to the receiver of the current run."""
 
     def __init__(self, settings: SlackSettings) -> None:
         secret = settings.signing_secret.get_secret_value()
         self._verifier = SignatureVerifier(secret) if secret else None
-        self._receiver: Receiver = _Closed()
+        self._receiver: Receiver | None = None
         self._app = AsyncApp(
             name="tapeway",
             logger=QUIET,
@@ -111,7 +96,8 @@ class EventGate:
             is_signed = False
         if is_signed:
             return await self._dispatch(request, bytes(body))
-        self._receiver.warn(UNSIGNED)
+        if self._receiver is not None:
+            self._receiver.warn(UNSIGNED)
         return PlainTextResponse(NOT_SLACK, status_code=401)
 
     async def take_envelope(self, envelope: Mapping[str, Any]) -> str | None:
@@ -122,7 +108,7 @@ class EventGate:
             )
             answer = await run_async_bolt_app(self._app, request)
         except Exception:  # Bolt expects nothing but the documented form
-            return "" if await self._receiver.keep_unreadable(envelope["payload"]) else None
+            return "" if await self._keep_unreadable(envelope["payload"]) else None
         return answer.body or "" if answer.status == 200 else None
 
     async def _dispatch(self, request: Request, body: bytes) -> Response:
@@ -135,16 +121,18 @@ class EventGate:
         try:
             answer = await self._app.async_dispatch(to_async_bolt_request(request, body))
         except Exception:
-            is_kept = await self._receiver.keep_unreadable(read)
-            return Response(status_code=200 if is_kept else 503)
+            return Response(status_code=200 if await self._keep_unreadable(read) else 503)
         return to_starlette_response(answer)
+
+    async def _keep_unreadable(self, body: Any) -> bool:
+        return self._receiver is not None and await self._receiver.keep_unreadable(body)
 
     async def _before_authorize(
         self, body: Raw, next_: Callable[[], Awaitable[BoltResponse]]
     ) -> BoltResponse:
         if body.get("type") in ANSWERED_BY_BOLT:
             return await next_()
-        answer = await self._receiver.take(body)
+        answer = await self._receiver.take(body) if self._receiver is not None else None
         if answer is None:
             return BoltResponse(status=503, body="", headers={"Retry-After": "1"})
         return BoltResponse(status=200, body=answer)
@@ -153,8 +141,9 @@ class EventGate:
 class HttpConnection:
     """Stands for Slack's requests to /slack/events, which need no connection of ours."""
 
-    async def run(self, listener: ConnectionListener) -> None:
+    async def run(self, listener: ConnectionListener, group: TaskGroup) -> None:
         """Report that events may come, and wait until cancelled."""
+        del group
         await listener.connected(1, seamless=False)
         await anyio.sleep_forever()
 

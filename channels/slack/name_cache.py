@@ -10,14 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from channels.errors import ChannelError
+from channels.host import Spawn
 from channels.pacing import Priority
 from channels.slack.api import SlackApi
 
 MAX_NAMES: Final = 10_000
 MAX_LOOKUPS: Final = 100
 """Maximum look-ups at once; any more names are looked up the next time they are needed."""
-
-Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
 
 
 class Names:

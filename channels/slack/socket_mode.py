@@ -159,20 +159,13 @@ class SocketMode:
         self._current: SocketConnection | None = None
         self._backoff = Backoff(RETRY_SECONDS, MAX_RETRY_SECONDS, jitter=0.5)
 
-    async def run(self, listener: ConnectionListener) -> None:
+    async def run(self, listener: ConnectionListener, group: TaskGroup) -> None:
         """Stay connected until cancelled; raises ChannelUnfit for a token that is invalid."""
-        unfit: ChannelUnfit | None = None
-        async with anyio.create_task_group() as group:
-            try:
-                await self._stay_connected(group, listener)
-            except ChannelUnfit as cause:
-                unfit = cause
-            finally:
-                group.cancel_scope.cancel()
-                if self._current is not None:
-                    await self._current.close()
-        if unfit is not None:
-            raise unfit
+        try:
+            await self._stay_connected(group, listener)
+        finally:
+            if self._current is not None:
+                await self._current.close()
 
     def renew(self, why: str) -> None:
         """Replace the connection, which lives but is of no use."""

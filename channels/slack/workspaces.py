@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from channels.errors import ChannelDown, ChannelUnfit, SendRefused
+from channels.host import Spawn
 from channels.slack.api import SlackApi, TokenRefused
-from channels.slack.name_cache import Names, Spawn
+from channels.slack.name_cache import Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,9 @@ class Workspaces:
 
     def add(self, workspace: Workspace) -> None:
         """Add a workspace or replace its account, unless its team has another account already."""
-        for known in self.all():
-            if known.team == workspace.team and known.account != workspace.account:
-                return
-        self._by_account[workspace.account] = workspace
+        accounts = {known.account for known in self.all() if known.team == workspace.team}
+        if accounts <= {workspace.account}:
+            self._by_account[workspace.account] = workspace
 
     def remove(self, account: str) -> None:
         """Remove a workspace, if it is there."""
@@ -68,19 +68,13 @@ class Workspaces:
     def of_body(self, body: Mapping[str, Any]) -> Workspace | None:
         """Return the workspace that a delivery came from, None if it is unknown."""
         authorizations = body.get("authorizations")
-        teams = [
-            one.get("team_id")
-            for one in (authorizations if isinstance(authorizations, list) else ())
-            if isinstance(one, Mapping)
-        ]
+        given = authorizations if isinstance(authorizations, list) else ()
+        teams = [one.get("team_id") for one in given if isinstance(one, Mapping)]
         own = body.get("team")
         teams += [body.get("team_id"), own.get("id") if isinstance(own, Mapping) else own]
-        for team in teams:
-            for workspace in self.all():
-                if workspace.team == team:
-                    return workspace
-        only = self.all()
-        return only[0] if len(only) == 1 and not any(teams) else None
+        known = self.all()
+        found = (one for team in teams for one in known if one.team == team)
+        return next(found, known[0] if len(known) == 1 and not any(teams) else None)
 
 
 async def identify(account: str, api: SlackApi, spawn: Spawn) -> Workspace:

@@ -47,7 +47,7 @@ class PortInUse(GatewayError):
     def __init__(self, host: str, port: int, cause: OSError) -> None:
         super().__init__(
             f"cannot listen on {host}:{port} ({cause.strerror}): stop the program that uses it,"
-            f" or choose another port with TAPEWAY_HTTP__PORT, for example TAPEWAY_HTTP__PORT={port + 1}"
+            f" or choose another port, for example TAPEWAY_HTTP__PORT={port + 1}"
         )
 
 

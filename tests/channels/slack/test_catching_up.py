@@ -16,7 +16,8 @@ from channels.host import Cursors
 from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.events import HttpConnection
-from tests.channels.slack.hosts import Running, SlackHost, running, slack
+from channels.testing import FakeHost
+from tests.channels.slack.hosts import Running, running, slack
 from tests.clock import ManualClock
 from tests.fakes.slack.faults import Hang, Refuse, ServerError
 from tests.fakes.slack.server import FakeSlack
@@ -34,15 +35,8 @@ def an_hour_ago(clock: ManualClock) -> Cursors:
     return Cursors({"": clock.now() - timedelta(hours=1)})
 
 
-def note_skipped(app: Running) -> list[tuple[str, str]]:
-    """Return where what is left out will stand."""
-    found: list[tuple[str, str]] = []
-
-    def gap_skipped(chat_id: str, account: str = "") -> None:
-        found.append((chat_id, account))
-
-    app.host.gap_skipped = gap_skipped  # type: ignore[method-assign]
-    return found
+def skipped(app: Running) -> list[str]:
+    return [gap for gap in app.host.gaps if gap.startswith("skipped")]
 
 
 @pytest.mark.parametrize("fault", [Refuse("internal_error"), ServerError(500)])
@@ -56,12 +50,11 @@ async def test_a_conversation_that_cannot_be_read_holds_up_no_other(fault: Refus
         fake.deliveries._open.clear()
         fake.deliveries.release()
         fake.fail("conversations.history", *[fault] * 20, channel=rooms[0].id)
-        async with running(fake, clock=clock, marks=an_hour_ago(clock)) as app:
-            skipped = note_skipped(app)
+        async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
             await pass_time(app, 30)
             assert sorted(app.host.texts()) == ["in b", "in c"]
-            assert skipped == [(rooms[0].id, "")]
-            assert app.host.caught == 1
+            assert skipped(app) == [f"skipped /{rooms[0].id}"]
+            assert app.host.gaps.count("closed") == 1
             fake._faults._queued.clear()
 
 
@@ -74,10 +67,10 @@ async def test_where_no_conversation_can_be_read_it_is_tried_again() -> None:
         fake.deliveries._open.clear()
         fake.deliveries.release()
         fake.fail("conversations.history", *[Refuse("internal_error")] * 4)
-        async with running(fake, clock=clock, marks=an_hour_ago(clock)) as app:
+        async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
             await pass_time(app, 60)
             assert app.host.texts() == ["missed"]
-            assert app.host.caught == 1
+            assert app.host.gaps.count("closed") == 1
 
 
 async def test_a_scope_that_is_missing_costs_its_conversations_only() -> None:
@@ -89,13 +82,12 @@ async def test_a_scope_that_is_missing_costs_its_conversations_only() -> None:
         fake.deliveries._open.clear()
         fake.deliveries.release()
         fake.events.scopes -= {"groups:read"}
-        async with running(fake, clock=clock, marks=an_hour_ago(clock)) as app:
-            skipped = note_skipped(app)
+        async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
             await pass_time(app, 10)
             said = app.host.accepted
             assert [one.text for one in said] == ["missed"]
-            assert skipped == [("", "")]
-            assert any("groups:read" in note for note in app.host.notes)
+            assert skipped(app) == ["skipped /"]
+            assert any("groups:read" in note for note in app.host.warnings)
 
 
 class Source:
@@ -117,7 +109,7 @@ class Source:
 
 async def test_what_is_missed_during_a_catch_up_is_asked_for_after_it() -> None:
     async with anyio.create_task_group() as group:
-        host = SlackHost(group, clock := ManualClock())
+        (host := FakeHost(clock := ManualClock())).open(group)
         gate, source = anyio.Event(), Source(clock)
 
         async def wait_for_gate() -> None:
@@ -141,7 +133,7 @@ async def test_what_is_missed_during_a_catch_up_is_asked_for_after_it() -> None:
 
 async def test_a_catch_up_that_fails_again_and_again_is_tried_less_often() -> None:
     async with anyio.create_task_group() as group:
-        host = SlackHost(group, clock := ManualClock())
+        (host := FakeHost(clock := ManualClock())).open(group)
         source = Source(clock)
 
         async def fail_at_first() -> None:
@@ -178,11 +170,10 @@ async def test_a_workspace_that_cannot_be_reached_at_first_is_joined_later(tmp_p
         (other,) = installations(fake, path, "second")
         fake.world.workspaces[other].refused = "team_added_to_org"
         marks = Cursors({other: clock.now() - timedelta(hours=1)})
-        async with running(fake, clock=clock, installations=path, marks=marks) as app:
-            skipped = note_skipped(app)
+        async with running(fake, clock=clock, installations=path, cursors=marks) as app:
             await app.ready()
-            assert ("", other) in skipped
-            assert any("second" in note for note in app.host.notes)
+            assert f"skipped {other}/" in skipped(app)
+            assert any("second" in note for note in app.host.warnings)
             bob = fake.user("Bob", workspace=fake.world.workspaces[other])
             fake.say(fake.im(bob), bob, "meanwhile")
             await pass_time(app, 10)
@@ -215,16 +206,15 @@ async def test_a_workspace_that_cannot_be_asked_holds_up_no_other(
             assert app.host.accepted[0].backlog
             known = [one.account for one in app.channel._workspaces.all()]
             assert known == ["", second, third] if stays else ["", third]
-            assert app.host.caught == (1 if stays else 2)
-            assert bool(app.host.notes) is not stays
-            assert app.ended is None
+            assert app.host.gaps.count("closed") == (1 if stays else 2)
+            assert bool(app.host.warnings) is not stays
 
 
 async def test_a_connection_that_is_lost_while_it_is_replaced_leaves_a_gap() -> None:
     clock = ManualClock(datetime.now(UTC))
     async with slack(clock) as fake, running(fake, clock=clock) as app:
         await app.ready()
-        caught, slow = app.host.caught, Hang()
+        caught, slow = app.host.gaps.count("closed"), Hang()
         fake.fail("apps.connections.open", slow)
         fake.refresh()
         await fake.wait_for_calls("apps.connections.open", 2)
@@ -234,5 +224,5 @@ async def test_a_connection_that_is_lost_while_it_is_replaced_leaves_a_gap() -> 
         slow.release()
         await pass_time(app, 5)
         assert app.host.downs == ["the connection to Slack was lost. Reconnecting."]
-        assert app.host.caught == caught + 1
+        assert app.host.gaps.count("closed") == caught + 1
         assert app.host.times_ready == 2

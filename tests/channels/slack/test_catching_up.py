@@ -1,4 +1,4 @@
-"""What was missed is asked for everywhere: what fails in one place holds up no other."""
+"""Catching up in every conversation: a failure in one does not hold up the others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def skipped(app: Running) -> list[str]:
 
 
 @pytest.mark.parametrize("fault", [Refuse("internal_error"), ServerError(500)])
-async def test_a_conversation_that_cannot_be_read_holds_up_no_other(fault: Refuse) -> None:
+async def test_an_unreadable_conversation_does_not_hold_up_the_others(fault: Refuse) -> None:
     clock = ManualClock(datetime.now(UTC))
     async with slack(clock) as fake:
         rooms = [fake.channel(name) for name in "abc"]
@@ -58,7 +58,7 @@ async def test_a_conversation_that_cannot_be_read_holds_up_no_other(fault: Refus
             fake._faults._queued.clear()
 
 
-async def test_where_no_conversation_can_be_read_it_is_tried_again() -> None:
+async def test_if_no_conversation_can_be_read_the_catch_up_is_retried() -> None:
     clock = ManualClock(datetime.now(UTC))
     async with slack(clock) as fake:
         room = fake.channel("a")
@@ -73,10 +73,10 @@ async def test_where_no_conversation_can_be_read_it_is_tried_again() -> None:
             assert app.host.gaps.count("closed") == 1
 
 
-async def test_a_scope_that_is_missing_costs_its_conversations_only() -> None:
+async def test_a_missing_scope_affects_only_its_own_conversations() -> None:
     clock = ManualClock(datetime.now(UTC))
     async with slack(clock) as fake:
-        said: list[InboundMessage] = []
+        accepted: list[InboundMessage] = []
         fake.deliveries.hold()
         fake.say(fake.channel("a"), fake.user("Ada"), "missed")
         fake.deliveries._open.clear()
@@ -84,8 +84,8 @@ async def test_a_scope_that_is_missing_costs_its_conversations_only() -> None:
         fake.events.scopes -= {"groups:read"}
         async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
             await pass_time(app, 10)
-            said = app.host.accepted
-            assert [one.text for one in said] == ["missed"]
+            accepted = app.host.accepted
+            assert [one.text for one in accepted] == ["missed"]
             assert skipped(app) == ["skipped /"]
             assert any("groups:read" in note for note in app.host.warnings)
 
@@ -107,7 +107,7 @@ class Source:
         return False
 
 
-async def test_what_is_missed_during_a_catch_up_is_asked_for_after_it() -> None:
+async def test_messages_missed_during_a_catch_up_are_read_by_the_next_one() -> None:
     async with anyio.create_task_group() as group:
         (host := FakeHost(clock := ManualClock())).open(group)
         gate, source = anyio.Event(), Source(clock)
@@ -131,7 +131,7 @@ async def test_what_is_missed_during_a_catch_up_is_asked_for_after_it() -> None:
         group.cancel_scope.cancel()
 
 
-async def test_a_catch_up_that_fails_again_and_again_is_tried_less_often() -> None:
+async def test_a_catch_up_that_keeps_failing_is_retried_less_often() -> None:
     async with anyio.create_task_group() as group:
         (host := FakeHost(clock := ManualClock())).open(group)
         source = Source(clock)
@@ -156,21 +156,21 @@ async def test_a_catch_up_that_fails_again_and_again_is_tried_less_often() -> No
 
 
 def installations(fake: FakeSlack, path: Path, *names: str) -> list[str]:
-    """Make workspaces and the file of them; returns their ids."""
+    """Create workspaces and a file of installations with them; return their ids."""
     made = [fake.world.workspace(name, f"xoxb-{name}") for name in names]
     held = {one.team_id: {"bot_token": f"xoxb-{one.name}", "name": one.name} for one in made}
     path.write_text(json.dumps(held))
     return [one.team_id for one in made]
 
 
-async def test_a_workspace_that_cannot_be_reached_at_first_is_joined_later(tmp_path: Path) -> None:
+async def test_a_workspace_that_is_unreachable_at_first_is_joined_later(tmp_path: Path) -> None:
     clock = ManualClock(datetime.now(UTC))
     path = tmp_path / "installations.json"
     async with slack(clock) as fake:
         (other,) = installations(fake, path, "second")
         fake.world.workspaces[other].refused = "team_added_to_org"
-        marks = Cursors({other: clock.now() - timedelta(hours=1)})
-        async with running(fake, clock=clock, installations=path, cursors=marks) as app:
+        cursors = Cursors({other: clock.now() - timedelta(hours=1)})
+        async with running(fake, clock=clock, installations=path, cursors=cursors) as app:
             await app.ready()
             assert f"skipped {other}/" in skipped(app)
             assert any("second" in note for note in app.host.warnings)
@@ -185,7 +185,7 @@ async def test_a_workspace_that_cannot_be_reached_at_first_is_joined_later(tmp_p
 
 
 @pytest.mark.parametrize(("refused", "stays"), [("token_revoked", False), ("fatal_error", True)])
-async def test_a_workspace_that_cannot_be_asked_holds_up_no_other(
+async def test_an_unreachable_workspace_does_not_hold_up_the_others(
     tmp_path: Path, refused: str, stays: bool
 ) -> None:
     clock = ManualClock(datetime.now(UTC))
@@ -210,7 +210,7 @@ async def test_a_workspace_that_cannot_be_asked_holds_up_no_other(
             assert bool(app.host.warnings) is not stays
 
 
-async def test_a_connection_that_is_lost_while_it_is_replaced_leaves_a_gap() -> None:
+async def test_a_connection_lost_while_it_is_being_replaced_leaves_a_gap() -> None:
     clock = ManualClock(datetime.now(UTC))
     async with slack(clock) as fake, running(fake, clock=clock) as app:
         await app.ready()

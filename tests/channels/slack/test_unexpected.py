@@ -1,4 +1,4 @@
-"""What Slack should never send: it is kept or refused, and what comes behind it is taken."""
+"""Deliveries that Slack should never send are stored or refused, and later ones accepted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from channels.errors import ChannelDown
 from tests.channels.slack.hosts import running, slack
-from tests.channels.slack.test_adapter import signed, untold
+from tests.channels.slack.test_adapter import all_delivered, signed
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +23,7 @@ ODD: list[Any] = [
 
 
 @pytest.mark.parametrize("payload", [*ODD, [1], 5, None])
-async def test_an_odd_envelope_is_kept_once_and_ends_nothing(payload: Any) -> None:
+async def test_an_odd_envelope_is_stored_once_and_ends_nothing(payload: Any) -> None:
     async with slack() as fake, running(fake) as app:
         await app.ready()
         refuses = not isinstance(payload, dict) or "authorizations" in payload
@@ -36,13 +36,13 @@ async def test_an_odd_envelope_is_kept_once_and_ends_nothing(payload: Any) -> No
             await fake.wait_for(lambda it: len(it.deliveries.pending) <= refuses)
 
 
-async def test_an_envelope_that_bolt_cannot_read_is_on_the_disk_and_acknowledged() -> None:
+async def test_an_envelope_that_bolt_cannot_read_is_stored_and_acknowledged() -> None:
     async with slack() as fake, running(fake) as app:
         await app.ready()
         secret = {"token": "legacy", "response_url": "https://hooks.example/x", "a": 1}
         fake.deliveries.add("events_api", {**ODD[0], **secret})
         await app.heard(1)
-        await untold(fake)
+        await all_delivered(fake)
         (kept,) = app.host.accepted
         assert kept.kind == "unreadable"
         assert json.loads(kept.raw["json"]) == {**ODD[0], "a": 1}
@@ -50,7 +50,7 @@ async def test_an_envelope_that_bolt_cannot_read_is_on_the_disk_and_acknowledged
 
 
 @pytest.mark.parametrize("body", ["[1]", "5", '"x"', "{bad", "[" * 100_000, "payload=5"])
-async def test_over_http_what_cannot_be_read_is_refused(body: str) -> None:
+async def test_over_http_an_unreadable_body_is_refused(body: str) -> None:
     async with slack() as fake, running(fake, http=True) as app, app.web() as web:
         await app.ready()
         headers = signed(fake, body)
@@ -63,7 +63,7 @@ async def test_over_http_what_cannot_be_read_is_refused(body: str) -> None:
         assert app.host.errors == []
 
 
-async def test_over_http_what_bolt_cannot_read_is_kept() -> None:
+async def test_over_http_a_body_that_bolt_cannot_read_is_stored() -> None:
     async with slack() as fake, running(fake, http=True) as app, app.web() as web:
         await app.ready()
         body = json.dumps(ODD[0])

@@ -4,7 +4,7 @@ An event passes socket_mode or events, receiver, inbound, reorder, and adapter, 
 
 adapter             the channel                       inbound           parse events
 socket_mode         the WebSocket                     mrkdwn            Slack's markup
-events              let deliveries in                 media             files of a message
+events              check deliveries                  media             files of a message
 receiver            events to stored messages         name_cache        names of ids
 reorder             restore the order                 outbound          post, edit, delete
 connection_monitor  lost, stalled, second reader      streams           partial text

@@ -1,4 +1,4 @@
-"""The status "is thinking ...", shown in a thread while somebody waits for an answer there.
+"""Show the status "is thinking ..." in a thread while a question waits for its answer.
 
 Slack removes it after two minutes, and when the app writes into the thread.
 """
@@ -20,7 +20,7 @@ from channels.slack.workspaces import Workspace
 THINKING: Final = "is thinking ..."
 REFRESH_SECONDS: Final = 90.0
 MAX_SECONDS: Final = 1_800.0
-"""Maximum seconds that a status is shown, whatever became of the turn."""
+"""Maximum seconds that a status is shown, even if the turn never ends."""
 
 ThreadKey = tuple[str, str, str]  # account, channel, thread
 

@@ -1,4 +1,4 @@
-"""Let deliveries in: check that they are Slack's, and answer them once they are stored.
+"""Check that deliveries come from Slack, and answer them once they are stored.
 
 Bolt authorizes before it runs middleware, and answers 200 even if that fails. So everything is
 stored and answered in `before_authorize`: no delivery waits for a request of ours, and none reaches
@@ -8,7 +8,7 @@ a listener. Slack redelivers what was not answered with 200.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -26,6 +26,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from channels.errors import ChannelDown
 from channels.slack.api import QUIET
+from channels.slack.receiver import EventReceiver
 from channels.slack.settings import SlackSettings
 from channels.slack.socket_mode import ConnectionListener
 
@@ -42,26 +43,13 @@ UNSIGNED: Final = (
 Raw = Mapping[str, Any]
 
 
-class Receiver(Protocol):
-    """Stores deliveries."""
-
-    def warn(self, text: str) -> None:
-        """Warn the operator."""
-
-    async def take(self, body: Raw) -> str | None:
-        """Store a delivery; return the answer to it, None if Slack has to deliver it again."""
-
-    async def keep_unreadable(self, body: Any) -> bool:
-        """Store a delivery that Bolt could not read; return whether that succeeded."""
-
-
 class EventGate:
     """Passes the deliveries of Socket Mode and of HTTP to the receiver of the current run."""
 
     def __init__(self, settings: SlackSettings) -> None:
         secret = settings.signing_secret.get_secret_value()
         self._verifier = SignatureVerifier(secret) if secret else None
-        self._receiver: Receiver | None = None
+        self._receiver: EventReceiver | None = None
         self._app = AsyncApp(
             name="tapeway",
             logger=QUIET,
@@ -71,8 +59,8 @@ class EventGate:
             before_authorize=self._before_authorize,
         )
 
-    def open(self, receiver: Receiver) -> None:
-        """Pass deliveries to a receiver from now on; until then Slack is asked to redeliver."""
+    def open(self, receiver: EventReceiver) -> None:
+        """Pass deliveries to a receiver; before the first one Slack has to redeliver them."""
         self._receiver = receiver
 
     async def take_request(self, request: Request) -> Response:

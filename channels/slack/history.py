@@ -131,7 +131,7 @@ class History:
         return [raw for raw in raws if is_own(raw, workspace)]
 
     async def _conversations(self, workspace: Workspace) -> list[Raw]:
-        # Without a scope for one type, Slack refuses all of them: then each is asked for alone.
+        # Slack refuses all types if the scope of one is missing, so each is then listed alone.
         try:
             found = await self._listed(workspace, ",".join(TYPES))
         except SendRefused:

@@ -28,11 +28,12 @@ TS: Final = re.compile(r"\d{1,12}\.\d{1,6}")
 MAX_QUOTE: Final = 1000  # characters
 
 SUBTYPES: Final = frozenset((None, "bot_message", "file_share", "me_message", "thread_broadcast"))
-"""The subtypes of messages that somebody wrote; others are notices, as that a topic was set."""
+"""The subtypes of messages that somebody wrote; others are notices, such as a new topic."""
 
 SECRET: Final = frozenset(("token", "response_url", "response_urls"))
 """Fields that are removed before a delivery is stored: with them others could pose as Slack."""
 
+BY_COMMAND: Final = "asked by a command"
 TOMBSTONE: Final = "tombstone"
 """The subtype of a deleted message that has replies."""
 
@@ -231,7 +232,7 @@ def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
         sender=Author(user_id, me.workspace.names.person(user_id)),
         text=_read(text, me),
         addressed=True,
-        why="command" if text.startswith(",") else "asked by a command",
+        why="command" if text.startswith(",") else BY_COMMAND,
         raw={"team": str(body.get("team_id") or me.workspace.team)},
     )
 

@@ -1,4 +1,4 @@
-"""The file of installations, and joining the workspaces that the tokens are for."""
+"""Read and write the file of installations, and join its workspaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turn deliveries into messages: parsed once, put in order, and stored before Slack is answered."""
+"""Parse deliveries, put their messages in order, and store them before Slack is answered."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from channels.errors import ChannelError
 from channels.host import ChannelHost
 from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
-from channels.slack.inbound import SlackSelf, fill_names, parse, ts_of, unreadable
+from channels.slack.inbound import BY_COMMAND, SlackSelf, fill_names, parse, ts_of, unreadable
 from channels.slack.reorder import ReorderBuffer
 from channels.slack.workspaces import Workspace, Workspaces
 
@@ -18,10 +18,10 @@ IN_CHANNEL: Final = '{"response_type": "in_channel"}'
 """Shows a slash command's question to the channel, which would otherwise see only the answer."""
 
 RATE_LIMITED: Final = (
-    "Slack leaves out events, because the app gets more than 30,000 an hour. The missing ones are"
-    " read from the history."
+    "Slack drops events because the app gets more than 30,000 an hour. I read the missing messages"
+    " from the history."
 )
-UNKNOWN_WORKSPACE: Final = "An event came from a workspace that the app has no token for."
+UNKNOWN_WORKSPACE: Final = "I dropped an event from a workspace that the app has no token for."
 
 Raw = Mapping[str, Any]
 
@@ -108,7 +108,7 @@ class EventReceiver:
 
     async def _put(self, message: InboundMessage, ts: str) -> str:
         await self._reorder.put(message, ts)
-        by_command = message.why == "asked by a command" and message.chat_kind == "group"
+        by_command = message.why == BY_COMMAND and message.chat_kind == "group"
         return IN_CHANNEL if by_command else ""
 
     def _parse(self, body: Raw, workspace: Workspace) -> InboundMessage | None:

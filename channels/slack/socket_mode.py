@@ -127,7 +127,7 @@ class SocketConnection:
         self.over.set()
 
     async def close(self) -> None:
-        """Close it, whatever the other side does."""
+        """Close it without waiting for long."""
         self.end("it was closed")
         with anyio.CancelScope(shield=True):
             await self._quietly(self._ws.close())

@@ -1,4 +1,4 @@
-"""The workspaces that the app is in: its identity there, and its token.
+"""The workspaces of the app, with its identity and its token in each.
 
 The workspace of TAPEWAY_SLACK__BOT_TOKEN is the channel's own account ""; those of the file of
 installations are accounts named by their team's id.

@@ -15,6 +15,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from channels.clock import Clock
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -25,7 +26,7 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
-from channels.pacing import Clock, Priority
+from channels.pacing import Priority
 from channels.slack.api_methods import APP_METHODS, METHODS, Method, RateLimits
 from channels.slack.settings import SlackSettings
 

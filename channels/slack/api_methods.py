@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from channels.pacing import Budget, Clock, Gate, Priority
+from channels.clock import Clock
+from channels.pacing import Budget, Gate, Priority
 
 WINDOW_SECONDS: Final = 61.0
 """Slightly longer than Slack's minute, because clocks and networks are not exact."""

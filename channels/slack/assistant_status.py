@@ -10,11 +10,12 @@ from typing import Final
 
 import anyio
 
+from channels.clock import Clock
 from channels.concurrency import wait_at_most
 from channels.errors import ChannelError
 from channels.host import Spawn
 from channels.message import InboundMessage
-from channels.pacing import Clock, Priority
+from channels.pacing import Priority
 from channels.slack.workspaces import Workspace
 
 THINKING: Final = "is thinking ..."

@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from channels.clock import Clock
 from channels.concurrency import wait_at_most
 from channels.errors import ChannelDown
 from channels.message import InboundMessage
-from channels.pacing import Clock
 
 MAX_HELD: Final = 1_000
 """Maximum messages held at once; any more are stored without a wait."""

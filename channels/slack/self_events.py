@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import anyio
 
-from channels.pacing import Clock
+from channels.clock import Clock
 
 ECHO_SECONDS: Final = 4.0
 """Seconds in which the event of an own message has to come."""

@@ -21,8 +21,8 @@ from anyio.abc import TaskGroup
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from channels.backoff import Backoff
+from channels.clock import Clock
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, SendDelayed
-from channels.pacing import Clock
 from channels.slack.api import ApiSessions, SlackApi
 
 PING_SECONDS: Final = 10.0

@@ -54,7 +54,7 @@ NO_WORKSPACE: Final = (
 
 
 class SlackChannel(Channel):
-    """One app."""
+    """One Slack app."""
 
     name: ClassVar[str] = "slack"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
@@ -239,7 +239,7 @@ class SlackChannel(Channel):
         return self._streams.is_open(message)
 
     def split(self, text: str) -> list[str]:
-        """Split an answer into pieces within Slack's limit, mentions defused."""
+        """Split an answer into pieces that fit even after mentions are broken up."""
         return split(text, LIMIT, size)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:

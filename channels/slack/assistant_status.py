@@ -90,7 +90,7 @@ class Statuses:
         given = {"channel_id": channel, "thread_ts": thread, "status": status}
         try:
             await workspace.api.call(method, priority=Priority.STATUS, **given)
-        except ChannelError as error:  # nobody misses a status
+        except ChannelError as error:  # a status is not worth a retry
             if getattr(error, "code", "") in ("unknown_method", "missing_scope", "not_allowed"):
                 self._unwanted.add(workspace.account)
             return False

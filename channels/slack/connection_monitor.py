@@ -1,4 +1,4 @@
-"""Monitor the connection: lost, stalled, or shared with a second reader."""
+"""Monitor whether the connection is lost, stalled, or shared with a second reader."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class _SecondReader:
 
 
 class ConnectionMonitor:
-    """Reports to the host how one run's connection is, and replaces it when it has stalled."""
+    """Reports the state of one run's connection, and replaces a connection that has stalled."""
 
     def __init__(self, host: FullHost, connection: Connection, channel: MonitoredChannel) -> None:
         self._host = host
@@ -147,9 +147,9 @@ class ConnectionMonitor:
     # -- a second reader
 
     def _is_shared(self, *, seamless: bool) -> bool:
-        """Return whether to report a second reader: the first time that one is certain.
+        """Return whether to report a second reader as the reason for being down.
 
-        One that stays is only warned of, because the events that do come are answered.
+        Only the first certain count does; later ones warn, and events that come are answered.
         """
         reader = self._second_reader
         if not reader.is_recounting:

@@ -1,4 +1,4 @@
-"""Catching up: read what was missed in a gap.
+"""Catch up: read the messages that were missed in a gap.
 
 Slack redelivers an event at once, after a minute, and after five minutes; then it gives up. Events
 missed for longer are read from the history.

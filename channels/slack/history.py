@@ -23,7 +23,7 @@ MAX_PAGES: Final = 25
 MAX_SEARCHED_PAGES: Final = 5  # of an outcome check
 MAX_THREADS: Final = 50
 THREAD_AGE: Final = timedelta(days=3)
-"""How long before the cursor a thread may have been active and still be read."""
+"""Threads that were active this long before the cursor are read, too."""
 
 SEARCH_MARGIN: Final = timedelta(hours=1)
 MAX_TRIES: Final = 4  # of a page, while Slack asks to wait

@@ -346,7 +346,7 @@ def _in_own_thread(event: Raw, me: SlackSelf) -> bool:
 
 
 def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:
-    """Return whether a message is for the app if it takes part in this thread."""
+    """Return whether a message is for the app once the app takes part in its thread."""
     to_others = any(one != me.workspace.user for one in mentioned(raw))
     in_thread = event.get("thread_ts") not in (None, event["ts"])
     return "thread" in me.answers and in_thread and not to_others
@@ -360,7 +360,7 @@ def _as_command(raw: str, me: SlackSelf) -> str | None:
 
 
 def _shared(event: Raw) -> tuple[str, Quote | None, Quote | None]:
-    """Return the text of the attachments, and the message that they share, as both its uses."""
+    """Return the text of the attachments, and a shared message as a forward and as a quote."""
     found = event.get("attachments")
     attachments = [one for one in found if isinstance(one, Mapping)] if found else []
     for one in attachments:

@@ -1,4 +1,4 @@
-"""Cache the names of people and channels; messages never wait for a look-up.
+"""Cache the names of people and channels; messages never wait for a lookup.
 
 The first message of an unknown person may have their id in place of the name.
 """
@@ -16,7 +16,7 @@ from channels.slack.api import SlackApi
 
 MAX_NAMES: Final = 10_000
 MAX_LOOKUPS: Final = 100
-"""Maximum look-ups at once; any more names are looked up the next time they are needed."""
+"""Maximum lookups at once; any more names are looked up the next time they are needed."""
 
 
 class Names:
@@ -37,7 +37,7 @@ class Names:
         return self._name(channel_id, self._ask_channel)
 
     def known(self, some_id: str, default: str | None = None) -> str:
-        """Return a name without a look-up, or `default`, or the id."""
+        """Return a name without a lookup, or `default`, or the id."""
         return self._known.get(some_id) or (some_id if default is None else default)
 
     def learn(self, some_id: str, name: str) -> None:

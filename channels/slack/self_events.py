@@ -16,7 +16,7 @@ import anyio
 from channels.clock import Clock
 
 ECHO_SECONDS: Final = 4.0
-"""Seconds in which the event of an own message has to come."""
+"""Seconds within which the event of one of the app's own messages has to come."""
 
 MAX_CHANNELS: Final = 2_000
 
@@ -48,7 +48,7 @@ class SelfEvents:
                 self._heard.popitem(last=False)
 
     async def overdue(self) -> None:
-        """Return when an expected event has not come in time."""
+        """Wait until an expected event is overdue."""
         while True:
             await self._sent.wait()
             self._sent = anyio.Event()

@@ -46,19 +46,19 @@ STILL_DELIVERS: Final = "warning"
 
 
 class ConnectionListener(Protocol):
-    """Learns how the connection is."""
+    """Follows the state of the connection."""
 
     async def connected(self, connections: int, *, seamless: bool, whole: bool = True) -> None:
-        """Take note of a new connection, and of how many Slack counts.
+        """Record a new connection, and how many connections Slack counts.
 
         `seamless`: the one before it was open until then; `whole`: and delivered all events.
         """
 
     def lost(self, why: str) -> None:
-        """Take note that there is no connection."""
+        """Record that there is no connection."""
 
     def sign_of_life(self) -> None:
-        """Take note that the connection lives, which does not prove that events come."""
+        """Record that the connection lives, which does not prove that events come."""
 
 
 class EnvelopeSink(Protocol):
@@ -127,7 +127,7 @@ class SocketConnection:
         self.over.set()
 
     async def close(self) -> None:
-        """Close it without waiting for long."""
+        """Close it, even if Slack does not answer."""
         self.end("it was closed")
         with anyio.CancelScope(shield=True):
             await self._quietly(self._ws.close())

@@ -1,4 +1,4 @@
-"""Streams: messages that grow by what is appended to them.
+"""Streams: messages to which Slack appends text.
 
 A stream is in a thread and for one person. It ends after about five minutes, or when that person
 presses Stop. https://docs.slack.dev/reference/methods/chat.startStream

@@ -14,8 +14,8 @@ import subprocess
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
 import typer
 from ruamel.yaml import YAML
@@ -101,9 +101,9 @@ def run(words: list[str]) -> None:
 
 def parse_arguments(arguments: list[str]) -> None:
     """Parse the arguments of `tapeway` as the command line does, without running anything."""
-    command: click.Command = typer.main.get_command(app)
+    command: Any = typer.main.get_command(app)
     name = "tapeway"
-    while isinstance(command, click.Group):
+    while hasattr(command, "commands"):
         context = command.make_context(name, list(arguments[:1]))
         found, inner, arguments = command.resolve_command(context, arguments)
         assert inner is not None, found

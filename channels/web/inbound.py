@@ -40,7 +40,7 @@ def parse(
     channel: str, room: str, post: Post, date: str, agent: str, others: Sequence[str]
 ) -> InboundMessage:
     """Return a post as a message."""
-    asked, why = addressed(
+    is_addressed, why = addressed(
         post.text,
         agent,
         [name for name in others if name not in (agent, post.person.name)],
@@ -58,7 +58,7 @@ def parse(
         text=post.text,
         date=date,
         reply_to=post.reply_to,
-        addressed=asked,
+        addressed=is_addressed,
         why=why,
         owner=True,
     )

@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 
 from channels.connection_state import ConnectionState
 from channels.host import Cursors
+from channels.testing import FakeHost
 
 
-class Calls:
+class Calls(FakeHost):
     """Keeps the calls in their order."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.made: list[str] = []
 
     def ready(self) -> None:
@@ -27,8 +29,8 @@ class Calls:
     def gap_opened(self) -> None:
         self.made.append("gap_opened")
 
-    def gap_closed(self, marks: Cursors | None = None) -> None:
-        self.made.append("gap_closed" if marks is None else "gap_closed with cursors")
+    def gap_closed(self, cursors: Cursors | None = None) -> None:
+        self.made.append("gap_closed" if cursors is None else "gap_closed with cursors")
 
     def take(self) -> list[str]:
         made, self.made = self.made, []

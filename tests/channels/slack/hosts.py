@@ -78,6 +78,6 @@ async def running(
     channel = SlackChannel(SlackSettings.model_validate(values))
     clock = clock or ManualClock(datetime.now(UTC))
     host = FakeHost(clock, ("Tapeway", "Robin"))
-    host.marks, host.refusals = cursors or Cursors(), list(refusals)
+    host.known, host.refusals = cursors or Cursors(), list(refusals)
     async with run_channel(channel, host) as run:
         yield Running(channel, host, clock, fake, run)

@@ -162,7 +162,7 @@ def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     addressed, why = _addressed(event, raw, me)
     text = _read(raw, me) or attached
     return InboundMessage(
-        **_place(event, me, event_id),
+        **_location(event, me, event_id),
         sender=_sender(event, me),
         text=_read(command, me) if command and addressed else text,
         mentions=tuple(mentioned(raw)),
@@ -190,9 +190,9 @@ def _is_edited(message: Raw, me: SlackSelf) -> bool:
 
 
 def _deleted(gone: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    place = _place(_in_channel_of(event, gone), me, event_id)
-    place["ext_id"] = f"{place['ext_id']}/deleted"
-    return InboundMessage(**place, sender=Author("", ""), text="", kind="delete")
+    location = _location(_in_channel_of(event, gone), me, event_id)
+    location["ext_id"] = f"{location['ext_id']}/deleted"
+    return InboundMessage(**location, sender=Author("", ""), text="", kind="delete")
 
 
 def _in_channel_of(event: Raw, message: Raw) -> Raw:
@@ -200,12 +200,12 @@ def _in_channel_of(event: Raw, message: Raw) -> Raw:
 
 
 def _edit(now: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    place = _place(_in_channel_of(event, now), me, event_id)
+    location = _location(_in_channel_of(event, now), me, event_id)
     raw = str(now.get("text") or "")
-    mark = sha256(raw.encode("utf-8", "replace")).hexdigest()[:8]
-    place["ext_id"] = f"{place['ext_id']}/edit/{now['edited'].get('ts', '')}-{mark}"
+    digest = sha256(raw.encode("utf-8", "replace")).hexdigest()[:8]
+    location["ext_id"] = f"{location['ext_id']}/edit/{now['edited'].get('ts', '')}-{digest}"
     text = _read(_as_command(raw, me) or raw, me)
-    return InboundMessage(**place, sender=_sender(now, me), text=text, kind="edit")
+    return InboundMessage(**location, sender=_sender(now, me), text=text, kind="edit")
 
 
 def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
@@ -237,19 +237,19 @@ def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
     )
 
 
-def stop_of(place: Mapping[str, Any], sender: Author, stopped: str) -> InboundMessage:
+def stop_of(location: Mapping[str, Any], sender: Author, stopped: str) -> InboundMessage:
     """Return the stop command of a Stop button; `stopped` is the stamp of the stopped answer."""
-    fields = {**place, "ext_id": f"{place['chat_id']}/stop/{stopped}", "message_id": ""}
+    fields = {**location, "ext_id": f"{location['chat_id']}/stop/{stopped}", "message_id": ""}
     return InboundMessage(
         **fields, sender=sender, text=",stop", addressed=True, why="the Stop of an answer"
     )
 
 
 def _stopped(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    place = _place({"ts": event["event_ts"], **event}, me, event_id)
+    location = _location({"ts": event["event_ts"], **event}, me, event_id)
     user_id = str(event.get("user") or "")
     streams = event.get("streaming_message_ts") or [f"{event['thread_ts']}/{event['event_ts']}"]
-    return stop_of(place, Author(user_id, me.workspace.names.person(user_id)), str(streams[0]))
+    return stop_of(location, Author(user_id, me.workspace.names.person(user_id)), str(streams[0]))
 
 
 def _membership(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
@@ -275,12 +275,12 @@ def _change(
     event: Raw, chat_id: str, change: str, text: str, sender: Author, me: SlackSelf, event_id: str
 ) -> InboundMessage:
     stamp = str(event.get("event_ts") or event_id)
-    place = _place({"channel": chat_id, "ts": stamp}, me, event_id)
-    place |= {"ext_id": f"{chat_id}/{change}/{stamp}", "message_id": ""}
-    return InboundMessage(**place, sender=sender, text=text, kind="change", change=change)
+    location = _location({"channel": chat_id, "ts": stamp}, me, event_id)
+    location |= {"ext_id": f"{chat_id}/{change}/{stamp}", "message_id": ""}
+    return InboundMessage(**location, sender=sender, text=text, kind="change", change=change)
 
 
-def _place(event: Raw, me: SlackSelf, event_id: str) -> dict[str, Any]:
+def _location(event: Raw, me: SlackSelf, event_id: str) -> dict[str, Any]:
     chat_id, ts = event["channel"], event["ts"]
     if not (isinstance(chat_id, str) and chat_id and isinstance(ts, str) and TS.fullmatch(ts)):
         raise ValueError("it has no channel or no stamp")

@@ -74,7 +74,7 @@ async def test_a_session_that_has_lapsed_is_begun_anew(tmp_path: Path) -> None:
 
 
 async def test_sessions_are_not_used_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("channels.discord.event_queue.MOST_SESSIONS", 8)
+    monkeypatch.setattr("channels.discord.identify_limit.MAX_SESSIONS", 8)
     async with discord_bot(tmp_path) as bot:
         for _ in range(20):
             bot.fake.invalidate()
@@ -166,7 +166,7 @@ async def test_a_gateway_that_leaves_out_messages_only_is_left_too(tmp_path: Pat
 async def test_what_waits_for_the_disk_is_bounded_and_read_from_the_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("channels.discord.event_queue.MOST_WAITING", 5)
+    monkeypatch.setattr("channels.discord.event_queue.MAX_QUEUED", 5)
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
         for number in range(40):
@@ -274,7 +274,7 @@ async def test_a_discord_that_is_away_at_the_start_is_waited_for(tmp_path: Path)
 async def test_several_connections_share_the_servers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("channels.discord.event_queue.IDENTIFY_EVERY", 0.0)
+    monkeypatch.setattr("channels.discord.identify_limit.IDENTIFY_SECONDS", 0.0)
     async with house(tmp_path) as place:
         async with place.bot(DISCORD__SHARDS="2") as bot:
             await connected(bot, 2)

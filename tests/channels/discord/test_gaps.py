@@ -12,7 +12,7 @@ import pytest
 
 from channels.discord.adapter import DiscordChannel
 from channels.discord.api import DiscordApi
-from channels.discord.backfill import MOST_PRIVATE, Backfill
+from channels.discord.backfill import MAX_PRIVATE_CHATS, Backfill
 from channels.discord.guild_cache import GuildCache
 from channels.errors import ChannelDown
 from channels.host import ChannelHost, Cursors
@@ -83,7 +83,7 @@ async def test_a_place_that_cannot_be_asked_for_is_an_ordinary_one(tmp_path: Pat
     async with discord_bot(tmp_path) as bot:
         other = bot.fake.text_channel(bot.guild, "other")
         await bot.pass_by(2)
-        channel(bot)._places.rooms.pop(str(other.id))
+        channel(bot)._cache.channels.pop(str(other.id))
         bot.fake.fail("channel", *[ServerError(500)] * 1000, channel=other)
         bot.say("x", place=other)
         bot.say(f"<@{bot.fake.bot.id}> question")
@@ -169,7 +169,7 @@ class Quiet:
         """Return none."""
         return []
 
-    def skipped(self, chat: str) -> None:
+    def gap_skipped(self, chat: str) -> None:
         """Count."""
         self.left.append(chat)
 
@@ -184,12 +184,12 @@ class NothingNew:
 
 
 async def test_private_chats_that_are_left_out_are_told() -> None:
-    now, host, places = datetime.now(UTC), Quiet(), GuildCache()
-    chats = [str(10**17 + number) for number in range(MOST_PRIVATE + 2)]
-    places.learn({"id": chats[0], "type": 1, "last_message_id": str(10**18)})
+    now, host, cache = datetime.now(UTC), Quiet(), GuildCache()
+    chats = [str(10**17 + number) for number in range(MAX_PRIVATE_CHATS + 2)]
+    cache.add_channel({"id": chats[0], "type": 1, "last_message_id": str(10**18)})
     backfill = Backfill(
         cast(DiscordApi, NothingNew()),
-        places,
+        cache,
         cast(ChannelHost, host),
         lambda _name, _raw: None,
         lambda: None,
@@ -218,7 +218,7 @@ async def test_the_patrol_does_nothing_while_the_gateway_is_away(
             assert bot.fake.calls_of("history") == []
         await bot.pass_by(60, step=0.5)
         assert bot.fake.gateway.identifies == 1
-        assert not channel(bot)._places.blamed
+        assert not channel(bot)._cache.suspects
 
 
 async def test_an_edit_in_a_gap_is_heard_of(
@@ -262,13 +262,12 @@ async def test_typing_signs_are_few(tmp_path: Path) -> None:
 async def test_sessions_are_counted_over_a_restart_of_the_channel(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
-        begun = list(channel(bot)._identified)
+        limit = channel(bot)._identify_limit
+        before = len(limit.started)
         bot.fake.invalidate()
         await bot.pass_by(20, step=0.5)
-        again = channel(bot)
-        assert again._hearing is not None
-        assert again._hearing._identified is again._identified
-        assert len(again._identified) == len(begun) + 1
+        assert channel(bot)._identify_limit is limit
+        assert len(limit.started) == before + 1
 
 
 async def test_a_server_that_is_away_keeps_the_gap_open(tmp_path: Path) -> None:
@@ -288,11 +287,11 @@ async def test_a_server_that_is_away_keeps_the_gap_open(tmp_path: Path) -> None:
 async def test_a_server_that_was_left_while_it_was_away_is_not_waited_for(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
-        channel(bot)._places.expect({str(bot.guild.id + 1)})
+        channel(bot)._cache.expect({str(bot.guild.id + 1)})
         bot.fake.expire_sessions()
         bot.fake.drop_sockets()
         await bot.pass_by(10, step=0.5)
-        assert not channel(bot)._places.expected
+        assert not channel(bot)._cache.expected
         assert cast(Any, channel(bot).host)._gap.kept_back() == frozenset()
 
 
@@ -314,7 +313,7 @@ async def test_servers_that_come_late_together_are_caught_up_with_once(
                 asked.append(None)
                 return await marks()
 
-            monkeypatch.setattr(host, "marks", counted)
+            monkeypatch.setattr(host, "cursors", counted)
             for guild in others:
                 bot.fake.outage(guild, over=True)
             await bot.pass_by(10, step=0.5)

@@ -147,7 +147,7 @@ class LaneAssigner:
         key = (row.account_id, said.chat_id, said.reply_to)
         if key in known.messages:
             return True, known.messages[key][0]
-        return await self._services.ledger.lane_of(*key)
+        return await self._services.ledger.inbox.lane_of(*key)
 
     async def _given(
         self, row: InboxRow, session_id: str, known: BatchIndex, replied_lane: str | None
@@ -174,7 +174,7 @@ class LaneAssigner:
         if key in known.messages:
             lane, asked = known.messages[key]
             return lane if lane and asked else own
-        return await self._services.ledger.lane_of_question(*key) or own
+        return await self._services.ledger.inbox.lane_of_question(*key) or own
 
 
 def _linked(room: RoomMemory, said: Utterance, replied_lane: str | None) -> LaneLink:

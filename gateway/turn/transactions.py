@@ -38,8 +38,8 @@ async def begin(services: Services, asked: Question, takes: Selection) -> Turn:
     else:
         first = takes.start(turn_id).to_entry()
     unit = Unit()
-    claimed = services.ledger.claim(unit, asked.session_id, asked.tape)
-    services.ledger.take(unit, asked.rows, turn_id)
+    claimed = services.ledger.leases.claim(unit, asked.session_id, asked.tape)
+    services.ledger.inbox.take(unit, asked.rows, turn_id)
     attempt = asked.rows[0].attempts + 1
     unit.append(asked.tape, [log.stamp(first)], key=f"turn:{turn_id}:start:{attempt}")
     outcomes = await services.store.commit(unit)
@@ -56,7 +56,7 @@ def _pictured(said: InboundMessage) -> bool:
 async def take_also(services: Services, turn: Turn, asked: Question) -> None:
     """Take a question that came later into a running turn."""
     unit = Unit()
-    services.ledger.take(unit, asked.rows, turn.id)
+    services.ledger.inbox.take(unit, asked.rows, turn.id)
     retake = TurnRetake(turn.id, tuple(asked.entry_ids), steered=True).to_entry()
     key = f"turn:{turn.id}:take:{asked.rows[0].id}"
     unit.append(turn.asked.tape, [turn.log.stamp(retake)], key=key)
@@ -156,11 +156,11 @@ async def _end(
 ) -> list[OutboxRow]:
     end = event(TURN_END, {"turn": turn.id, "status": status, **(more or {})})
     unit = Unit()
-    services.ledger.fence(unit, turn.session_id, turn.epoch)
+    services.ledger.leases.fence(unit, turn.session_id, turn.epoch)
     unit.append(turn.asked.tape, [*entries, turn.log.stamp(end)], key=f"turn:{turn.id}:end")
-    services.ledger.end(unit, turn.took, status)
+    services.ledger.inbox.end(unit, turn.took, status)
     if not any(send.part == 0 for send in sends):
-        services.ledger.drop_draft(unit, turn.id)
+        services.ledger.outbox.drop_draft(unit, turn.id)
     return await commit_with_sends(services, unit, sends, turn.session_id, turn.lane)
 
 
@@ -177,7 +177,7 @@ async def commit_with_sends(
     dated = [
         replace(piece, date=moment) for send in sends for piece in await _pieces(services, send)
     ]
-    steps = [services.ledger.send_later(unit, send, session_id, lane) for send in dated]
+    steps = [services.ledger.outbox.send_later(unit, send, session_id, lane) for send in dated]
     outcomes = await services.store.commit(unit)
     rows = []
     for step, send in zip(steps, dated, strict=True):

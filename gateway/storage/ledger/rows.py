@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from channels.message import InboundMessage, OutboundMessage
+from gateway.logs import get_log
 from tape.entry import load
+from tape.store import UnitStore
+from tape.unit_of_work import Row, Unit
+
+T = TypeVar("T")
 
 
 def account_id(channel: str, account: str = "") -> str:
@@ -83,3 +88,20 @@ class OutboxRow:
 def with_place(message: OutboundMessage, platform_id: str | None) -> OutboundMessage:
     """Return a message that goes into the place of its draft, where it has one."""
     return replace(message, edits=platform_id) if platform_id else message
+
+
+async def readable(
+    store: UnitStore, rows: Sequence[Row], read: Callable[[Row], T], bury: str
+) -> list[T]:
+    """Return the rows that can be read; one that cannot is dead, and wedges nothing."""
+    found: list[T] = []
+    for row in rows:
+        try:
+            found.append(read(row))
+        except (TypeError, KeyError, ValueError) as cause:
+            why = f"this version cannot read it ({type(cause).__name__}: {cause})"
+            get_log().error("ledger.unreadable", row=row["id"], statement=bury, why=why)
+            unit = Unit()
+            unit.run(bury, id=row["id"], why=why)
+            await store.commit(unit)
+    return found

@@ -2,7 +2,7 @@
 
 A platform's author writes a `Stage`: people, chats and trouble, acted out on a stand-in of the
 platform that is spoken to over a socket. The suite runs the real gateway with the real channel
-against it, once for each of `LINES`; `reason_against` tells which of them a channel need not keep.
+against it, once for each of `PROMISES`; `skip_reason` tells which of them a channel need not keep.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Chat:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class PersonMessage:
     """A message of a person; `delivery` is what the stage needs to deliver it again."""
 
     id: str
@@ -118,8 +118,8 @@ class Stage(Protocol):
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Sent | None = None,
-    ) -> Sent:
+        like: PersonMessage | None = None,
+    ) -> PersonMessage:
         """Write a message, in Markdown where the platform's people can.
 
         `mention`: in a group, begin with a mention of the agent. `like`: with the message id that
@@ -131,31 +131,31 @@ class Stage(Protocol):
         """Deliver a message of the agent's to the agent; needs `bots`."""
         ...
 
-    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
+    async def redeliver(self, said: PersonMessage, *, as_new: bool = False) -> None:
         """Deliver a message a second time; `anew`: as a delivery of another id."""
         ...
 
-    async def edit(self, said: Sent, text: str) -> None:
+    async def edit(self, said: PersonMessage, text: str) -> None:
         """Let the author of a message change it; needs `edits`."""
         ...
 
-    async def delete(self, said: Sent) -> None:
+    async def delete(self, said: PersonMessage) -> None:
         """Let the author of a message delete it; needs `deletions`."""
         ...
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
+    async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         """Give the agent a command, in the platform's own way."""
         ...
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Sent:
+    ) -> PersonMessage:
         """Send an image with a text; needs `media`."""
         ...
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Sent:
+    ) -> PersonMessage:
         """Send a file with a text that mentions the agent; needs `media`."""
         ...
 
@@ -241,11 +241,11 @@ class Stage(Protocol):
         """Let every connection of now stay open while nothing comes through it; new ones work."""
         ...
 
-    def go_deaf(self) -> None:
+    def stall_events(self) -> None:
         """Let the gateway hear nothing more, over new connections either; sends arrive."""
         ...
 
-    def hear_again(self) -> None:
+    def resume_events(self) -> None:
         """Let the gateway hear what is said, if it asks again."""
         ...
 
@@ -279,7 +279,7 @@ class Promise:
     needs: tuple[Need, ...] = ()
 
 
-LINES: Final[Mapping[str, Promise]] = MappingProxyType(
+PROMISES: Final[Mapping[str, Promise]] = MappingProxyType(
     {
         line.id: line
         for line in (
@@ -369,7 +369,7 @@ LACKS: Final[Mapping[Need, str]] = MappingProxyType(
 )
 
 
-def reason_against(needs: Sequence[Need], channel: type[Channel]) -> str | None:
+def skip_reason(needs: Sequence[Need], channel: type[Channel]) -> str | None:
     """Return why a channel cannot keep what needs all these; None: it must."""
     has = channel.capabilities | channel.features
     return next((LACKS[need] for need in needs if need not in has), None)

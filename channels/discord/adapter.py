@@ -10,7 +10,7 @@ import anyio
 from discord.permissions import Permissions
 from discord.utils import oauth_url
 
-from channels.base import Capability, Channel, Feature, Traits
+from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
 from channels.connection_state import ConnectionState
 from channels.discord.api import MISSING_ACCESS, UNKNOWN_BOT, ApiRefused, DiscordApi
 from channels.discord.backfill import Backfill
@@ -70,22 +70,7 @@ class DiscordChannel(Channel):
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "media", "idempotent_send", "lookup", "backfill"}
     )
-    features: ClassVar[frozenset[Feature]] = frozenset(
-        {
-            "groups",
-            "private",
-            "threads",
-            "names",
-            "rules",
-            "bursts",
-            "bots",
-            "strangers",
-            "edits",
-            "deletions",
-            "pings",
-            "remote",
-        }
-    )
+    features: ClassVar[frozenset[Feature]] = ALL_FEATURES - {"exclusive"}
 
     def __init__(self, settings: DiscordSettings) -> None:
         super().__init__()
@@ -93,9 +78,9 @@ class DiscordChannel(Channel):
         self.traits = Traits(
             edit_interval=1.1,
             first_text=0.7,
-            longest_draft=1_900,
+            max_draft_chars=1_900,
             typing_signs=True,
-            deaf_after=70.0,
+            stalled_after=70.0,
             idempotent_for=120.0,
             # Discord allows five in five seconds; a little less, as clocks differ.
             chat=Budget(1.05, 5, 5.3),
@@ -154,9 +139,11 @@ class DiscordChannel(Channel):
         """Search the channel for a message that may have been sent."""
         return await self._sender.find(message)
 
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
+    async def show(
+        self, message: InboundMessage, reference: DraftReference, text: str
+    ) -> str | None:
         """Show partial text in a message that grows."""
-        return await self._sender.show(message, place, text)
+        return await self._sender.show(message, reference, text)
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
         """Show the typing indicator, unless too many are shown at once."""
@@ -167,10 +154,10 @@ class DiscordChannel(Channel):
         self._typed.append(now)
         await self._sender.type(message.thread_id or message.chat_id)
 
-    async def remove_draft(self, message: InboundMessage, place: DraftReference) -> None:
+    async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
         """Delete partial text."""
-        if place.platform_id:
-            await self._sender.delete(message.thread_id or message.chat_id, place.platform_id)
+        if reference.platform_id:
+            await self._sender.delete(message.thread_id or message.chat_id, reference.platform_id)
 
     async def fetch(self, media: Media, most: int) -> bytes:
         """Download an attachment; its address expires after a day and is renewed if necessary."""
@@ -184,9 +171,9 @@ class DiscordChannel(Channel):
         except SendRefused as refused:
             raise MediaRefused(f"Discord did not deliver it ({refused})") from refused
 
-    def missed(self, marks: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
+    def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
         """Yield the messages of every channel and thread after its cursor."""
-        self._cache.recorded |= {chat for _account, chat in marks.chats}
+        self._cache.recorded |= {chat for _account, chat in cursors.chats}
         backfill = Backfill(
             self._api,
             self._cache,
@@ -194,7 +181,7 @@ class DiscordChannel(Channel):
             lambda name, raw: parse(name, raw, self.me, self._cache),
             self._retry_backfill,
         )
-        return backfill.missed(marks)
+        return backfill.missed(cursors)
 
     def _retry_backfill(self) -> None:
         if self._catch_up is not None:

@@ -10,7 +10,7 @@ from channels.backoff import Backoff
 from channels.connection_state import ConnectionState
 from channels.discord.event_queue import EventQueue
 from channels.discord.guild_cache import GuildCache
-from channels.host import ChannelHost
+from channels.host import ChannelHost, Cursors
 
 ARRIVAL_SECONDS: Final = 5.0
 """Maximum seconds to wait for the guilds of a new session."""
@@ -20,11 +20,9 @@ MAX_RETRY_SECONDS: Final = 1800.0
 
 
 class HistoryReader(Protocol):
-    """The channel, as far as catching up needs it."""
+    """The part of `Channel` that is used here."""
 
-    async def catch_up(self) -> None:
-        """Hand over what is missing since the cursors; raises ChannelError."""
-        ...
+    async def read_missed(self) -> Cursors: ...
 
 
 class CatchUp:
@@ -68,11 +66,11 @@ class CatchUp:
         self._state.open_gap()
         failures, came = self._backoff.tries, self._late - self._cache.expected
         gap = self._state.catch_up_begun()
-        await self._history.catch_up()
+        cursors = await self._history.read_missed()
         self._late -= came
         if self._backoff.tries == failures and not self._is_scheduled:
             self._backoff.reset()
-        self._state.catch_up_finished(gap)
+        self._state.catch_up_finished(gap, cursors)
         if self._cache.expected or not self._state.is_connected:
             self._state.open_gap()
 

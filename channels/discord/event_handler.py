@@ -21,20 +21,12 @@ LOOKUP_RETRY_SECONDS: Final = 60.0
 
 
 class Bot(Protocol):
-    """The channel, as far as its events concern it."""
+    """The part of `DiscordChannel` that is used here."""
 
     @property
-    def me(self) -> DiscordSelf:
-        """The bot's identity."""
-        ...
-
-    async def run_slash_command(self, data: dict[str, Any]) -> None:
-        """Answer the use of a slash command."""
-        ...
-
-    def saw_own_message(self, data: dict[str, Any]) -> None:
-        """Note a message that the bot's account has posted."""
-        ...
+    def me(self) -> DiscordSelf: ...
+    async def run_slash_command(self, data: dict[str, Any]) -> None: ...
+    def saw_own_message(self, data: dict[str, Any]) -> None: ...
 
 
 class EventHandler:

@@ -68,17 +68,9 @@ class EventQueue:
 class EventReader(Protocol):
     """Turns events into messages."""
 
-    async def read(self, event: GatewayEvent) -> list[InboundMessage]:
-        """Return an event's messages; read the history if the event requires it."""
-        ...
-
-    def recorded(self, event: GatewayEvent) -> None:
-        """Note that an event's messages are on disk."""
-        ...
-
-    def dropped(self, event: GatewayEvent) -> None:
-        """Note that an event failed and is skipped."""
-        ...
+    async def read(self, event: GatewayEvent) -> list[InboundMessage]: ...
+    def recorded(self, event: GatewayEvent) -> None: ...
+    def dropped(self, event: GatewayEvent) -> None: ...
 
 
 class EventWorker:

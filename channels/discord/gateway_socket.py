@@ -13,23 +13,12 @@ from channels.discord.api import DiscordApi
 
 
 class SocketOwner(Protocol):
-    """The connection that a socket belongs to."""
+    """The part of `Shard` that is used here."""
 
-    def attach(self, socket: GatewaySocket) -> None:
-        """Keep the socket; its hello has not come yet."""
-        ...
-
-    def dispatched(self, name: str, data: Any) -> None:
-        """Take an event."""
-        ...
-
-    async def frame_received(self) -> None:
-        """Note a frame of any kind, after it was handled."""
-        ...
-
-    def requested_heartbeat(self) -> dict[str, Any]:
-        """Return the heartbeat that Discord asked for."""
-        ...
+    def attach(self, socket: GatewaySocket) -> None: ...
+    def dispatched(self, name: str, data: Any) -> None: ...
+    async def frame_received(self) -> None: ...
+    def requested_heartbeat(self) -> dict[str, Any]: ...
 
 
 class GatewaySocket(DiscordWebSocket):

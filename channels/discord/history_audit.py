@@ -23,16 +23,11 @@ GRACE_SECONDS: Final = 10.0
 
 
 class GuildConnection(Protocol):
-    """The connection that a guild's events use."""
+    """The part of `Shard` that is used here."""
 
     @property
-    def live(self) -> bool:
-        """Whether the session is up."""
-        ...
-
-    def restart(self) -> None:
-        """Drop the connection and its session."""
-        ...
+    def live(self) -> bool: ...
+    def restart(self) -> None: ...
 
 
 class HistoryAudit:

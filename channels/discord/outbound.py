@@ -34,7 +34,7 @@ from channels.discord.api import (
 )
 from channels.discord.format import LIMIT, render, render_partial
 from channels.draft import DraftReference
-from channels.errors import PlaceGone, SendRefused
+from channels.errors import DraftGone, SendRefused
 from channels.message import InboundMessage, OutboundMessage, Receipt
 
 NOBODY: Final = {**AllowedMentions.none().to_dict(), "replied_user": False}
@@ -105,7 +105,7 @@ class DiscordSender:
             if message.idem not in self._deleted_drafts:
                 nonce = nonce_of(message.idem) if message.idem else None
                 return [Receipt(await self._put(message, text, nonce))]
-        except PlaceGone:
+        except DraftGone:
             if not message.idem:
                 raise
             # With the deleted draft's nonce Discord would answer with that draft.
@@ -153,27 +153,27 @@ class DiscordSender:
                     raise
         raise SendRefused("neither the thread nor the question exists any more")
 
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
+    async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
         """Show partial text in a message that is edited as the answer grows."""
         shown = await _partial(text)
         if not _is_visible(shown):
-            return place.platform_id or ""
+            return reference.platform_id or ""
         channel_id = message.thread_id or message.chat_id
-        if place.platform_id:
-            return await self._edit(channel_id, place.platform_id, shown, EDIT_SECONDS)
+        if reference.platform_id:
+            return await self._edit(channel_id, reference.platform_id, shown, EDIT_SECONDS)
         first = OutboundMessage(
             "discord",
             message.chat_id,
             text,
-            idem=place.idem,
+            idem=reference.idem,
             thread_id=message.thread_id,
             reply_to=message.message_id,
             date=message.date,
         )
-        known = await self._draft_of(first) if place.again else None
+        known = await self._draft_of(first) if reference.again else None
         if known is not None:
             return await self._edit(channel_id, known, shown, EDIT_SECONDS)
-        sent = await self.post(first, shown, nonce_of(place.idem))
+        sent = await self.post(first, shown, nonce_of(reference.idem))
         return str(sent["id"])
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
@@ -210,7 +210,7 @@ class DiscordSender:
     async def _edit(
         self, channel_id: str, message_id: str, text: str, seconds: float = ANSWER_SECONDS
     ) -> str:
-        """Edit a message of ours; raises PlaceGone if it or its thread no longer exists."""
+        """Edit a message of ours; raises DraftGone if it or its thread no longer exists."""
         path = f"/channels/{channel_id}/messages/{message_id}"
         body = {"content": text, "allowed_mentions": NOBODY, "flags": NO_PREVIEW}
         for reopened in (False, True):
@@ -219,7 +219,7 @@ class DiscordSender:
                 break
             except ApiRefused as refused:
                 if refused.code in (UNKNOWN_MESSAGE, UNKNOWN_CHANNEL):
-                    raise PlaceGone(str(refused)) from refused
+                    raise DraftGone(str(refused)) from refused
                 if refused.code != ARCHIVED or reopened:
                     self._warn_if_forbidden(channel_id, refused)
                     raise

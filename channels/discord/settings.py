@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, ClassVar, Final, Literal, get_args
 
-from pydantic import BaseModel, Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator
 
-from channels.settings import CONFIG, Address, chosen, some_of
+from channels.settings import Address, BotSettings, per_second_field, proxy_field, some_of
 
 Rule = Literal["private", "mention", "reply", "name", "thread"]
 
 RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 
 
-class DiscordSettings(BaseModel):
-    """A Discord bot; the channel is on when there is a token."""
+class DiscordSettings(BotSettings):
+    """A Discord bot, enabled by its token."""
 
-    model_config = CONFIG
+    key_prefix: ClassVar[str] = "Bot "
 
     token: SecretStr = Field(
         SecretStr(""),
-        description="The bot's token, from the developer portal (Bot, Reset Token). Without it, the"
-        " Discord channel is off.",
+        description="The bot's token, from the developer portal (Bot, Reset Token). Leave empty to"
+        " disable Discord.",
         examples=["MTAx..."],
     )
     base_url: Address = Field(
@@ -40,11 +40,7 @@ class DiscordSettings(BaseModel):
         " of BASE_URL is always allowed.",
         examples=["https://cdn.discordapp.com"],
     )
-    proxy: Address = Field(
-        "",
-        description="Proxy for all connections to Discord.",
-        examples=["http://127.0.0.1:3128"],
-    )
+    proxy: Address = proxy_field("Discord")
     answers: Annotated[str, some_of(RULES)] = Field(
         "private,mention,reply,name,thread",
         description="Messages that the agent answers, separated by commas: private messages, and"
@@ -60,33 +56,7 @@ class DiscordSettings(BaseModel):
         " allows for up to 2500 servers.",
         examples=["4"],
     )
-    per_second: int = Field(
-        45,
-        ge=0,
-        description="Maximum messages per second over all chats; 0 means no limit.",
-        examples=["45"],
-    )
-
-    @property
-    def enabled(self) -> bool:
-        """Whether there is a token."""
-        return bool(self.key())
-
-    def key(self) -> str:
-        """Return the token in plain text."""
-        return self.token.get_secret_value()
-
-    def rules(self) -> frozenset[str]:
-        """Return the rules by which the agent answers."""
-        return chosen(self.answers)
-
-    @field_validator("token")
-    @classmethod
-    def _is_a_token(cls, value: SecretStr) -> SecretStr:
-        token = value.get_secret_value().strip().removeprefix("Bot ").strip()
-        if not (token.isascii() and token.isprintable()) or set(token) & set(" /?#"):
-            raise ValueError("a token consists of letters, digits, dots, - and _")
-        return SecretStr(token)
+    per_second: int = per_second_field(45)
 
     @field_validator("cdn_url")
     @classmethod

@@ -97,15 +97,10 @@ class GatewayEvent:
 
 
 class ShardListener(Protocol):
-    """Receives a connection's events."""
+    """Receives a connection's events, in their order."""
 
-    def received(self, event: GatewayEvent) -> None:
-        """Take an event; called in their order."""
-        ...
-
-    def probe_target(self, shard: Shard) -> tuple[str, str] | None:
-        """Return a guild of this connection and the bot's id; None if it has no guild."""
-        ...
+    def received(self, event: GatewayEvent) -> None: ...
+    def probe_target(self, shard: Shard) -> tuple[str, str] | None: ...
 
 
 def shard_of(guild: str, count: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import anyio
 import anyio.to_thread
 
-from channels.errors import PlaceGone, SendRefused
+from channels.errors import DraftGone, SendRefused
 from channels.message import OutboundMessage, Receipt
 from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, says
 from channels.telegram.format import LIMIT, plain, render, render_partial
@@ -63,7 +63,7 @@ class TelegramSender:
             return [Receipt(await self.post(message, rendered))]
         except NotAsSent as refused:
             if says(refused, *GONE):
-                raise PlaceGone(str(refused)) from refused
+                raise DraftGone(str(refused)) from refused
             if not says(refused, *UNFIT):
                 raise
             return await self._plainly(message)
@@ -142,7 +142,7 @@ class TelegramSender:
                     continue
                 except NotAsSent as refused:
                     if says(refused, *GONE):
-                        raise PlaceGone(str(refused)) from refused
+                        raise DraftGone(str(refused)) from refused
                     raise
             ids.append(await self.post(message, rendered))
         return [Receipt(number) for number in ids]

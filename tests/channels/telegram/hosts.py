@@ -11,7 +11,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from channels.draft import DraftReference
-from channels.host import ChannelHost, Cursors
+from channels.host import Cursors, FullHost
 from channels.message import InboundMessage, ShownMessage
 from channels.telegram.adapter import TelegramChannel
 from channels.telegram.settings import TelegramSettings
@@ -19,7 +19,7 @@ from tests.clock import ManualClock
 from tests.fakes.telegram.server import FakeTelegram
 
 
-class Host(ChannelHost):
+class Host(FullHost):
     """Takes every message once; `refuses` are raised by the next `accept`s."""
 
     def __init__(self, group: TaskGroup, clock: ManualClock) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from channels.errors import PlaceGone, SendRefused
+from channels.errors import DraftGone, SendRefused
 from channels.message import OutboundMessage
 from channels.telegram.api import BotApi, Migrated, NotAsSent
 from channels.telegram.outbound import MOST_SHOWN, TelegramSender, chat_of, draft_id
@@ -147,7 +147,7 @@ async def test_d4_where_the_draft_is_gone_it_is_told_and_nothing_sent(
     else:
         place = str(bot.fake.say(bot.group, ada, "hers")["message_id"])
     before = bot.shown()
-    with pytest.raises(PlaceGone):
+    with pytest.raises(DraftGone):
         await bot.says("whole", edits=place)
     assert bot.shown() == before
 
@@ -176,7 +176,7 @@ async def test_e3_a_draft_that_is_gone_when_it_is_said_plainly_is_told_of(bot: B
     place = await bot.says("half")
     bot.fake.delete(bot.group, int(place))
     bot.fake.fail("editMessageText", UNFIT)
-    with pytest.raises(PlaceGone):
+    with pytest.raises(DraftGone):
         await bot.says("so **bold**", edits=place)
     assert bot.shown() == []
 
@@ -201,7 +201,7 @@ async def test_a_group_that_moved_is_written_to_where_it_is(bot: Bot) -> None:
     place = await bot.sender.show("-5", None, None, None, "half")
     new = bot.fake.migrate(old)
     await bot.sender.deliver(OutboundMessage("telegram", "-5", "one", reply_to=place))
-    with pytest.raises(PlaceGone):
+    with pytest.raises(DraftGone):
         await bot.sender.deliver(OutboundMessage("telegram", "-5", "two", edits=place))
     assert [message.text for message in bot.fake.messages(new.id)] == ["one"]
     assert [message.reply_to for message in bot.fake.messages(new.id)] == [None]

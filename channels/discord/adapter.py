@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import anyio
@@ -16,8 +17,8 @@ from channels.discord.api import MISSING_ACCESS, UNKNOWN_BOT, ApiRefused, Discor
 from channels.discord.backfill import Backfill
 from channels.discord.catch_up import CatchUp
 from channels.discord.event_handler import EventHandler
-from channels.discord.event_queue import EventQueue, EventWorker
-from channels.discord.format import LIMIT, size
+from channels.discord.event_queue import EventQueue
+from channels.discord.format import pieces
 from channels.discord.guild_cache import GuildCache
 from channels.discord.history_audit import HistoryAudit
 from channels.discord.identify_limit import IdentifyLimit
@@ -41,7 +42,6 @@ from channels.errors import (
     SendRefused,
 )
 from channels.host import Cursors
-from channels.markdown.split import split
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
 
@@ -109,13 +109,11 @@ class DiscordChannel(Channel):
             await self._listen()
 
     async def stop(self) -> None:
-        """End `run`."""
         self._stopped = True
         if self._running is not None:
             self._running.cancel()
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._api.close()
 
     @property
@@ -128,21 +126,17 @@ class DiscordChannel(Channel):
         return f"Add {self.me.name} to a server: {link}"
 
     def split(self, text: str) -> list[str]:
-        """Cut an answer into pieces of at most 2000 characters."""
-        return split(text, LIMIT, size)
+        return pieces(text)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or edit its draft into it."""
         return await self._sender.deliver(message)
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        """Search the channel for a message that may have been sent."""
         return await self._sender.find(message)
 
     async def show(
         self, message: InboundMessage, reference: DraftReference, text: str
     ) -> str | None:
-        """Show partial text in a message that grows."""
         return await self._sender.show(message, reference, text)
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
@@ -155,7 +149,6 @@ class DiscordChannel(Channel):
         await self._sender.type(message.thread_id or message.chat_id)
 
     async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
-        """Delete partial text."""
         if reference.platform_id:
             await self._sender.delete(message.thread_id or message.chat_id, reference.platform_id)
 
@@ -220,7 +213,6 @@ class DiscordChannel(Channel):
             self.host.warn(SECOND_WRITER)
 
     async def _identify(self) -> None:
-        """Look up the bot's identity."""
         try:
             found = await self._api.ask("/users/@me")
         except ApiRefused as refused:
@@ -254,7 +246,7 @@ class DiscordChannel(Channel):
         api, cache, settings, host = self._api, self._cache, self.settings, self.host
         count = settings.shards or 1
         state = ConnectionState(host, host, links=count)
-        queue = EventQueue(state)
+        queue = EventQueue(host, cache, state)
         self._catch_up = CatchUp(host, cache, state, queue, self)
         handler = EventHandler(self, host, api, cache, state, queue, self._catch_up)
         limit = self._identify_limit
@@ -262,7 +254,6 @@ class DiscordChannel(Channel):
             Shard(number, settings, api, host.clock, limit, state, handler)
             for number in range(count)
         ]
-        worker = EventWorker(host, cache, state, queue, handler)
         audit = HistoryAudit(api, cache, host.clock, lambda guild: shards[shard_of(guild, count)])
         ended: list[ChannelUnfit] = []
         async with anyio.create_task_group() as group:
@@ -274,8 +265,11 @@ class DiscordChannel(Channel):
                     ended.append(unfit)
                     group.cancel_scope.cancel()
 
-            for work in (*(shard.run for shard in shards), worker.run, audit.run, self._rejection):
-                group.start_soon(until_unfit, work)
+            for shard in shards:
+                group.start_soon(until_unfit, shard.run)
+            group.start_soon(until_unfit, partial(queue.run, handler))
+            group.start_soon(until_unfit, self._rejection)
+            group.start_soon(audit.run)
         if ended:
             raise ended[0]
 
@@ -284,7 +278,6 @@ class DiscordChannel(Channel):
         raise ChannelUnfit(UNKNOWN_BOT)
 
     async def _renew(self, url: str) -> str:
-        """Return a fresh address of an attachment."""
         body = {"attachment_urls": [url]}
         try:
             found = await self._api.call("POST", "/attachments/refresh-urls", body)

@@ -8,6 +8,7 @@ be retried. Our errors never contain the token.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from math import isfinite
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ import anyio
 import orjson
 import yarl
 
+from channels.discord.guild_cache import Raw
 from channels.discord.settings import DiscordSettings
 from channels.errors import (
     ChannelDown,
@@ -53,8 +55,6 @@ NO_HISTORY: Final = 160002
 ARCHIVED: Final = 50083
 
 MAX_LIMITED_ROUTES: Final = 1_000
-
-Json = Mapping[str, Any]
 
 
 class ApiRefused(SendRefused):
@@ -120,18 +120,9 @@ class DiscordApi:
         body = None
         if json is not None:
             body, headers["Content-Type"] = orjson.dumps(json), "application/json"
-        timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds)
+        url = f"{self._base}{path}"
         try:
-            async with self._opened().request(
-                method,
-                f"{self._base}{path}",
-                data=body,
-                params=query,
-                headers=headers,
-                timeout=timeout,
-                proxy=self._proxy,
-                allow_redirects=False,
-            ) as response:
+            async with self._request(method, url, headers, seconds, body, query) as response:
                 status, content = response.status, await response.read()
                 retry_after = response.headers.get("Retry-After", "")
                 self._count(route, response.headers)
@@ -145,15 +136,9 @@ class DiscordApi:
 
     async def _unauthorized(self) -> ChannelError:
         """Return the error for a 401, after checking the token once more: it may be an accident."""
-        timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=ANSWER_SECONDS)
+        url, headers = f"{self._base}/users/@me", {"Authorization": f"Bot {self._token}"}
         try:
-            async with self._opened().get(
-                f"{self._base}/users/@me",
-                headers={"Authorization": f"Bot {self._token}"},
-                timeout=timeout,
-                proxy=self._proxy,
-                allow_redirects=False,
-            ) as response:
+            async with self._request("GET", url, headers) as response:
                 known = response.status != 401
         except (aiohttp.ClientError, TimeoutError):
             known = True
@@ -188,15 +173,9 @@ class DiscordApi:
         """
         if not self._is_file_host(url):
             raise MediaRefused("it is not on one of Discord's file hosts")
-        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
         found = bytearray()
         try:
-            async with self._opened().get(
-                yarl.URL(url, encoded=True),
-                timeout=timeout,
-                proxy=self._proxy,
-                allow_redirects=False,
-            ) as response:
+            async with self._request("GET", yarl.URL(url, encoded=True)) as response:
                 if response.status != 200:
                     raise ApiRefused(response.status, 0, "the file does not exist")
                 async for piece in response.content.iter_chunked(65_536):
@@ -208,16 +187,32 @@ class DiscordApi:
         return bytes(found)
 
     def _is_file_host(self, url: str) -> bool:
-        """Return whether an address is on a file host: the bot never downloads from others."""
         try:
             return yarl.URL(url).origin() in self._hosts
         except ValueError:
             return False
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _request(
+        self,
+        method: str,
+        url: str | yarl.URL,
+        headers: Mapping[str, str] | None = None,
+        seconds: float = ANSWER_SECONDS,
+        body: bytes | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         if self._session is None:
             raise ChannelDown("not connected")
-        return self._session
+        return self._session.request(
+            method,
+            url,
+            data=body,
+            params=query,
+            headers=headers,
+            timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds),
+            proxy=self._proxy,
+            allow_redirects=False,
+        )
 
     def _now(self) -> float:
         return self._clock.monotonic() if self._clock is not None else 0.0
@@ -273,7 +268,7 @@ def _answer(body: bytes) -> Any:
         raise SendAmbiguous("the server's answer is unreadable") from None
 
 
-def _reason(body: bytes) -> Json:
+def _reason(body: bytes) -> Raw:
     """Return the JSON object of a refusal; an empty one for any other body."""
     try:
         found = orjson.loads(body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,8 +11,8 @@ import anyio
 from discord.utils import time_snowflake
 
 from channels.discord.api import MISSING_ACCESS, UNKNOWN_CHANNEL, ApiRefused, DiscordApi
-from channels.discord.guild_cache import TEXT_KINDS, GuildCache, GuildChannel
-from channels.discord.inbound import Raw, unreadable
+from channels.discord.guild_cache import TEXT_KINDS, GuildCache, GuildChannel, Raw
+from channels.discord.inbound import unreadable
 from channels.errors import ChannelDown, SendDelayed
 from channels.host import Cursors, FullHost
 from channels.message import InboundMessage
@@ -30,9 +31,8 @@ RETRY_SECONDS: Final = (1.0, 3.0)
 MAX_FAILURES: Final = 3
 """Maximum unreadable chats, without a readable one, before Discord counts as unreachable."""
 
-Read = Callable[[str, Raw], InboundMessage | None]
 
-
+@dataclass(eq=False)
 class Backfill:
     """Reads the history.
 
@@ -40,21 +40,13 @@ class Backfill:
     later  schedules another catch-up, after a chat could not be read now
     """
 
-    def __init__(
-        self,
-        api: DiscordApi,
-        cache: GuildCache,
-        host: FullHost,
-        read: Read,
-        later: Callable[[], None],
-    ) -> None:
-        self._api = api
-        self._cache = cache
-        self._host = host
-        self._read = read
-        self._later = later
-        self._answered = False
-        self._failures = 0
+    _api: DiscordApi
+    _cache: GuildCache
+    _host: FullHost
+    _read: Callable[[str, Raw], InboundMessage | None]
+    _later: Callable[[], None]
+    _answered: bool = field(default=False, init=False)
+    _failures: int = field(default=0, init=False)
 
     async def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
         """Yield the messages after the cursors, a page at a time, each channel's oldest first."""

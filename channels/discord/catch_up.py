@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import anyio
@@ -25,22 +26,17 @@ class HistoryReader(Protocol):
     async def read_missed(self) -> Cursors: ...
 
 
+@dataclass(eq=False)
 class CatchUp:
     """Closes the gaps of one bot."""
 
-    def __init__(
-        self,
-        host: ChannelHost,
-        cache: GuildCache,
-        state: ConnectionState,
-        queue: EventQueue,
-        history: HistoryReader,
-    ) -> None:
-        self._host = host
-        self._cache = cache
-        self._state = state
-        self._queue = queue
-        self._history = history
+    _host: ChannelHost
+    _cache: GuildCache
+    _state: ConnectionState
+    _queue: EventQueue
+    _history: HistoryReader
+
+    def __post_init__(self) -> None:
         self._late: set[str] = set()
         self._backoff = Backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
         self._is_scheduled = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from channels.connection_state import ConnectionState
@@ -29,26 +30,19 @@ class Bot(Protocol):
     def saw_own_message(self, data: dict[str, Any]) -> None: ...
 
 
+@dataclass(eq=False)
 class EventHandler:
     """Handles the events of one bot's shards."""
 
-    def __init__(
-        self,
-        bot: Bot,
-        host: ChannelHost,
-        api: DiscordApi,
-        cache: GuildCache,
-        state: ConnectionState,
-        queue: EventQueue,
-        catch_up: CatchUp,
-    ) -> None:
-        self._bot = bot
-        self._host = host
-        self._api = api
-        self._cache = cache
-        self._state = state
-        self._queue = queue
-        self._catch_up = catch_up
+    _bot: Bot
+    _host: ChannelHost
+    _api: DiscordApi
+    _cache: GuildCache
+    _state: ConnectionState
+    _queue: EventQueue
+    _catch_up: CatchUp
+
+    def __post_init__(self) -> None:
         self._listed: set[str] = set()
         self._added: set[str] = set()
         self._failed_lookups: dict[str, tuple[int, float]] = {}
@@ -181,7 +175,6 @@ class EventHandler:
         self._cache.add_channel({**raw, "last_message_id": data.get("id")})
 
     def _added_to(self, guild: str, data: dict[str, Any]) -> list[InboundMessage]:
-        """Return a message for the welcome channel if the bot was just added."""
         channel = self._welcome_channel(guild)
         if guild not in self._added or channel is None:
             return []
@@ -194,7 +187,6 @@ class EventHandler:
         return self._cache.channels.get(known.welcome_channel) if known is not None else None
 
     def _removed_from(self, event: GatewayEvent) -> list[InboundMessage]:
-        """Return a message for each recorded chat that is gone."""
         removed = str(event.data.get("id"))
         text = "The channel was deleted."
         if event.name == "GUILD_DELETE":

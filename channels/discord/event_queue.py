@@ -37,10 +37,20 @@ REMOVALS: Final = frozenset(("GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE"))
 """Events that end a batch: what follows is read once they are on disk."""
 
 
-class EventQueue:
-    """Events in their order; `MAX_QUEUED` bounds it."""
+class EventReader(Protocol):
+    """Turns events into messages."""
 
-    def __init__(self, state: ConnectionState) -> None:
+    async def read(self, event: GatewayEvent) -> list[InboundMessage]: ...
+    def recorded(self, event: GatewayEvent) -> None: ...
+    def dropped(self, event: GatewayEvent) -> None: ...
+
+
+class EventQueue:
+    """Events in their order, and the worker that hands their messages to the host."""
+
+    def __init__(self, host: ChannelHost, cache: GuildCache, state: ConnectionState) -> None:
+        self._host = host
+        self._cache = cache
         self._state = state
         self._events: asyncio.Queue[GatewayEvent] = asyncio.Queue()
 
@@ -57,50 +67,20 @@ class EventQueue:
         """Read the history once more, after all events so far."""
         self._events.put_nowait(GatewayEvent(None, NOWHERE, CATCH_UP, {}))
 
-    async def batch(self) -> list[GatewayEvent]:
-        """Wait for events and return those that are there."""
-        batch = [await self._events.get()]
-        while len(batch) < MAX_BATCH and not self._events.empty():
-            batch.append(self._events.get_nowait())
-        return batch
-
-
-class EventReader(Protocol):
-    """Turns events into messages."""
-
-    async def read(self, event: GatewayEvent) -> list[InboundMessage]: ...
-    def recorded(self, event: GatewayEvent) -> None: ...
-    def dropped(self, event: GatewayEvent) -> None: ...
-
-
-class EventWorker:
-    """Hands the messages of queued events to the host, in their order."""
-
-    def __init__(
-        self,
-        host: ChannelHost,
-        cache: GuildCache,
-        state: ConnectionState,
-        queue: EventQueue,
-        reader: EventReader,
-    ) -> None:
-        self._host = host
-        self._cache = cache
-        self._state = state
-        self._queue = queue
-        self._reader = reader
-
-    async def run(self) -> None:
-        """Work until cancelled; raises ChannelUnfit."""
+    async def run(self, reader: EventReader) -> None:
+        """Record events until cancelled; raises ChannelUnfit."""
         while True:
-            await self._record_all(await self._queue.batch())
+            batch = [await self._events.get()]
+            while len(batch) < MAX_BATCH and not self._events.empty():
+                batch.append(self._events.get_nowait())
+            await self._record_all(batch, reader)
 
-    async def _record_all(self, batch: list[GatewayEvent]) -> None:
+    async def _record_all(self, batch: list[GatewayEvent], reader: EventReader) -> None:
         """Record a batch; while the gateway refuses it, everything behind it waits."""
         backoff = Backoff(FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS)
         while True:
             try:
-                await self._record(batch)
+                await self._record(batch, reader)
             except (ChannelDown, SendDelayed) as cause:
                 self._state.refused(str(cause))
                 requested = cause.retry_after if isinstance(cause, SendDelayed) else 0.0
@@ -112,18 +92,15 @@ class EventWorker:
                 # One event may break something: the others are tried without it.
                 if len(batch) > 1:
                     for event in batch:
-                        await self._record_all([event])
+                        await self._record_all([event], reader)
                 else:
-                    await self._drop(batch[0])
+                    self._host.log_exception("discord.event_dropped")
+                    reader.dropped(batch[0])
+                    await _acknowledge(batch)
             self._state.accepted(whole=not self._cache.expected)
             return
 
-    async def _drop(self, event: GatewayEvent) -> None:
-        self._host.log_exception("discord.event_dropped")
-        self._reader.dropped(event)
-        await _acknowledge([event])
-
-    async def _record(self, batch: list[GatewayEvent]) -> None:
+    async def _record(self, batch: list[GatewayEvent], reader: EventReader) -> None:
         """Record events; each part of the batch leaves it once it is on disk."""
         while batch:
             count, messages = 0, []
@@ -131,13 +108,13 @@ class EventWorker:
                 if event.name in BARRIERS and count:
                     break
                 count += 1
-                messages += await self._reader.read(event)
+                messages += await reader.read(event)
                 if event.name in BARRIERS | REMOVALS:
                     break
             if messages:
                 await self._host.accept(messages)
                 self._cache.recorded |= {message.chat_id for message in messages}
-            self._reader.recorded(batch[count - 1])
+            reader.recorded(batch[count - 1])
             done, batch[:count] = batch[:count], []
             await _acknowledge(done)
 

@@ -161,7 +161,6 @@ class _Rewriter:
         return f"```{info}\n{safe}\n```".replace("\n", f"\n{prefix}")
 
     def _prefix(self, place: int) -> str:
-        """Return the quote marks at the beginning of a line."""
         line = self._text.rfind("\n", 0, place) + 1
         before = self._text[line:place]
         return before if ">" in before and not before.strip("> \t") else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, Protocol, cast
 
 import aiohttp
@@ -58,7 +59,6 @@ class SocketHttp:
         self._api = api
 
     async def ws_connect(self, url: str) -> aiohttp.ClientWebSocketResponse:
-        """Open a socket."""
         return await self._api.socket(url)
 
 
@@ -70,7 +70,7 @@ class SocketState:
         self.parsers = _Parsers(owner)
         self.shard_count = count
         self.heartbeat_timeout = seconds
-        self._intents = _Intents(intents)
+        self._intents = SimpleNamespace(value=intents)
         self._activity = None
         self._status = None
 
@@ -79,11 +79,6 @@ class SocketState:
 
     async def call_hooks(self, *_: Any, **__: Any) -> None:
         """Do nothing: the wait before a new session happens before connecting."""
-
-
-class _Intents:
-    def __init__(self, value: int) -> None:
-        self.value = value
 
 
 class _Parsers(dict[str, Callable[[Any], None]]):

@@ -8,6 +8,7 @@ history is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from channels.discord.api import DiscordApi
@@ -30,24 +31,18 @@ class GuildConnection(Protocol):
     def restart(self) -> None: ...
 
 
+@dataclass(eq=False)
 class HistoryAudit:
     """Checks the channel with the latest message, and each of the others in turn.
 
     `connection_of` returns the connection of a guild.
     """
 
-    def __init__(
-        self,
-        api: DiscordApi,
-        cache: GuildCache,
-        clock: Clock,
-        connection_of: Callable[[str], GuildConnection],
-    ) -> None:
-        self._api = api
-        self._cache = cache
-        self._clock = clock
-        self._connection_of = connection_of
-        self._turn = 0
+    _api: DiscordApi
+    _cache: GuildCache
+    _clock: Clock
+    _connection_of: Callable[[str], GuildConnection]
+    _turn: int = field(default=0, init=False)
 
     async def run(self) -> None:
         """Audit until cancelled."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -16,12 +16,10 @@ from typing import Any, Final
 
 from discord.utils import snowflake_time
 
-from channels.discord.guild_cache import GuildCache, GuildChannel
+from channels.discord.guild_cache import GuildCache, GuildChannel, Raw
 from channels.discord.media import cards, media_of
 from channels.mentions import calls
 from channels.message import Author, InboundMessage, Quote
-
-Raw = Mapping[str, Any]
 
 CHANNEL: Final = "discord"
 WRITTEN_TYPES: Final = frozenset({0, 19, 20, 23})
@@ -146,7 +144,6 @@ def _deleted(raw: Raw, cache: GuildCache) -> InboundMessage:
 
 
 def _position(raw: Raw, cache: GuildCache) -> dict[str, Any]:
-    """Return the fields that name a message and its chat."""
     number, message_id = str(int(raw["channel_id"])), str(int(raw["id"]))
     return {
         **where(cache.channel(number, str(raw.get("guild_id") or "")), cache),
@@ -234,14 +231,12 @@ def _addressed(
 
 
 def _may_follow(raw: Raw, content: str, me: DiscordSelf, cache: GuildCache) -> bool:
-    """Return whether a message addresses the bot if its thread is a conversation with it."""
     channel = cache.channel(str(raw["channel_id"]), str(raw.get("guild_id") or ""))
     to_others = _MENTION.search(content) or raw.get("mention_everyone") or _reply_to(raw)
     return "thread" in me.answers and channel.is_thread and not to_others
 
 
 def _mentions_me(raw: Raw, spoken: str, me: DiscordSelf, cache: GuildCache) -> bool:
-    """Return whether the bot is mentioned, by itself or by its own role."""
     named = raw.get("mentions")
     is_listed = named is None or any(str(user.get("id")) == me.id for user in named)
     guild = str(raw.get("guild_id") or "")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from channels.discord.guild_cache import Raw
 from channels.message import Media, MediaKind
-
-Raw = Mapping[str, Any]
 
 MAX_DETAIL: Final = 500
 VOICE: Final = 1 << 13

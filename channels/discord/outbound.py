@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
@@ -33,6 +32,7 @@ from channels.discord.api import (
     DiscordApi,
 )
 from channels.discord.format import LIMIT, render, render_partial
+from channels.discord.guild_cache import Raw
 from channels.draft import DraftReference
 from channels.errors import DraftGone, SendRefused
 from channels.message import InboundMessage, OutboundMessage, Receipt
@@ -61,8 +61,6 @@ _INVISIBLE: Final = re.compile(
 )
 _LETTERS: Final = re.compile(r"[\W_]+")
 
-Json = Mapping[str, Any]
-
 
 class DiscordSender:
     """Posts into channels; `me` returns the bot's id, `warn` notifies the operator of a refusal."""
@@ -73,10 +71,10 @@ class DiscordSender:
         self._api = api
         self._me = me
         self._warn = warn
-        self._notes: OrderedDict[str, str] = OrderedDict()
+        self._notes: dict[str, str] = {}
         self._pending_notes: dict[str, anyio.Event] = {}
-        self._posted_nonces: OrderedDict[str, None] = OrderedDict()
-        self._deleted_drafts: OrderedDict[str, None] = OrderedDict()
+        self._posted_nonces: dict[str, str] = {}
+        self._deleted_drafts: dict[str, str] = {}
 
     def note_started(self, interaction: str) -> None:
         """Note that a command's note is being posted: its answer waits for that."""
@@ -85,13 +83,11 @@ class DiscordSender:
     def note_posted(self, interaction: str, message_id: str | None) -> None:
         """Remember a command's note: the answer is a reply to it."""
         if message_id is not None:
-            self._notes[interaction] = message_id
-            while len(self._notes) > MAX_REMEMBERED:
-                self._notes.popitem(last=False)
+            _remember(self._notes, interaction, message_id)
         if (pending := self._pending_notes.pop(interaction, None)) is not None:
             pending.set()
 
-    def is_ours(self, own: Json) -> bool:
+    def is_ours(self, own: Raw) -> bool:
         """Return whether a message of the bot was posted here, not by a second gateway."""
         nonce = own.get("nonce")
         return nonce is None or str(nonce) in self._posted_nonces
@@ -109,9 +105,7 @@ class DiscordSender:
             if not message.idem:
                 raise
             # With the deleted draft's nonce Discord would answer with that draft.
-            self._deleted_drafts[message.idem] = None
-            while len(self._deleted_drafts) > MAX_REMEMBERED:
-                self._deleted_drafts.popitem(last=False)
+            _remember(self._deleted_drafts, message.idem, "")
             if message.edits:
                 raise
         return [Receipt(await self._put(message, text, nonce_of(message.idem + RESEND)))]
@@ -126,14 +120,12 @@ class DiscordSender:
         )  # its draft, under the same nonce
         return await self._edit(channel_id, str(sent["id"]), text)
 
-    async def post(self, message: OutboundMessage, text: str, nonce: str | None) -> Json:
+    async def post(self, message: OutboundMessage, text: str, nonce: str | None) -> Raw:
         """Post a message, without its thread or its question if they no longer exist."""
         channel_id, reply_to = _channel_id(message), await self._question(message.reply_to)
         reopened = False
         if nonce is not None:
-            self._posted_nonces[nonce] = None
-            while len(self._posted_nonces) > MAX_REMEMBERED:
-                self._posted_nonces.popitem(last=False)
+            _remember(self._posted_nonces, nonce, "")
         for _attempt in range(4):
             body = _body(text, channel_id, reply_to, nonce)
             try:
@@ -185,24 +177,21 @@ class DiscordSender:
             if sent.get("nonce") in nonces or _same(sent, text):
                 if _same(sent, text):
                     return [Receipt(str(sent["id"]))]
-            elif not (drafts and _begins(sent, text)):
+            elif not (drafts and _is_alike(sent, text, shorter=True)):
                 continue
             return [Receipt(await self._edit(_channel_id(message), str(sent["id"]), text))]
         return []
 
     async def type(self, channel_id: str) -> None:
-        """Show the typing indicator for some seconds."""
         await self._api.call("POST", f"/channels/{channel_id}/typing")
 
     async def delete(self, channel_id: str, message_id: str) -> None:
-        """Delete a message of ours, if it still exists."""
         try:
             await self._api.call("DELETE", f"/channels/{channel_id}/messages/{message_id}")
         except SendRefused:
             """It is gone, or may no longer be deleted: then it stays."""
 
     async def _question(self, reply_to: str | None) -> str | None:
-        """Return the message to reply to: for a command, its note."""
         if reply_to in self._pending_notes:
             await self._pending_notes[reply_to].wait()
         return self._notes.get(reply_to, reply_to) if reply_to else None
@@ -234,18 +223,17 @@ class DiscordSender:
             raise why from None
 
     async def _draft_of(self, message: OutboundMessage) -> str | None:
-        """Return the id of a draft that an earlier process has left."""
         for sent in await self._own_since(message):
             own = sent.get("nonce") == nonce_of(message.idem)
-            if own or (sent.get("message_reference") and _alike(sent, message.text)):
+            if own or (sent.get("message_reference") and _is_alike(sent, message.text)):
                 return str(sent["id"])
         return None
 
-    async def _own_since(self, message: OutboundMessage) -> list[Json]:
+    async def _own_since(self, message: OutboundMessage) -> list[Raw]:
         """Return our messages that answer the same question, oldest first."""
         channel_id, after = _channel_id(message), _since(message)
         wanted = {message.reply_to} if message.reply_to else set()
-        found: list[Json] = []
+        found: list[Raw] = []
         for _page in range(MAX_PAGES):
             query = {"after": str(after), "limit": str(PAGE)}
             page = await self._api.ask(f"/channels/{channel_id}/messages", query)
@@ -266,6 +254,12 @@ class DiscordSender:
     def _warn_if_forbidden(self, channel_id: str, refused: ApiRefused) -> None:
         if refused.code in (MISSING_ACCESS, MISSING_PERMISSION):
             self._warn(channel_id, refused)
+
+
+def _remember(known: dict[str, str], key: str, value: str) -> None:
+    known[key] = value
+    if len(known) > MAX_REMEMBERED:
+        del known[next(iter(known))]  # the oldest
 
 
 def nonce_of(idem: str) -> str:
@@ -290,7 +284,7 @@ def _body(text: str, channel_id: str, reply_to: str | None, nonce: str | None) -
     return body
 
 
-def _message(answer: Any) -> Json:
+def _message(answer: Any) -> Raw:
     if not isinstance(answer, Mapping) or "id" not in answer:
         raise SendRefused("Discord's answer has no message id")
     return answer
@@ -310,27 +304,21 @@ def _since(message: OutboundMessage) -> int:
     return time_snowflake(moment - CLOCK_SKEW) if moment is not None else 0
 
 
-def _answers(sent: Json, wanted: set[str]) -> bool:
+def _answers(sent: Raw, wanted: set[str]) -> bool:
     """Return whether a message answers one of these, or names no question."""
     to = (sent.get("message_reference") or {}).get("message_id")
     return to is None or not wanted or str(to) in wanted
 
 
-def _same(sent: Json, text: str) -> bool:
+def _same(sent: Raw, text: str) -> bool:
     return str(sent.get("content", "")).strip() == text
 
 
-def _begins(sent: Json, text: str) -> bool:
-    """Return whether a message is the beginning of a text, apart from its marks."""
-    beginning = _LETTERS.sub("", str(sent.get("content", "")))
-    whole = _LETTERS.sub("", text)
-    first = min(len(beginning), len(whole), ALIKE)
-    return first > 0 and len(beginning) <= len(whole) and beginning[:first] == whole[:first]
-
-
-def _alike(sent: Json, text: str) -> bool:
-    """Return whether two texts begin with the same letters."""
+def _is_alike(sent: Raw, text: str, *, shorter: bool = False) -> bool:
+    """Return whether two texts begin with the same letters; `shorter`: and `sent` is not longer."""
     beginning, whole = _LETTERS.sub("", str(sent.get("content", ""))), _LETTERS.sub("", text)
+    if shorter and len(beginning) > len(whole):
+        return False
     first = min(len(beginning), len(whole), ALIKE)
     return first > 0 and beginning[:first] == whole[:first]
 

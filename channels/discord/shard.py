@@ -200,7 +200,6 @@ class Shard:
         return self._heartbeat()
 
     def attach(self, socket: GatewaySocket) -> None:
-        """Keep the socket that the SDK has made."""
         self._socket = socket
 
     def dispatched(self, name: str, data: Any) -> None:

@@ -13,11 +13,9 @@ from typing import Any, Final
 
 from discord.utils import snowflake_time
 
-from channels.discord.guild_cache import GuildCache
+from channels.discord.guild_cache import GuildCache, Raw
 from channels.discord.inbound import name_of, where
 from channels.message import Author, InboundMessage
-
-Raw = Mapping[str, Any]
 
 COMMAND_USED: Final = 2
 """Interaction type: the use of a command."""

@@ -54,15 +54,6 @@ class Frame:
     wider: int = 0
     list_start: int = 0
 
-    def chain(self) -> list[Frame]:
-        """Return the open frames, outermost first."""
-        frames: list[Frame] = []
-        frame: Frame | None = self
-        while frame is not None:
-            frames.append(frame)
-            frame = frame.parent
-        return frames[::-1]
-
 
 class Cut(NamedTuple):
     """A place where a piece may begin; `line`: whether a line's content begins there."""
@@ -138,6 +129,15 @@ def _words(text: str, leaf: Leaf, start: int, end: int) -> Iterator[Cut]:
             continue  # the span's own mark would merge with it
         is_stop = leaf.level is Level.WORD and found.lastgroup == "stop"
         yield Cut(place, Level.SENTENCE if is_stop else leaf.level, leaf.frame)
+
+
+def chain(frame: Frame | None) -> list[Frame]:
+    """Return a frame and those around it, outermost first."""
+    frames: list[Frame] = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.parent
+    return frames[::-1]
 
 
 def is_code(frame: Frame | None) -> bool:

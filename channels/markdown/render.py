@@ -94,10 +94,9 @@ class _Renderer:
         for event in parse(self._source):
             if event.phase == "leaf":
                 self._leaf(event)
-            elif event.phase == "open":
-                _OPEN[event.name](self, event)
-            elif event.name in _CLOSE:
-                _CLOSE[event.name](self, event)
+            else:
+                begin, end = _CONTAINERS[event.name]
+                (begin if event.phase == "open" else end)(self, event)
         return Rendered("".join(self._parts), self._marks)
 
     # Writing
@@ -170,6 +169,8 @@ class _Renderer:
 
     def end_block(self, _event: MarkdownEvent) -> None:
         self._block_ended = True
+
+    def end_nothing(self, _event: MarkdownEvent) -> None: ...
 
     def begin_heading(self, event: MarkdownEvent) -> None:
         self._block(event.start)
@@ -331,30 +332,18 @@ def _tail(parts: list[str], size: int) -> str:
 
 
 _Step = Callable[[_Renderer, MarkdownEvent], None]
-_OPEN: Final[dict[str, _Step]] = {
-    "Paragraph": _Renderer.begin_block,
-    "Heading": _Renderer.begin_heading,
-    "BlockQuote": _Renderer.begin_quote,
-    "List": _Renderer.begin_list,
-    "Item": _Renderer.begin_item,
-    "CodeBlock": _Renderer.begin_code,
-    "Table": _Renderer.begin_table,
-    "TableHead": _Renderer.begin_row,
-    "TableRow": _Renderer.begin_row,
-    "TableCell": _Renderer.begin_cell,
-    "Link": _Renderer.begin_link,
-    "Image": _Renderer.begin_link,
-    **dict.fromkeys(_MARKS, _Renderer.begin_mark),
-}
-_CLOSE: Final[dict[str, _Step]] = {
-    "Paragraph": _Renderer.end_block,
-    "Heading": _Renderer.end_heading,
-    "BlockQuote": _Renderer.end_quote,
-    "List": _Renderer.end_list,
-    "CodeBlock": _Renderer.end_code,
-    "Table": _Renderer.end_table,
-    "TableCell": _Renderer.end_cell,
-    "Link": _Renderer.end_link,
-    "Image": _Renderer.end_link,
-    **dict.fromkeys(_MARKS, _Renderer.end_mark),
+_CONTAINERS: Final[dict[str, tuple[_Step, _Step]]] = {
+    "Paragraph": (_Renderer.begin_block, _Renderer.end_block),
+    "Heading": (_Renderer.begin_heading, _Renderer.end_heading),
+    "BlockQuote": (_Renderer.begin_quote, _Renderer.end_quote),
+    "List": (_Renderer.begin_list, _Renderer.end_list),
+    "Item": (_Renderer.begin_item, _Renderer.end_nothing),
+    "CodeBlock": (_Renderer.begin_code, _Renderer.end_code),
+    "Table": (_Renderer.begin_table, _Renderer.end_table),
+    "TableHead": (_Renderer.begin_row, _Renderer.end_nothing),
+    "TableRow": (_Renderer.begin_row, _Renderer.end_nothing),
+    "TableCell": (_Renderer.begin_cell, _Renderer.end_cell),
+    "Link": (_Renderer.begin_link, _Renderer.end_link),
+    "Image": (_Renderer.begin_link, _Renderer.end_link),
+    **dict.fromkeys(_MARKS, (_Renderer.begin_mark, _Renderer.end_mark)),
 }

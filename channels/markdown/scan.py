@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Number, Plan, is_combining
+from channels.markdown.breakpoints import (
+    Cut,
+    Frame,
+    Leaf,
+    Level,
+    Number,
+    Plan,
+    chain,
+    is_combining,
+)
 from channels.markdown.tree import MarkdownEvent, parse
 
 _MARKER: Final = re.compile(r"[ \t]*(?:[-+*]|(\d{1,9})[.)])(?:( {1,4})(?=[^ \n]))?")
@@ -64,7 +73,7 @@ class _Planner:
         if event.name in _BLOCKS:
             self._block_cut(event.start)
         if event.name == "BlockQuote":
-            self._push(Frame("quote", event.start, self._frame))
+            self._frame = Frame("quote", event.start, self._frame)
             self._depth += 1
             self._is_first = True
         elif event.name == "List":
@@ -75,9 +84,9 @@ class _Planner:
         elif event.name == "Heading":
             marks = "#" * int(event.data["level"][1]) + " "
             opening = marks if self._text.startswith("#", event.start) else ""
-            self._push(Frame("heading", event.start, self._frame, opening))
+            self._frame = Frame("heading", event.start, self._frame, opening)
         elif event.name == "Table":
-            self._push(Frame("table", event.start, self._frame))
+            self._frame = Frame("table", event.start, self._frame)
             self._rows = 0
 
     def _block_cut(self, place: int) -> None:
@@ -99,7 +108,7 @@ class _Planner:
                 wider = self._number(marker.start(1), marker[1], first, written)
         frame = Frame("item", event.start, self._frame, width=width, wider=wider)
         frame.list_start = first.start
-        self._push(frame)
+        self._frame = frame
         self._depth += 1
         self._is_first = True
 
@@ -112,7 +121,7 @@ class _Planner:
     def _open_code(self, event: MarkdownEvent) -> None:
         fence = _FENCE.match(self._text, event.start)
         if fence is None or event.data == "Indented":
-            self._push(Frame("indent", event.start, self._frame))
+            self._frame = Frame("indent", event.start, self._frame)
             self._block_cut(event.start)  # a piece that begins here needs the indent
         else:
             lead = self._lead(event.start)
@@ -120,7 +129,7 @@ class _Planner:
             opening, marks = fence[0].rstrip() + "\n", fence[1]
             frame = Frame("fence", event.start, self._frame, opening, "\n" + marks, marks + "\n")
             frame.width = lead
-            self._push(frame)
+            self._frame = frame
         self._code = self._is_first = True
 
     def _lead(self, place: int) -> int:
@@ -130,8 +139,7 @@ class _Planner:
             return 0
         _, mark, rest = own.rpartition(">")
         lead = len(rest) - len(mark)
-        frames = self._frame.chain() if self._frame else []
-        for frame in reversed(frames):
+        for frame in reversed(chain(self._frame)):
             if frame.kind == "quote":
                 break
             lead -= frame.width
@@ -266,7 +274,7 @@ class _Planner:
             marks = "~~" if self._text.startswith("~~", event.start) else ""
         elif event.name == "Link" and self._text.startswith("[", event.start):
             marks = "["
-        self._push(Frame("span", event.start, self._frame, marks, marks))
+        self._frame = Frame("span", event.start, self._frame, marks, marks)
 
     def _close_span(self, event: MarkdownEvent, frame: Frame | None) -> None:
         self._spans -= 1
@@ -276,14 +284,10 @@ class _Planner:
 
     # The plan
 
-    def _push(self, frame: Frame) -> None:
-        self._frame = frame
-
     def _line(self, place: int) -> None:
         self._plan.lines.append((place, self._frame))
 
     def _line_of(self, end: int, frame: Frame | None) -> None:
-        """Keep the last line of a block that ends here."""
         start = self._text.rfind("\n", 0, end - 1) + 1
         line = self._text[start:end]
         self._plan.lines.append((start + len(line) - len(line.lstrip("> \t")), frame))

@@ -135,7 +135,6 @@ class _Search:
         self._graphemes()
 
     def _words(self) -> list[Cut]:
-        """Return every cut that this piece could reach."""
         start = self._place
         stop = min(self._over, start + _MAX_LOOKAHEAD * self._limit)
         words = self._cutter.plan.words(start, stop)
@@ -162,7 +161,6 @@ class _Search:
             self._best = end, text[start : end.place]
 
     def _largest(self, cuts: Sequence[Cut]) -> None:
-        """Find the last of these cuts at which the piece fits."""
         first = bisect_right(cuts, self._place, key=_PLACE)
         last = bisect_left(cuts, self._over, key=_PLACE)
         tried = 0
@@ -178,7 +176,6 @@ class _Search:
                 last = middle
 
     def _target(self) -> float:
-        """Estimate the place at which the piece is full."""
         done, room = self._place - self._start.place, self._limit - self._size
         if self._over_size:
             share = room / (self._over_size - self._size)

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from operator import itemgetter
 from typing import Final
 
-from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Plan, is_code
+from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Plan, chain, is_code
 
 _PREFIX: Final = re.compile(r"[ \t>]*")
 _WOULD_BE_MARK: Final = re.compile(r"[-+](?=[\s+-]|$)|[*_~`#>=|]|\d{1,9}(?P<stop>[.)])(?=\s|$)")
@@ -67,17 +67,13 @@ class Stitcher:
     # Around and inside a piece
 
     def _opening(self, cut: Cut, short: bool) -> str:
-        if cut.frame is None:
-            return ""
-        frames = cut.frame.chain()
+        frames = chain(cut.frame)
         prefix = _prefix(frames, cut.place)
         openings, _ = self._marks(frames, prefix, short)
         return prefix + openings
 
     def _closing(self, start: Cut, end: Cut) -> str:
-        if end.frame is None:
-            return ""
-        frames = end.frame.chain()
+        frames = chain(end.frame)
         return self._marks(frames, _prefix(frames, start.place), short=False)[1]
 
     def _marks(self, frames: list[Frame], prefix: str, short: bool) -> tuple[str, str]:
@@ -131,7 +127,7 @@ class Stitcher:
 
     def _body(self, start: Cut, stop: int) -> str:
         edits = self._numbers(start.place, stop) + self._escaped(start)
-        if edits or any(frame.kind == "item" for frame in _chain(start.frame)):
+        if edits or any(frame.kind == "item" for frame in chain(start.frame)):
             edits += self._dedents(start.place, stop)
         edits += self._closed_fences(start.place, stop)
         if not edits:
@@ -149,7 +145,7 @@ class Stitcher:
         left = self._plan.left_open
         first, last = (bisect_right(left, place, key=_PLACE) for place in (start, stop))
         return [
-            (place, place, frame.closing.replace("\n", "\n" + _prefix(frame.chain(), start)))
+            (place, place, frame.closing.replace("\n", "\n" + _prefix(chain(frame), start)))
             for place, frame in left[first:last]
         ]
 
@@ -165,7 +161,7 @@ class Stitcher:
                 edits.append((item.start, item.start + item.digits, str(item.number)))
         line = self._text.rfind("\n", 0, items[0].start) + 1 if items else 0
         if line > start:  # a number does not end a paragraph outside an item
-            edits.append((line, line, _prefix(_chain(items[0].frame), start) + "\n"))
+            edits.append((line, line, _prefix(chain(items[0].frame), start) + "\n"))
         return edits
 
     def _dedents(self, start: int, stop: int) -> list[tuple[int, int, str]]:
@@ -180,17 +176,13 @@ class Stitcher:
                 and _reindented(frame, start)
                 and not self._text[begin:place].strip("> \t")
             ):
-                edits.append((begin, place, _prefix(_chain(frame), start)))
+                edits.append((begin, place, _prefix(chain(frame), start)))
         known = {begin for begin, _, _ in edits}
         for found in _EMPTY_QUOTED.finditer(self._text, start, stop):
             before = bisect_right(lines, found.start(), key=_PLACE) - 1
             if found.start() not in known and before >= 0 and _reindented(lines[before][1], start):
                 edits.append((*found.span(), ""))
         return edits
-
-
-def _chain(frame: Frame | None) -> list[Frame]:
-    return frame.chain() if frame is not None else []
 
 
 def _prefix(frames: list[Frame], piece_start: int) -> str:
@@ -210,9 +202,8 @@ def _prefix(frames: list[Frame], piece_start: int) -> str:
 
 
 def _reindented(frame: Frame | None, piece_start: int) -> bool:
-    """Return whether a frame's lines have another indent in a piece that began at a place."""
     return any(
         held.kind == "item"
         and (held.start < piece_start or (held.wider != 0 and held.list_start < piece_start))
-        for held in _chain(frame)
+        for held in chain(frame)
     )

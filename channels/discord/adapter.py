@@ -64,7 +64,7 @@ SECOND_WRITER: Final = (
 
 
 class DiscordChannel(Channel):
-    """One bot."""
+    """The channel of one Discord bot."""
 
     name: ClassVar[str] = "discord"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(

@@ -38,12 +38,12 @@ class GuildChannel:
 
     @property
     def is_thread(self) -> bool:
-        """Whether it is a thread or a forum post."""
+        """Return whether it is a thread or a forum post."""
         return self.kind in THREADS and bool(self.parent)
 
     @property
     def is_private(self) -> bool:
-        """Whether it is between the bot and one person."""
+        """Return whether it is between the bot and one person."""
         return self.kind == DM
 
     @property
@@ -67,8 +67,7 @@ class GuildCache:
     """The guilds of one bot.
 
     recorded  the chats that have messages on a tape
-    suspects  the channels that caused a reconnect by a missed message, until an event comes from
-              there
+    suspects  the channels that caused a reconnect by a missed message, until their next event
     complete  set while every expected guild has arrived
     """
 

@@ -50,11 +50,11 @@ class HistoryAudit:
             await self._clock.sleep(AUDIT_SECONDS)
             for channel in self._next():
                 connection = self._connection_of(channel.guild)
-                if not connection.live:  # it is being made again already
+                if not connection.live:  # it is reconnecting already
                     continue
                 if await self._has_missed(channel) and connection.live:
-                    # Once a channel, until an event comes from there: the bot may be able to read
-                    # it without getting its events.
+                    # Once a channel, until its next event: a bot may be able to read a channel
+                    # without getting its events.
                     self._cache.suspects.add(channel.id)
                     connection.restart()
                     break

@@ -115,9 +115,8 @@ class DiscordSender:
         sent = await self.post(message, text, nonce)
         if _same(sent, text):
             return str(sent["id"])
-        channel_id = str(
-            sent.get("channel_id") or _channel_id(message)
-        )  # its draft, under the same nonce
+        # Discord answered with the draft, which has the same nonce.
+        channel_id = str(sent.get("channel_id") or _channel_id(message))
         return await self._edit(channel_id, str(sent["id"]), text)
 
     async def post(self, message: OutboundMessage, text: str, nonce: str | None) -> Raw:

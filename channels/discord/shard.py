@@ -88,7 +88,7 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class GatewayEvent:
-    """An event; `shard` is None for one that the gateway of ours made itself."""
+    """An event; `shard` is None for one of our own, which no connection has to acknowledge."""
 
     shard: Shard | None
     position: Position
@@ -109,7 +109,7 @@ def shard_of(guild: str, count: int) -> int:
 
 
 class Shard:
-    """One connection, made again whenever it is lost; `run` ends with ChannelUnfit only.
+    """One connection, reconnected whenever it is lost; `run` ends with ChannelUnfit only.
 
     The last four attributes of the constructor are for the SDK's socket.
     """
@@ -151,7 +151,7 @@ class Shard:
 
     @property
     def live(self) -> bool:
-        """Whether the session is up."""
+        """Return whether the session is up."""
         return self._state.is_up(self.number)
 
     def has_guild(self, guild: str) -> bool:
@@ -162,7 +162,7 @@ class Shard:
         """Ignore what the SDK announces to its client."""
 
     async def run(self) -> None:
-        """Listen; a lost connection is retried, at once if it had worked for a while."""
+        """Listen and reconnect, at once if the connection had worked for a while."""
         backoff, at_once = Backoff(FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS), True
         try:
             while True:

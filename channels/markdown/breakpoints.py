@@ -121,7 +121,7 @@ def _words(text: str, leaf: Leaf, start: int, end: int) -> Iterator[Cut]:
         place = found.end()
         if place == leaf.end and (is_code(leaf.frame) or not found[0].isspace()):
             continue
-        if not start < place < len(text) or is_combining(text[place]):
+        if not start < place < len(text) or combines(text[place]):
             continue
         if any(begin < place < stop for begin, stop in addresses):
             continue
@@ -147,7 +147,7 @@ def is_code(frame: Frame | None) -> bool:
     )
 
 
-def is_combining(char: str) -> bool:
+def combines(char: str) -> bool:
     """Return whether a character belongs to the one before it."""
     return not char.isascii() and (
         char in "\u200c\u200d" or category(char)[0] == "M" or "\U0001f3fb" <= char <= "\U0001f3ff"

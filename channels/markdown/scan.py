@@ -5,16 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from channels.markdown.breakpoints import (
-    Cut,
-    Frame,
-    Leaf,
-    Level,
-    Number,
-    Plan,
-    chain,
-    is_combining,
-)
+from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Number, Plan, chain, combines
 from channels.markdown.tree import MarkdownEvent, parse
 
 _MARKER: Final = re.compile(r"[ \t]*(?:[-+*]|(\d{1,9})[.)])(?:( {1,4})(?=[^ \n]))?")
@@ -29,7 +20,7 @@ _ROWS: Final = frozenset({"TableHead", "TableRow"})
 
 def plan(text: str) -> Plan:
     """Return the plan of a text; no cut is inside a grapheme."""
-    return _Planner(text).scanned()
+    return _Planner(text).plan()
 
 
 class _Planner:
@@ -49,7 +40,7 @@ class _Planner:
         self._code = False
         self._last = 0
 
-    def scanned(self) -> Plan:
+    def plan(self) -> Plan:
         for event in parse(self._text):
             if event.phase == "leaf":
                 self._leaf(event)
@@ -293,5 +284,5 @@ class _Planner:
         self._plan.lines.append((start + len(line) - len(line.lstrip("> \t")), frame))
 
     def _cut(self, place: int, level: Level, *, line: bool = True) -> None:
-        if 0 < place < len(self._text) and not is_combining(self._text[place]):
+        if 0 < place < len(self._text) and not combines(self._text[place]):
             self._plan.cuts.append(Cut(place, level, self._frame, line))

@@ -9,7 +9,6 @@ from typing import Final
 
 from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Plan, chain, is_code
 
-_PREFIX: Final = re.compile(r"[ \t>]*")
 _WOULD_BE_MARK: Final = re.compile(r"[-+](?=[\s+-]|$)|[*_~`#>=|]|\d{1,9}(?P<stop>[.)])(?=\s|$)")
 _EMPTY_QUOTED: Final = re.compile(r"^[ \t]+(?=>[ \t>]*$)", re.MULTILINE)
 _OMITTED: Final = ("table", "fence")

@@ -10,7 +10,7 @@ import pytest
 from channels.errors import DraftGone, SendRefused
 from channels.message import OutboundMessage
 from channels.telegram.api import BotApi, Migrated, NotAsSent
-from channels.telegram.outbound import MOST_SHOWN, TelegramSender, chat_of, draft_id
+from channels.telegram.outbound import MAX_SHOWN, TelegramSender, chat_of, draft_id
 from channels.telegram.settings import TelegramSettings
 from tests.fakes.telegram.faults import Refuse
 from tests.fakes.telegram.server import FakeTelegram
@@ -231,9 +231,9 @@ async def test_taking_a_draft_away_twice_is_fine(bot: Bot) -> None:
 
 
 async def test_what_is_shown_is_remembered_of_so_many_messages_only(bot: Bot) -> None:
-    for number in range(MOST_SHOWN + 5):
+    for number in range(MAX_SHOWN + 5):
         bot.sender._remember("7", str(number), ("", []))
-    assert len(bot.sender._shown) == MOST_SHOWN
+    assert len(bot.sender._shown) == MAX_SHOWN
     assert ("7", "0") not in bot.sender._shown
 
 

@@ -1,0 +1,37 @@
+"""Kits for the authors of channels, free of any test framework.
+
+host      FakeHost and run_channel: a channel without a gateway
+stage     Stage: a platform for the conformance suite, which runs the real gateway
+promises  what the suite checks, and what a channel may skip
+"""
+
+from channels.testing.host import ChannelRun, FakeHost, RealClock, run_channel
+from channels.testing.promises import LACKS, PROMISES, Need, Promise, skip_reason
+from channels.testing.stage import (
+    Answer,
+    BrokenEdit,
+    Chat,
+    Operation,
+    Person,
+    PersonMessage,
+    Stage,
+)
+
+__all__ = [
+    "LACKS",
+    "PROMISES",
+    "Answer",
+    "BrokenEdit",
+    "ChannelRun",
+    "Chat",
+    "FakeHost",
+    "Need",
+    "Operation",
+    "Person",
+    "PersonMessage",
+    "Promise",
+    "RealClock",
+    "Stage",
+    "run_channel",
+    "skip_reason",
+]

@@ -80,8 +80,8 @@ class DiscordChannel(Channel):
             first_text=0.7,
             max_draft_chars=1_900,
             typing_signs=True,
-            stalled_after=70.0,
-            idempotent_for=120.0,
+            stalled_after=70.0,  # two probes may fail
+            idempotent_for=120.0,  # Discord remembers nonces for some minutes
             # Discord allows five in five seconds; a little less, as clocks differ.
             chat=Budget(1.05, 5, 5.3),
             bot=Budget(0.0, settings.per_second, 1.05),
@@ -100,7 +100,7 @@ class DiscordChannel(Channel):
 
     async def run(self) -> None:
         """Look up the bot's identity, then listen until stopped."""
-        if self._stopped:
+        if self._stopped:  # before it ran
             return
         await self._api.open(self.host.clock)
         with anyio.CancelScope() as self._running:
@@ -290,7 +290,7 @@ class DiscordChannel(Channel):
         if channel_id in self._warned or len(self._warned) >= MAX_WARNINGS:
             return
         self._warned.add(channel_id)
-        channel = self._cache.channel(channel_id, "?")
+        channel = self._cache.channel(channel_id, "?")  # an unknown one is not private
         permission = "Send Messages in Threads" if channel.is_thread else "Send Messages"
         if refused.code == MISSING_ACCESS:
             permission = "View Channel"

@@ -160,7 +160,7 @@ class DiscordApi:
             raise ChannelDown("not connected")
         return await self._sockets.ws_connect(
             url,
-            max_msg_size=0,
+            max_msg_size=0,  # READY lists every guild
             autoclose=False,
             timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
             proxy=self._proxy,
@@ -211,7 +211,7 @@ class DiscordApi:
             headers=headers,
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds),
             proxy=self._proxy,
-            allow_redirects=False,
+            allow_redirects=False,  # the token stays with the host it is for
         )
 
     def _now(self) -> float:
@@ -236,7 +236,7 @@ class DiscordApi:
         if 200 <= status < 300:
             return _answer(body)
         reason = _reason(body)
-        if status == 429:
+        if status == 429:  # Cloudflare's has no JSON, only the header
             seconds = _seconds(reason.get("retry_after", retry_after))
             if reason.get("global") is True:
                 self._closed_until = self._now() + seconds
@@ -282,4 +282,5 @@ def _seconds(value: Any) -> float:
         seconds = float(value)
     except (TypeError, ValueError):
         return 1.0
+    # Never zero: the caller would retry without a pause.
     return max(0.05, seconds) if isfinite(seconds) else 1.0

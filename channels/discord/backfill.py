@@ -137,11 +137,11 @@ class Backfill:
                 return
             if not raw:
                 return
-            page = sorted(raw, key=_number)
+            page = sorted(raw, key=_number)  # Discord lists the newest first
             before, after = after, max(after, _number(page[-1]))
             self._cache.saw_message(channel.id, after)
             yield [message for one in page for message in self._messages(channel, one)]
-            if len(page) < PAGE or after == before:
+            if len(page) < PAGE or after == before:  # unreadable ids would repeat a page
                 return
 
     def _messages(self, channel: GuildChannel, raw: Any) -> Iterator[InboundMessage]:

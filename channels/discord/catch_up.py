@@ -60,6 +60,7 @@ class CatchUp:
     async def run(self) -> None:
         """Read the history of all guilds that are there."""
         self._state.open_gap()
+        # A guild that arrives during the read needs another one.
         failures, came = self._backoff.tries, self._late - self._cache.expected
         gap = self._state.catch_up_begun()
         cursors = await self._history.read_missed()
@@ -67,7 +68,7 @@ class CatchUp:
         if self._backoff.tries == failures and not self._is_scheduled:
             self._backoff.reset()
         self._state.catch_up_finished(gap, cursors)
-        if self._cache.expected or not self._state.is_connected:
+        if self._cache.expected or not self._state.is_connected:  # their events are missing
             self._state.open_gap()
 
     def retry_later(self) -> None:

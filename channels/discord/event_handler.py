@@ -158,6 +158,7 @@ class EventHandler:
         raw: dict[str, Any] = {"id": channel_id, "guild_id": guild, "type": 0 if guild else 1}
         failures, until = self._failed_lookups.get(channel_id, (0, 0.0))
         now = self._host.clock.monotonic()
+        # Otherwise one unreachable channel would hold up the events behind it.
         if failures >= MAX_LOOKUPS and now < until:
             return
         if guild:

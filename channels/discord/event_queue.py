@@ -60,6 +60,7 @@ class EventQueue:
             self._state.open_gap()
             while not self._events.empty():
                 self._events.get_nowait()
+            # Handled like a new session; its position acknowledges the dropped events.
             event = replace(event, name="READY", data={})
         self._events.put_nowait(event)
 

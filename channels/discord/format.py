@@ -10,10 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from channels.markdown.autoclose import close_open_marks
-from channels.markdown.render import render_spans
-from channels.markdown.split import split
-from channels.markdown.tree import MarkdownEvent, parse
+from channels.markdown import MarkdownEvent, close_open_marks, parse, render_spans, split
 
 LIMIT: Final = 2000
 _PARTIAL_LIMITS: Final = 3
@@ -35,19 +32,14 @@ class _Change(NamedTuple):
     replacement: str
 
 
-def render(markdown: str) -> str:
-    """Return the text to send, of any length."""
-    return _render(markdown)
-
-
 @lru_cache(maxsize=16)
-def _render(markdown: str) -> str:
-    """Replace the marks that Discord does not render; cached, as a measured piece is sent next."""
+def render(markdown: str) -> str:
+    """Return the text to send, of any length; cached, as a measured piece is sent next."""
     text = _UNFIT.sub("", markdown.replace("\r\n", "\n"))
     parts: list[str] = []
     at = 0
-    for change in sorted(_changes(text)):
-        if change.start >= at:
+    for change in sorted(_Rewriter(text).changes()):
+        if change.start >= at:  # not inside an earlier change
             parts += (text[at : change.start], change.replacement)
             at = change.end
     return "".join([*parts, text[at:]]).strip()
@@ -68,10 +60,6 @@ def render_partial(markdown: str, limit: int = LIMIT) -> str:
     beginning = markdown[: _PARTIAL_LIMITS * limit]
     first = split(close_open_marks(beginning), limit, size)[:1]
     return render(first[0]) if first else ""
-
-
-def _changes(text: str) -> list[_Change]:
-    return _Rewriter(text).changes()
 
 
 class _Rewriter:

@@ -110,7 +110,7 @@ class GuildCache:
 
     def add_channel(self, raw: Raw) -> GuildChannel:
         """Keep a channel as the API shows it."""
-        channel_id = str(int(raw["id"]))
+        channel_id = str(int(raw["id"]))  # raises on anything but a snowflake
         known = self.channels.get(channel_id)
         channel = GuildChannel(
             channel_id,

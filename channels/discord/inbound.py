@@ -65,6 +65,7 @@ def message_of(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage |
     if _is_own(raw, sender, me) or kind in SYSTEM_TYPES:
         return None
     content, forwarded = _content(raw)
+    # A command's answer (20) refers to the command, which is not a message.
     quoted = raw.get("referenced_message") if kind != 20 else None
     addressed, why = _addressed(raw, content, me, cache, forwarded=forwarded is not None)
     follows = not addressed and forwarded is None and _may_follow(raw, content, me, cache)
@@ -237,6 +238,7 @@ def _may_follow(raw: Raw, content: str, me: DiscordSelf, cache: GuildCache) -> b
 
 
 def _mentions_me(raw: Raw, spoken: str, me: DiscordSelf, cache: GuildCache) -> bool:
+    # An edit's event may lack the list of mentions.
     named = raw.get("mentions")
     is_listed = named is None or any(str(user.get("id")) == me.id for user in named)
     guild = str(raw.get("guild_id") or "")
@@ -255,6 +257,7 @@ def _replies_to(raw: Raw, me: DiscordSelf) -> bool:
 
 
 def _reply_to(raw: Raw) -> str | None:
+    # Pins, threads and forwards have references too; only a reply (19) answers one.
     reference = raw.get("message_reference") or {}
     if int(reference.get("type") or 0) != 0 or not reference.get("message_id"):
         return None

@@ -125,7 +125,7 @@ class DiscordSender:
         reopened = False
         if nonce is not None:
             _remember(self._posted_nonces, nonce, "")
-        for _attempt in range(4):
+        for _attempt in range(4):  # each remedy below is used once
             body = _body(text, channel_id, reply_to, nonce)
             try:
                 return _message(
@@ -236,7 +236,7 @@ class DiscordSender:
         for _page in range(MAX_PAGES):
             query = {"after": str(after), "limit": str(PAGE)}
             page = await self._api.ask(f"/channels/{channel_id}/messages", query)
-            page = sorted(page, key=lambda one: int(one["id"]))
+            page = sorted(page, key=lambda one: int(one["id"]))  # Discord lists the newest first
             for one in page:
                 if str((one.get("author") or {}).get("id")) != self._me():
                     continue
@@ -278,7 +278,7 @@ def _body(text: str, channel_id: str, reply_to: str | None, nonce: str | None) -
         body["message_reference"] = {
             "message_id": reply_to,
             "channel_id": channel_id,
-            "fail_if_not_exists": False,
+            "fail_if_not_exists": False,  # the question may be deleted
         }
     return body
 

@@ -105,7 +105,7 @@ class ShardListener(Protocol):
 
 def shard_of(guild: str, count: int) -> int:
     """Return the number of the connection, out of `count`, that a guild's events use."""
-    return (int(guild) >> 22) % count
+    return (int(guild) >> 22) % count  # Discord's formula
 
 
 class Shard:
@@ -181,7 +181,7 @@ class Shard:
     async def recorded(self, position: Position) -> None:
         """Acknowledge all events up to a position: the next heartbeat names it."""
         age, sequence = position
-        if age != self._age:
+        if age != self._age:  # of an earlier session
             return
         self._recorded = sequence
         if self._owes_heartbeat and sequence == self._received:

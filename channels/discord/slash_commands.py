@@ -70,7 +70,7 @@ def command_message(raw: Raw, cache: GuildCache) -> InboundMessage | None:
     guild = str(raw.get("guild_id") or "")
     if channel not in cache.channels and raw.get("channel"):
         cache.add_channel({"guild_id": guild, **raw["channel"]})
-    member = raw.get("member") or {}
+    member = raw.get("member") or {}  # in guilds; private chats have only the user
     user = raw.get("user") or member["user"]
     options = {one["name"]: one.get("value") for one in raw["data"].get("options") or ()}
     return InboundMessage(

@@ -15,8 +15,9 @@ from channels.discord.api import DiscordApi
 from channels.discord.backfill import MAX_PRIVATE_CHATS, Backfill
 from channels.discord.guild_cache import GuildCache
 from channels.errors import ChannelDown
-from channels.host import Cursors, FullHost
+from channels.host import Cursors
 from channels.message import Author, InboundMessage
+from channels.testing import FakeHost
 from tests.channels.discord.hosts import Bot, discord_bot, house
 from tests.channels.discord.test_backfill import began, texts
 from tests.fakes.discord.faults import Refuse, ServerError
@@ -161,21 +162,6 @@ async def test_an_event_that_raises_is_dropped_alone(tmp_path: Path) -> None:
         assert not bot.fake.untaken
 
 
-class Quiet:
-    """A host that only records skipped chats."""
-
-    def __init__(self) -> None:
-        self.left: list[str] = []
-
-    async def threads(self, *_: object) -> list[str]:
-        """Return no threads."""
-        return []
-
-    def gap_skipped(self, chat: str) -> None:
-        """Record a chat."""
-        self.left.append(chat)
-
-
 class NothingNew:
     """An API in which every chat is private and empty."""
 
@@ -186,19 +172,19 @@ class NothingNew:
 
 
 async def test_private_chats_beyond_the_maximum_are_skipped() -> None:
-    now, host, cache = datetime.now(UTC), Quiet(), GuildCache()
+    now, host, cache = datetime.now(UTC), FakeHost(), GuildCache()
     chats = [str(10**17 + number) for number in range(MAX_PRIVATE_CHATS + 2)]
     cache.add_channel({"id": chats[0], "type": 1, "last_message_id": str(10**18)})
     backfill = Backfill(
         cast(DiscordApi, NothingNew()),
         cache,
-        cast(FullHost, host),
+        host,
         lambda _name, _raw: None,
         lambda: None,
     )
     async for _page in backfill.missed(Cursors({"": now}, {("", chat): now for chat in chats})):
         pass
-    assert sorted(host.left) == chats[1:3]
+    assert sorted(host.gaps) == [f"skipped /{chat}" for chat in chats[1:3]]
 
 
 async def test_the_audit_does_nothing_while_the_gateway_is_down(

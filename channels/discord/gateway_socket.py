@@ -7,10 +7,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, Protocol, cast
 
-import aiohttp
 from discord.gateway import DiscordWebSocket, KeepAliveHandler
-
-from channels.discord.api import DiscordApi
 
 
 class SocketOwner(Protocol):
@@ -49,17 +46,6 @@ class _Heartbeat:
     def ack(self) -> None: ...
 
     def stop(self) -> None: ...
-
-
-class SocketHttp:
-    """The part of the client's HTTP that the SDK's socket uses."""
-
-    def __init__(self, token: str, api: DiscordApi) -> None:
-        self.token = token
-        self._api = api
-
-    async def ws_connect(self, url: str) -> aiohttp.ClientWebSocketResponse:
-        return await self._api.socket(url)
 
 
 class SocketState:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import zlib
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Final, Protocol, cast
 
 import aiohttp
@@ -27,7 +28,7 @@ from discord.gateway import DiscordWebSocket, ReconnectWebSocket
 from channels.backoff import Backoff
 from channels.connection_state import ConnectionState
 from channels.discord.api import UNKNOWN_BOT, DiscordApi
-from channels.discord.gateway_socket import GatewaySocket, SocketHttp, SocketState
+from channels.discord.gateway_socket import GatewaySocket, SocketState
 from channels.discord.identify_limit import IdentifyLimit
 from channels.discord.settings import DiscordSettings
 from channels.errors import ChannelDown, ChannelUnfit
@@ -145,7 +146,7 @@ class Shard:
         self._frames = 0
         self._events = 0
         self.loop = asyncio.get_running_loop()
-        self.http = SocketHttp(settings.key(), api)
+        self.http = SimpleNamespace(token=settings.key(), ws_connect=api.socket)
         self._connection = SocketState(self, INTENTS, settings.shards or None, SDK_SECONDS)
         self._enable_debug_events = False
 

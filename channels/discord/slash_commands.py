@@ -45,10 +45,7 @@ COMMANDS: Final[list[dict[str, Any]]] = [
             {"name": "all", "description": "Stop every answer in this channel", "type": _BOOLEAN}
         ],
     },
-    {
-        "name": "reset",
-        "description": "Start over: I forget the earlier messages here",
-    },
+    {"name": "reset", "description": "Start over: I forget the earlier messages here"},
     {"name": "status", "description": "Show what I remember of this channel"},
     {"name": "help", "description": "Show what I can do here"},
 ]

@@ -71,7 +71,7 @@ class DiscordApi:
     """Sends one bot's requests; `call` raises ChannelError only."""
 
     def __init__(self, settings: DiscordSettings) -> None:
-        self._token = settings.key()
+        self.token = settings.key()
         self._base = settings.base_url
         self._proxy = settings.proxy or None
         self._hosts = {
@@ -116,7 +116,7 @@ class DiscordApi:
         """Send a request once and return its answer; None for an empty one."""
         route = f"{method} {'/'.join(path.split('/')[:4])}"
         self._check_open(route)
-        headers = {"Authorization": f"Bot {self._token}"} if as_bot else {}
+        headers = {"Authorization": f"Bot {self.token}"} if as_bot else {}
         body = None
         if json is not None:
             body, headers["Content-Type"] = orjson.dumps(json), "application/json"
@@ -136,7 +136,7 @@ class DiscordApi:
 
     async def _unauthorized(self) -> ChannelError:
         """Return the error for a 401, after checking the token once more: it may be an accident."""
-        url, headers = f"{self._base}/users/@me", {"Authorization": f"Bot {self._token}"}
+        url, headers = f"{self._base}/users/@me", {"Authorization": f"Bot {self.token}"}
         try:
             async with self._request("GET", url, headers) as response:
                 known = response.status != 401
@@ -154,8 +154,8 @@ class DiscordApi:
         except SendAmbiguous as lost:
             raise ChannelDown(NO_ANSWER) from lost
 
-    async def socket(self, url: str) -> aiohttp.ClientWebSocketResponse:
-        """Open a websocket."""
+    async def ws_connect(self, url: str) -> aiohttp.ClientWebSocketResponse:
+        """Open a websocket; the SDK's socket calls this."""
         if self._sockets is None:
             raise ChannelDown("not connected")
         return await self._sockets.ws_connect(

@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import zlib
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, Final, Protocol, cast
 
 import aiohttp
@@ -146,7 +145,7 @@ class Shard:
         self._frames = 0
         self._events = 0
         self.loop = asyncio.get_running_loop()
-        self.http = SimpleNamespace(token=settings.key(), ws_connect=api.socket)
+        self.http = api
         self._connection = SocketState(self, INTENTS, settings.shards or None, SDK_SECONDS)
         self._enable_debug_events = False
 

@@ -197,7 +197,7 @@ async def test_the_audit_does_nothing_while_the_gateway_is_down(
             raise ChannelDown("away")
 
         with monkeypatch.context() as patch:
-            patch.setattr(DiscordApi, "socket", away)
+            patch.setattr(DiscordApi, "ws_connect", away)
             bot.fake.drop_sockets()
             await bot.pass_by(5)
             bot.say("meanwhile")
@@ -220,7 +220,7 @@ async def test_an_edit_during_a_gap_comes_in(
             raise ChannelDown("away")
 
         with monkeypatch.context() as patch:
-            patch.setattr(DiscordApi, "socket", away)
+            patch.setattr(DiscordApi, "ws_connect", away)
             bot.fake.expire_sessions()
             bot.fake.drop_sockets()
             await bot.pass_by(2)

@@ -5,7 +5,7 @@
 base host             the contract of a channel, and what the gateway offers it
 message errors        messages and receipts; what can go wrong
 draft pacing typing_indicator    partial text, rate limits and typing
-connection_state backoff         for adapters: is it connected, when to try again
+connection_state backoff clock   for adapters: is it connected, when to try again
 mentions permalink registry settings
 markdown              renders Markdown, and splits it into pieces
 room                  channels of our own, and the base of cli and web
@@ -14,6 +14,7 @@ cli discord slack telegram web   the adapters
 """
 
 from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
+from channels.clock import Clock, SystemClock
 from channels.draft import DraftJournal, DraftReference
 from channels.errors import (
     ChannelDown,
@@ -43,7 +44,7 @@ from channels.message import (
     Receipt,
     ShownMessage,
 )
-from channels.pacing import Budget, Clock, Priority
+from channels.pacing import Budget, Priority
 from channels.permalink import MessageLink
 from channels.room.channel import RoomChannel
 
@@ -81,5 +82,6 @@ __all__ = [
     "SendDelayed",
     "SendRefused",
     "ShownMessage",
+    "SystemClock",
     "Traits",
 ]

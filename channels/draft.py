@@ -12,9 +12,10 @@ from typing import Final, Protocol
 
 import anyio
 
+from channels.clock import Clock
 from channels.errors import ChannelError, SendDelayed
 from channels.message import InboundMessage
-from channels.pacing import Clock, Pacing, Priority
+from channels.pacing import Pacing, Priority
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from channels.clock import Clock
 from channels.draft import DraftJournal
 from channels.message import InboundMessage, ShownMessage
-from channels.pacing import Clock
 
 Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
 """Starts named work in the background."""

@@ -10,34 +10,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
-from typing import Final, Protocol
+from typing import Final
 
 import anyio
+
+from channels.clock import Clock
+
+__all__ = ["Budget", "Clock", "Gate", "Pacing", "Priority"]
 
 MAX_CHATS: Final = 10_000
 """Maximum gates kept in memory; beyond it, idle ones are dropped."""
 
 EDIT_SLOWDOWN: Final = 1.3
 """Factor by which each write in the window stretches the interval between edits."""
-
-
-class Clock(Protocol):
-    """Time for waiting: monotonic seconds, and a sleep measured in the same seconds."""
-
-    def now(self) -> datetime:
-        """Return the current time in UTC."""
-        ...
-
-    def monotonic(self) -> float:
-        """Return seconds that never go back."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Sleep for some of these seconds."""
-        ...
 
 
 class Priority(IntEnum):

@@ -12,10 +12,11 @@ from typing import Final
 
 import anyio
 
+from channels.clock import Clock
 from channels.errors import ChannelError, SendDelayed, SendRefused
 from channels.host import Spawn
 from channels.message import InboundMessage
-from channels.pacing import Clock, Pacing
+from channels.pacing import Pacing
 
 TYPING_INTERVAL_SECONDS: Final = 4.5
 """Seconds between two signs of a thread; they last five on the strictest platform."""

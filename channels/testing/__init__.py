@@ -5,8 +5,8 @@ stage     Stage: a platform for the conformance suite, which runs the real gatew
 promises  what the suite checks, and what a channel may skip
 """
 
-from channels.testing.host import ChannelRun, FakeHost, RealClock, run_channel
-from channels.testing.promises import LACKS, PROMISES, Need, Promise, skip_reason
+from channels.testing.host import ChannelRun, FakeHost, run_channel
+from channels.testing.promises import Need, Promise, skip_reason
 from channels.testing.stage import (
     Answer,
     BrokenEdit,
@@ -18,8 +18,6 @@ from channels.testing.stage import (
 )
 
 __all__ = [
-    "LACKS",
-    "PROMISES",
     "Answer",
     "BrokenEdit",
     "ChannelRun",
@@ -30,7 +28,6 @@ __all__ = [
     "Person",
     "PersonMessage",
     "Promise",
-    "RealClock",
     "Stage",
     "run_channel",
     "skip_reason",

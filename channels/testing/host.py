@@ -5,33 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
-from time import monotonic
+from datetime import datetime
 
 import anyio
 from anyio.abc import TaskGroup
 
 from channels.base import Channel
+from channels.clock import Clock, SystemClock
 from channels.draft import DraftReference
 from channels.host import Cursors, FullHost
 from channels.message import InboundMessage, ShownMessage
-from channels.pacing import Clock
-
-
-class RealClock:
-    """The system's time."""
-
-    def now(self) -> datetime:
-        """Return the current time in UTC."""
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        """Return seconds that never go back."""
-        return monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        """Sleep for some seconds."""
-        await anyio.sleep(seconds)
 
 
 class FakeHost(FullHost):
@@ -54,7 +37,7 @@ class FakeHost(FullHost):
         names: Sequence[str] = ("Tapeway",),
         hint: str | None = None,
     ) -> None:
-        self.clock = clock or RealClock()
+        self.clock = clock or SystemClock()
         self.agent_name = names[0]
         self.names = names
         self.hint = hint

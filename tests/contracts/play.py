@@ -18,7 +18,8 @@ import pytest
 
 from channels.base import Channel
 from channels.registry import CHANNELS
-from channels.testing import PROMISES, Answer, Chat, Need, Person, PersonMessage, Stage, skip_reason
+from channels.testing import Answer, Chat, Need, Person, PersonMessage, Stage, skip_reason
+from channels.testing.promises import PROMISES
 from gateway.app import Gateway
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry

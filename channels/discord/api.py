@@ -17,6 +17,7 @@ import anyio
 import orjson
 import yarl
 
+from channels.clock import Clock
 from channels.discord.guild_cache import Raw
 from channels.discord.settings import DiscordSettings
 from channels.errors import (
@@ -28,7 +29,6 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
-from channels.pacing import Clock
 
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 15.0

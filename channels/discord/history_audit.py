@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from channels.clock import Clock
 from channels.discord.api import DiscordApi
 from channels.discord.guild_cache import GuildCache, GuildChannel
 from channels.errors import ChannelError
-from channels.pacing import Clock
 
 AUDIT_SECONDS: Final = 60.0
 """Seconds between two audits."""

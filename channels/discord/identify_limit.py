@@ -7,7 +7,7 @@ from typing import Final
 
 import anyio
 
-from channels.pacing import Clock
+from channels.clock import Clock
 
 IDENTIFY_SECONDS: Final = 5.0
 """Minimum seconds between two new sessions of a bot."""

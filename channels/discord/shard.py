@@ -25,13 +25,13 @@ from discord.flags import Intents
 from discord.gateway import DiscordWebSocket, ReconnectWebSocket
 
 from channels.backoff import Backoff
+from channels.clock import Clock
 from channels.connection_state import ConnectionState
 from channels.discord.api import UNKNOWN_BOT, DiscordApi
 from channels.discord.gateway_socket import GatewaySocket, SocketState
 from channels.discord.identify_limit import IdentifyLimit
 from channels.discord.settings import DiscordSettings
 from channels.errors import ChannelDown, ChannelUnfit
-from channels.pacing import Clock
 
 INTENTS: Final = Intents(
     guilds=True, guild_messages=True, dm_messages=True, message_content=True

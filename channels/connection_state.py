@@ -40,6 +40,10 @@ class ConnectionState:
         """Return whether every link is up."""
         return len(self._up) == self._links
 
+    def is_up(self, link: int = 0) -> bool:
+        """Return whether a link is up."""
+        return link in self._up
+
     def connected(self, link: int = 0, *, announce: bool = True) -> None:
         """Record that a link is up; with `announce=False` call `announce` later."""
         self._up.add(link)

@@ -51,6 +51,14 @@ def whole() -> tuple[ConnectionState, Calls]:
     return state, calls
 
 
+def test_a_link_is_up_between_its_connection_and_its_loss() -> None:
+    state, _calls = made(links=2)
+    state.connected(1)
+    assert (state.is_up(0), state.is_up(1)) == (False, True)
+    state.lost("closed", 1)
+    assert not state.is_up(1)
+
+
 def test_a_channel_begins_behind_and_is_ready_once_it_has_caught_up() -> None:
     state, calls = made()
     phases = [state.phase]

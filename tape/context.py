@@ -23,7 +23,7 @@ Message = dict[str, Any]
 MESSAGE_EDIT: Final = "message.edit"
 MESSAGE_MEDIA: Final = "message.media"
 RESET: Final = "session/reset"
-FIRST_PAGE: Final = 300
+FIRST_PAGE_SIZE: Final = 300
 SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)
 
 
@@ -106,8 +106,8 @@ async def _entries_after(
 ) -> list[Entry]:
     """Read what a view shows: a first page at once, and only where there is more, the rest."""
     wanted: dict[str, Any] = {"kinds": SHOWN_KINDS, "lane": lane, "unauthored": unauthored}
-    first = await tape.find(after=after, limit=FIRST_PAGE, **wanted)
-    if len(first) < FIRST_PAGE:
+    first = await tape.find(after=after, limit=FIRST_PAGE_SIZE, **wanted)
+    if len(first) < FIRST_PAGE_SIZE:
         return first
     return first + await tape.find(after=first[-1].id, **wanted)
 
@@ -121,7 +121,7 @@ async def _has_turns(tape: Reads, listed: Sequence[Entry]) -> bool:
     """Tell whether this tape's messages wait for turns; the newest of them may stand before."""
     if any(is_take(entry) for entry in listed):
         return True
-    if not any(waits(entry) for entry in listed):
+    if not any(is_inbox_message(entry) for entry in listed):
         return False
     return bool(await tape.find(kinds=(EVENT,), name=TURN_START, limit=1, newest=True))
 
@@ -151,7 +151,7 @@ def arrange(
                 if taken is not None:
                     taken = _as_taken(taken, entry.id, edits)
                     shown.append(_with_media(taken, media.get(number)))
-        elif not (waits(entry) or "prompt_of" in entry.meta):
+        elif not (is_inbox_message(entry) or "prompt_of" in entry.meta):
             shown.append(entry)
     return shown
 
@@ -194,7 +194,7 @@ def is_edit(entry: Entry) -> bool:
     return entry.kind == EVENT and entry.name == MESSAGE_EDIT
 
 
-def waits(entry: Entry) -> bool:
+def is_inbox_message(entry: Entry) -> bool:
     """Tell whether an entry is a person's message, which is shown only where a turn takes it."""
     return entry.kind == MESSAGE and "inbox" in entry.meta
 

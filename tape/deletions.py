@@ -16,8 +16,8 @@ from tape.quoted_results import quoted
 from tape.reads import Reads
 
 MESSAGE_DELETE: Final = "message.delete"
-GONE: Final = "[This message was deleted.]"
-TAKEN_OUT: Final = "[This result was taken out: a message that it quoted was deleted.]"
+DELETED_TEXT: Final = "[This message was deleted.]"
+REMOVED_RESULT: Final = "[This result was taken out: a message that it quoted was deleted.]"
 
 
 def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
@@ -33,9 +33,9 @@ async def deleted(tape: Reads, after: int = 0) -> set[int]:
 
 async def without_deleted(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
     """Return entries as they may be shown: what was deleted says no more than that."""
-    words = [number for entry in entries if (number := words_of(entry)) is not None]
+    words = [number for entry in entries if (number := source_message(entry)) is not None]
     gone = await deleted(tape, min(words)) if words else set()
-    shown = [_emptied(entry) if words_of(entry) in gone else entry for entry in entries]
+    shown = [_emptied(entry) if source_message(entry) in gone else entry for entry in entries]
     return await _without_quotes(tape, shown)
 
 
@@ -43,7 +43,7 @@ async def _without_quotes(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
     """Take out results that quote what was deleted; each keeps its place beside its call."""
     quotes = quoted(entries)
     said = await tape.entries(sorted({number for ids in quotes.values() for number in ids}))
-    subjects = {number: words_of(entry) for number, entry in said.items()}
+    subjects = {number: source_message(entry) for number, entry in said.items()}
     words = tuple({subject for subject in subjects.values() if subject is not None})
     if not words:
         return list(entries)
@@ -57,13 +57,13 @@ def _without_results(entry: Entry, places: Collection[int]) -> Entry:
     if not places:
         return entry
     results = [
-        TAKEN_OUT if place in places else result
+        REMOVED_RESULT if place in places else result
         for place, result in enumerate(entry.payload["results"])
     ]
     return replace(entry, payload={**entry.payload, "results": results})
 
 
-def words_of(entry: Entry) -> int | None:
+def source_message(entry: Entry) -> int | None:
     """Return the message whose words an entry shows; None: nobody's."""
     if entry.kind != MESSAGE:
         return None
@@ -72,4 +72,6 @@ def words_of(entry: Entry) -> int | None:
 
 
 def _emptied(entry: Entry) -> Entry:
-    return replace(entry, payload={"role": entry.payload.get("role", "user"), "content": GONE})
+    return replace(
+        entry, payload={"role": entry.payload.get("role", "user"), "content": DELETED_TEXT}
+    )

@@ -20,7 +20,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-LONGEST_NAME: Final = 200
+MAX_NAME_LENGTH: Final = 200
 
 
 class TapeError(Exception):
@@ -31,7 +31,7 @@ class AppendRefused(TapeError):
     """An entry or a batch that the tape does not take; nothing of the batch was written."""
 
 
-class TapeNotAsWas(AppendRefused):
+class TapeMismatch(AppendRefused):
     """An import that goes on a tape which has grown since, or is not empty."""
 
     def __init__(self, tape: str, wanted: int, found: int) -> None:
@@ -65,7 +65,7 @@ class NotFound(TapeError):
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name
-        shown = name[:LONGEST_NAME]  # comparing a megabyte with every name takes for ever
+        shown = name[:MAX_NAME_LENGTH]  # comparing a megabyte with every name takes for ever
         self.nearest = tuple(get_close_matches(shown, list(known), n=3, cutoff=0.3))
         hint = f"; the nearest are {', '.join(self.nearest)}" if self.nearest else ""
         super().__init__(f"no anchor named {shown!r} on this tape{hint}")
@@ -109,5 +109,5 @@ class StoreTooNew(TapeError):
         )
 
 
-class StoreUnfit(TapeError):
+class StoreUnusable(TapeError):
     """Not a tape database, or an SQLite library that could damage one."""

@@ -16,7 +16,7 @@ from tape.entry import EVENT, FORK_OPEN, Entry, NewEntry, event
 MERGED: Final = "fork.merged"
 DISCARDED: Final = "fork.discarded"
 INFIX: Final = ".fork."
-OPENING: Final = 1
+OPENING_ID: Final = 1
 """The id, on the fork's own tape, of the event that opens it."""
 
 

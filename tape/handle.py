@@ -20,11 +20,11 @@ from tape.context import (
     to_messages,
     view,
 )
-from tape.deletions import MESSAGE_DELETE, deleted, without_deleted, words_of
+from tape.deletions import MESSAGE_DELETE, deleted, source_message, without_deleted
 from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, event, handoff
 from tape.errors import TapeError
-from tape.fork import DISCARDED, INFIX, MERGED, OPENING, closes, opening
-from tape.query import MOST_NAMES, Query, locating, told_of
+from tape.fork import DISCARDED, INFIX, MERGED, OPENING_ID, closes, opening
+from tape.query import MAX_NAMES, Query, locating, subject_of
 from tape.reads import Reads
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
@@ -33,7 +33,7 @@ from tape.store import TapeStore
 from tape.tokens import estimate
 from tape.turn_events import is_take
 
-MOST_SUMMED: Final = 5_000
+MAX_SUMMARIZED: Final = 5_000
 """So many entries since the last anchor are looked at for a summary."""
 
 
@@ -118,10 +118,10 @@ class Tape(Reads):
         """
         last, size = await self.last_anchor(), await self.size()
         after = last.id if last else 0
-        since = await self.find(after=after, limit=MOST_SUMMED, newest=True)
-        partial = size - after > MOST_SUMMED
+        since = await self.find(after=after, limit=MAX_SUMMARIZED, newest=True)
+        partial = size - after > MAX_SUMMARIZED
         shown = await self._messages_among(since) if partial else await self.context()
-        anchors = await self.anchors(limit=MOST_NAMES)
+        anchors = await self.anchors(limit=MAX_NAMES)
         return {
             "entries": size,
             "tokens": estimate(shown),
@@ -173,7 +173,7 @@ class ForkTape(Tape):
 
     async def size(self) -> int:
         """Return how many entries the fork shows: the parent's up to its opening, and its own."""
-        return self.at + await super().size() - OPENING
+        return self.at + await super().size() - OPENING_ID
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query on the parent's part and the fork's own, as on one tape.
@@ -278,7 +278,7 @@ class ForkTape(Tape):
         told = [
             entry
             for entry in await self.parent.query(later)
-            if (number := told_of(entry)) is not None
+            if (number := subject_of(entry)) is not None
             and number <= self.at
             and entry not in inherited
         ]
@@ -303,21 +303,21 @@ class ForkTape(Tape):
 
     async def _own(self, query: Query) -> list[Entry]:
         """Ask the fork's own tape, with ids moved to where they stand there."""
-        shift = OPENING - self.at
+        shift = OPENING_ID - self.at
         before = None if query.before is None else query.before + shift
-        if query.limit == 0 or (before is not None and before <= OPENING + 1):
+        if query.limit == 0 or (before is not None and before <= OPENING_ID + 1):
             return []
         own = replace(
             query,
             tape=self.name,
-            after=max(query.after + shift, OPENING),
+            after=max(query.after + shift, OPENING_ID),
             before=before,
             ids=None if query.ids is None else tuple(number + shift for number in query.ids),
         )
         return [self._shown(entry) for entry in await self.store.query(own)]
 
     def _shown(self, entry: Entry) -> Entry:
-        return replace(entry, id=entry.id + self.at - OPENING)
+        return replace(entry, id=entry.id + self.at - OPENING_ID)
 
 
 async def open_fork(parent: Tape, at: int | None, merge_back: bool) -> ForkTape:
@@ -342,7 +342,7 @@ async def find_fork(store_tape: Tape) -> ForkTape:
 
 def _words_of(entry: Entry) -> float | None:
     """Return the message whose words an entry repeats, an edit's event among them."""
-    return words_of(entry) if entry.kind == MESSAGE else told_of(entry)
+    return source_message(entry) if entry.kind == MESSAGE else subject_of(entry)
 
 
 def _told(anchor: Entry) -> dict[str, Any]:

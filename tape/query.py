@@ -9,13 +9,13 @@ from typing import Any, Final
 from tape.entry import ANCHOR, EVENT, Entry, as_date
 from tape.errors import NotFound, QueryRefused
 
-MOST_NAMES: Final = 1000
+MAX_NAMES: Final = 1000
 """So many of the newest anchors are looked at for the names nearest to an unknown one."""
 
-ROOM: Final = 4294967296
+ID_SPACE: Final = 4294967296
 """The room of a tape: no id is as great."""
 
-TOLD: Final = ("message.delete", "message.edit", "message.media")
+MESSAGE_CHANGES: Final = ("message.delete", "message.edit", "message.media")
 """The events that tell what became of a message: `data.entry` is the message's id."""
 
 
@@ -40,7 +40,7 @@ class Query:
     lane            `meta.lane`
     unlaned         with `lane`: also entries that carry no lane (a lane is a text)
     turn            `meta.turn`
-    about           only the events that tell what became of these entries (`TOLD`)
+    about           only the events that tell what became of these entries (`MESSAGE_CHANGES`)
     text            a piece of the entry's text, whatever its case
     limit           how many at most; the newest ones where `newest`, else the oldest
     """
@@ -111,7 +111,7 @@ class Query:
             and not (self.unauthored and isinstance(author, str))
             and (self.lane is None or lane == self.lane or unlaned)
             and (self.turn is None or entry.meta.get("turn") == self.turn)
-            and (self.about is None or told_of(entry) in self.about)
+            and (self.about is None or subject_of(entry) in self.about)
             and (self.text is None or fold(self.text) in fold(entry.text))
         )
 
@@ -180,17 +180,17 @@ def _anchor(query: Query, name: str, behind: int) -> Generator[Query, Sequence[E
     found = yield first
     if found:
         return found[0].id
-    known = yield replace(anchors, limit=MOST_NAMES, newest=True)
+    known = yield replace(anchors, limit=MAX_NAMES, newest=True)
     raise NotFound(name, sorted({entry.name for entry in known if entry.name}))
 
 
-def told_of(entry: Entry) -> float | None:
+def subject_of(entry: Entry) -> float | None:
     """Return the entry whose fate an event tells."""
-    if entry.kind != EVENT or entry.name not in TOLD:
+    if entry.kind != EVENT or entry.name not in MESSAGE_CHANGES:
         return None
     data = entry.payload.get("data")
     found = data.get("entry") if isinstance(data, Mapping) else None
-    return found if isinstance(found, (int, float)) and 0 < found < ROOM else None
+    return found if isinstance(found, (int, float)) and 0 < found < ID_SPACE else None
 
 
 def fold(text: str) -> str:

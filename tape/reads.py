@@ -8,7 +8,7 @@ from typing import Any
 
 from tape.entry import ANCHOR, Entry
 from tape.errors import NotFound
-from tape.query import MOST_NAMES, Query
+from tape.query import MAX_NAMES, Query
 from tape.store import TapeStore
 
 
@@ -90,4 +90,4 @@ class Reads:
         return found
 
     async def _names(self) -> list[str]:
-        return sorted({entry.name for entry in await self.anchors(limit=MOST_NAMES) if entry.name})
+        return sorted({entry.name for entry in await self.anchors(limit=MAX_NAMES) if entry.name})

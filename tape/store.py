@@ -70,13 +70,13 @@ class TapeStore(Protocol):
 
 
 @runtime_checkable
-class TakesIn(Protocol):
+class BatchStore(Protocol):
     """A store that takes a batch of any size in one act, reading it while it is written.
 
     Others are given an import as one append.
     """
 
-    async def take_in(self, tape: str, batch: Batch) -> None:
+    async def append_batch(self, tape: str, batch: Batch) -> None:
         """Put a batch on a tape that has just the entries before it.
 
         Raises AppendRefused where the tape has others, or more; nothing was written then.

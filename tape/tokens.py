@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from tape.entry import dump
 
-PER_MESSAGE: Final = 6
-PER_IMAGE: Final = 1_000
+TOKENS_PER_MESSAGE: Final = 6
+TOKENS_PER_IMAGE: Final = 1_000
 
 
 def estimate_text(text: str) -> int:
@@ -33,4 +33,4 @@ def estimate_message(message: Mapping[str, Any]) -> int:
     total = estimate_text(content if isinstance(content, str) else dump(content))
     if message.get("tool_calls"):
         total += estimate_text(dump(message["tool_calls"]))
-    return total + images * PER_IMAGE + PER_MESSAGE
+    return total + images * TOKENS_PER_IMAGE + TOKENS_PER_MESSAGE

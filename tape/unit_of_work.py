@@ -48,7 +48,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class TakeIn:
+class AppendBatch:
     """Put a batch on a tape that has just the `after` entries that stand before it."""
 
     tape: str
@@ -84,7 +84,7 @@ class Outcome:
 class Unit:
     """Steps that a store runs in order, in one transaction."""
 
-    steps: list[Append | TakeIn | Run] = field(default_factory=list)
+    steps: list[Append | AppendBatch | Run] = field(default_factory=list)
 
     def append(self, tape: str, entries: Sequence[NewEntry], key: str | None = None) -> FirstId:
         """Add an append; the value returned stands for its first id in later statements."""

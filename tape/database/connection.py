@@ -16,15 +16,15 @@ import apsw
 from tape.database.query_compiler import compose
 from tape.database.schema import Schema
 from tape.entry import Entry, entry_text, load
-from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnfit
+from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnusable
 from tape.query import Query, fold, located
 from tape.store import TapeInfo
 from tape.unit_of_work import Row
 
 APPLICATION_ID: Final = 0x54505759  # "TPWY"
-OLDEST_SQLITE: Final = (3, 51, 3)
-BUSY_MS: Final = 5000
-CHECKED_BYTES: Final = 128 * 1024 * 1024
+MIN_SQLITE: Final = (3, 51, 3)
+BUSY_TIMEOUT_MS: Final = 5000
+MAX_CHECKED_BYTES: Final = 128 * 1024 * 1024
 """A larger file is not read through at the start: that would take longer than people wait."""
 
 
@@ -51,7 +51,7 @@ class Database:
             finally:
                 connection.close()
         except (apsw.NotADBError, apsw.CorruptError) as cause:
-            raise StoreUnfit(
+            raise StoreUnusable(
                 f"{path} is not a sound tape database ({cause}): restore a backup of it, or move it"
                 " away and start anew; nothing was changed"
             ) from cause
@@ -63,7 +63,7 @@ class Database:
         return database
 
     @classmethod
-    def look(cls, path: Path, schemas: Sequence[Schema]) -> Reader:
+    def open_read_only(cls, path: Path, schemas: Sequence[Schema]) -> Reader:
         """Open a file for reading alone, where another program may hold it; nothing is changed.
 
         Raises StoreTooNew, StoreUnfit, and StoreUnavailable also where its tables are older than
@@ -72,7 +72,7 @@ class Database:
         statements = {name: sql for s in schemas for name, sql in s.statements.items()}
         try:
             connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-            connection.set_busy_timeout(BUSY_MS)
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             _check_kind(connection, path, schemas)
             if any(_applied(connection, s.name) < s.version for s in schemas):
                 connection.close()
@@ -89,7 +89,7 @@ class Database:
     def writer(self) -> apsw.Connection:
         """Make a read-write connection; for the writer thread alone."""
         connection = apsw.Connection(str(self.path))
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("foreign_keys", True)
@@ -102,7 +102,7 @@ class Database:
     def read_connection(self) -> apsw.Connection:
         """Make a read-only connection; for the thread that makes it."""
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         return connection
 
 
@@ -133,9 +133,9 @@ def _applied(connection: apsw.Connection, schema: str) -> int:
 
 def _check_library() -> None:
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
-    if version < OLDEST_SQLITE:
-        oldest = ".".join(map(str, OLDEST_SQLITE))
-        raise StoreUnfit(
+    if version < MIN_SQLITE:
+        oldest = ".".join(map(str, MIN_SQLITE))
+        raise StoreUnusable(
             f"SQLite {apsw.sqlite_lib_version()} can corrupt a database; {oldest} or newer is"
             " needed: install the apsw wheel that requirements.txt pins"
         )
@@ -144,10 +144,10 @@ def _check_library() -> None:
 def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     # After a kill the first to look at the file recovers its log: that may be somebody else.
-    connection.set_busy_timeout(BUSY_MS)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     try:
         _check_kind(connection, path, schemas)
-        if path.stat().st_size <= CHECKED_BYTES:
+        if path.stat().st_size <= MAX_CHECKED_BYTES:
             verdict = connection.execute("PRAGMA quick_check(1)").get
             if verdict != "ok":
                 raise apsw.CorruptError(str(verdict).replace("\n", " "))
@@ -158,7 +158,7 @@ def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
 def _check_kind(connection: apsw.Connection, path: Path, schemas: Sequence[Schema]) -> None:
     """Refuse another program's database, and one of a newer version."""
     if connection.pragma("application_id") != APPLICATION_ID:
-        raise StoreUnfit(
+        raise StoreUnusable(
             f"{path} is a database of another program: name another file in TAPEWAY_TAPE__URL;"
             " nothing was changed"
         )

@@ -19,17 +19,17 @@ import apsw
 
 from tape.database.connection import read_entry, rows_of
 from tape.entry import Entry, NewEntry, check, dump, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas, UnitFailed
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch, UnitFailed
 from tape.store import Now
-from tape.unit_of_work import Append, Outcome, Run, TakeIn, Unit, resolve
+from tape.unit_of_work import Append, AppendBatch, Outcome, Run, Unit, resolve
 
-MOST_UNITS: Final = 256
+MAX_UNITS: Final = 256
 """How many units share one transaction at most, so that the first of them does not wait long."""
 
-PIECE: Final = 1000
+PIECE_SIZE: Final = 1000
 """So many entries of an import are in memory at once."""
 
-OF_THE_UNIT: Final = (
+UNIT_ERRORS: Final = (
     apsw.BindingsError,
     apsw.ConstraintError,
     apsw.MismatchError,
@@ -48,14 +48,14 @@ class Job:
     future: asyncio.Future[list[Outcome]]
 
 
-Told = Callable[[Mapping[int, str]], None]
+OnCommit = Callable[[Mapping[int, str]], None]
 """Is told, after a commit, which tapes have new entries: their numbers and names. Never waits."""
 
 
 Result = tuple[Job, list[Outcome] | TapeError]
 
 
-class Batches(Protocol):
+class BatchRunner(Protocol):
     """Who writes what the thread drains; it is made and used in that thread alone."""
 
     def run(self, batch: list[Job]) -> list[Result]:
@@ -70,7 +70,7 @@ class Batches(Protocol):
 class WriterThread:
     """Owns what writes: `open_batches` makes it, in the thread."""
 
-    def __init__(self, open_batches: Callable[[], Batches]) -> None:
+    def __init__(self, open_batches: Callable[[], BatchRunner]) -> None:
         self._open = open_batches
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="tape-writer", daemon=True)
@@ -102,7 +102,7 @@ class WriterThread:
         finally:
             batches.close()
 
-    def _run_batch(self, batches: Batches, batch: list[Job]) -> list[Result]:
+    def _run_batch(self, batches: BatchRunner, batch: list[Job]) -> list[Result]:
         """Run a batch; whatever is raised, every caller is told and the thread goes on."""
         try:
             return batches.run(batch)
@@ -116,7 +116,7 @@ class WriterThread:
         job = self._jobs.get()
         while job is not None:
             batch.append(job)
-            if len(batch) == MOST_UNITS:
+            if len(batch) == MAX_UNITS:
                 return batch, True
             try:
                 job = self._jobs.get_nowait()
@@ -133,7 +133,7 @@ class Transaction:
         connection: apsw.Connection,
         statements: Mapping[str, str],
         now: Now,
-        told: Told,
+        told: OnCommit,
     ) -> None:
         self._connection = connection
         self._sql = statements
@@ -173,7 +173,7 @@ class Transaction:
         try:
             outcomes = self.steps(job.unit)
         except Exception as cause:
-            if isinstance(cause, apsw.Error) and not isinstance(cause, OF_THE_UNIT):
+            if isinstance(cause, apsw.Error) and not isinstance(cause, UNIT_ERRORS):
                 raise
             self._connection.execute("ROLLBACK TO unit")
             self._connection.execute("RELEASE unit")
@@ -187,7 +187,7 @@ class Transaction:
         for step in unit.steps:
             if isinstance(step, Append):
                 outcomes.append(self._append(step))
-            elif isinstance(step, TakeIn):
+            elif isinstance(step, AppendBatch):
                 outcomes.append(self._take_in(step))
             else:
                 outcomes.append(self._run(step, outcomes))
@@ -226,14 +226,14 @@ class Transaction:
             )
         return Outcome(asked)
 
-    def _take_in(self, step: TakeIn) -> Outcome:
+    def _take_in(self, step: AppendBatch) -> Outcome:
         """Write a batch of any size, a piece at a time; the transaction holds all of it."""
         tape = self._tape(step.tape)
         newest = self._newest(tape)[1]
         if newest != step.batch.after:
-            raise TapeNotAsWas(step.tape, step.batch.after, newest)
+            raise TapeMismatch(step.tape, step.batch.after, newest)
         entries = iter(step.batch)
-        while piece := list(islice(entries, PIECE)):
+        while piece := list(islice(entries, PIECE_SIZE)):
             check(piece)
             dated, newest, last = self._newest(tape)
             self._write(tape, newest, (dated, last), piece)
@@ -250,7 +250,7 @@ class Transaction:
             Entry(number, new.kind, new.payload, new.meta, new.date or date)
             for number, new in enumerate(batch, start=newest + 1)
         ]
-        late = late_ones(entries, *dated)
+        late = late_entries(entries, *dated)
         rows = [
             (
                 tape,
@@ -291,7 +291,7 @@ class Transaction:
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
 
 
-def late_ones(entries: Iterable[Entry], newest: str, last: int) -> dict[int, int]:
+def late_entries(entries: Iterable[Entry], newest: str, last: int) -> dict[int, int]:
     """Return which are dated before one that stands before them, each with the last in order.
 
     `newest` is the latest date before them, and `last` the id of the last entry dated so.

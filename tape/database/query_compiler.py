@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tape.entry import ANCHOR, EVENT, MESSAGE, dump
-from tape.query import ROOM, Query, fold
+from tape.query import ID_SPACE, Query, fold
 from tape.turn_events import LOOP_STEP, OUTBOUND, RECEIPT, TOOL_DONE, TURN_END, TURN_START
 
-FOREVER: Final = ROOM
+FOREVER: Final = ID_SPACE
 """Before this are all entries of a tape."""
 
-MOST_ARMS: Final = 50
+MAX_BRANCHES: Final = 50
 """A condition with more values than that is held to each entry instead."""
 
-EVERY_TURNS: Final = frozenset({TURN_START, TURN_END, LOOP_STEP, TOOL_DONE, OUTBOUND, RECEIPT})
+UNINDEXED_EVENTS: Final = frozenset({TURN_START, TURN_END, LOOP_STEP, TOOL_DONE, OUTBOUND, RECEIPT})
 """Events that are so many that they have no index; the same list stands in the SQL of the index."""
 
 Arms = Sequence[tuple[str, str | None]]
@@ -84,7 +84,7 @@ def _arms(query: Query) -> tuple[Arms, frozenset[str]]:
         return [("by_about", None)], frozenset({"about"})
     ways = (_by_names, _by_anchors_of_lane, _by_lane, _by_authors, _by_kinds)
     for arms, implied in (way(query) for way in ways):
-        if 0 < len(arms) <= MOST_ARMS:
+        if 0 < len(arms) <= MAX_BRANCHES:
             return arms, frozenset(implied)
     return [("by_place", None)], frozenset()
 
@@ -92,7 +92,7 @@ def _arms(query: Query) -> tuple[Arms, frozenset[str]]:
 def _by_names(query: Query) -> tuple[Arms, set[str]]:
     kinds = [kind for kind in (ANCHOR, EVENT) if query.kinds is None or kind in query.kinds]
     names = dict.fromkeys(query.any_name or ())
-    if EVENT in kinds and not EVERY_TURNS.isdisjoint(names):
+    if EVENT in kinds and not UNINDEXED_EVENTS.isdisjoint(names):
         return [], set()
     return [(f"by_{kind}_name", name) for kind in kinds for name in names], {"names", "kinds"}
 

@@ -21,11 +21,11 @@ from tape.entry import ANCHOR, EVENT, SESSION_START, Entry, NewEntry, bootstrap
 from tape.errors import AppendRefused
 from tape.importing.normalize import Raw, read_raw
 from tape.query import Query
-from tape.store import TakesIn, TapeStore
+from tape.store import BatchStore, TapeStore
 from tape.unit_of_work import Batch
 
 PAGE: Final = 500
-MOST_LINES_TOLD: Final = 20
+MAX_LINES_LISTED: Final = 20
 """So many lines of each kind of trouble are named; all are counted."""
 
 _LISTS: Final = ("takes", "include", "entries")
@@ -33,7 +33,7 @@ _META: Final = ("prompt_of", "edit_of")
 
 
 @dataclass(slots=True)
-class Report:
+class ImportReport:
     """What was read and what was mended: counts, and the first lines, by what was the matter.
 
     `entries` were in the file, `size` is how many they are on a tape.
@@ -50,7 +50,7 @@ class Report:
         """Note what is the matter with the line that is being read."""
         self.mended[what] = self.mended.get(what, 0) + 1
         told = self.where.setdefault(what, [])
-        if len(told) < MOST_LINES_TOLD:
+        if len(told) < MAX_LINES_LISTED:
             told.append(self.lines)
 
 
@@ -92,7 +92,7 @@ class TapeFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def examine(self, report: Report) -> Report:
+    def examine(self, report: ImportReport) -> ImportReport:
         """Read it through; raises AppendRefused where it is no tape."""
         for _entry in self.entries(report):
             report.size += 1
@@ -103,7 +103,7 @@ class TapeFile:
             )
         return report
 
-    def entries(self, report: Report) -> Iterator[NewEntry]:
+    def entries(self, report: ImportReport) -> Iterator[NewEntry]:
         """Give its entries in order, the bootstrap first, as they go on an empty tape."""
         ids = _Ids()
         number, newest, date = 0, 0, ""
@@ -132,37 +132,37 @@ class Import:
         self._store = store
         self._tape = tape
         self._file = TapeFile(path)
-        self.report = Report()
-        self._second = Report()
+        self.report = ImportReport()
+        self._second = ImportReport()
         self.doing = "reading"
-        self.there = 0
+        self.existing = 0
 
     @property
     def done(self) -> int:
         """How many lines were read so far, in what it is doing."""
         return self.report.lines if self.doing == "reading" else self._second.lines
 
-    async def look(self) -> Report:
+    async def examine(self) -> ImportReport:
         """Read the file through and compare it with the tape; raises AppendRefused.
 
         `there` is then how many of its entries are on the tape already.
         """
         await to_thread.run_sync(self._file.examine, self.report)
-        self.there = min(await self._store.size(self._tape), self.report.size)
-        if self.there:
+        self.existing = min(await self._store.size(self._tape), self.report.size)
+        if self.existing:
             self.doing = "comparing"
             await self._compare(await self._store.size(self._tape))
         return self.report
 
     async def write(self) -> int:
         """Put what is not there yet on the tape, in one act; returns how many entries that is."""
-        rest = self.report.size - self.there
+        rest = self.report.size - self.existing
         if not rest:
             return 0
-        self.doing, self._second = "writing", Report()
-        batch = Batch(lambda: self._file.entries(self._second), self.there, rest)
-        if isinstance(self._store, TakesIn):
-            await self._store.take_in(self._tape, batch)
+        self.doing, self._second = "writing", ImportReport()
+        batch = Batch(lambda: self._file.entries(self._second), self.existing, rest)
+        if isinstance(self._store, BatchStore):
+            await self._store.append_batch(self._tape, batch)
         else:
             entries = await to_thread.run_sync(lambda: list(batch))
             await self._store.append(self._tape, entries, f"import:{self.report.size}")
@@ -190,7 +190,7 @@ def _same(new: NewEntry | None, entry: Entry) -> bool:
     )
 
 
-def _raws(path: Path, report: Report) -> Iterator[Raw]:
+def _raws(path: Path, report: ImportReport) -> Iterator[Raw]:
     previous = b""
     with path.open("rb") as file:
         for line in file:
@@ -214,7 +214,7 @@ def _begins(raw: Raw) -> bool:
     return raw.kind == ANCHOR and raw.payload["name"] == SESSION_START
 
 
-def _note_order(raw: Raw, newest: int, report: Report) -> int:
+def _note_order(raw: Raw, newest: int, report: ImportReport) -> int:
     """Note ids that do not follow one another; returns the newest."""
     if raw.id is None:
         report.note("without an id: given one")
@@ -226,7 +226,7 @@ def _note_order(raw: Raw, newest: int, report: Report) -> int:
     return max(newest, raw.id)
 
 
-def _renamed(raw: Raw, ids: _Ids, date: str, report: Report) -> NewEntry:
+def _renamed(raw: Raw, ids: _Ids, date: str, report: ImportReport) -> NewEntry:
     """Return an entry whose references are to the new ids."""
     payload, meta = raw.payload, raw.meta
     data = payload.get("data")
@@ -243,7 +243,7 @@ def _renamed(raw: Raw, ids: _Ids, date: str, report: Report) -> NewEntry:
     return NewEntry(raw.kind, payload, meta, date)
 
 
-def _data(data: dict[str, Any], ids: _Ids, report: Report) -> dict[str, Any]:
+def _data(data: dict[str, Any], ids: _Ids, report: ImportReport) -> dict[str, Any]:
     changed = dict(data)
     for name in _LISTS:
         numbers = data.get(name)

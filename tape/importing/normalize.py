@@ -29,9 +29,9 @@ from tape.entry import (
 from tape.importing.normalize_meta import without_unfit
 from tape.turn_events import TURN_RETAKE, TURN_START
 
-DEEPEST: Final = 60
-LONGEST_LINE: Final = 32 * 1024 * 1024
-MILLISECONDS: Final = 100_000_000_000
+MAX_DEPTH: Final = 60
+MAX_LINE_BYTES: Final = 32 * 1024 * 1024
+MIN_MILLISECONDS: Final = 100_000_000_000
 """A moment as great as that is told in milliseconds: in seconds it would be after the year 5000."""
 
 _MARK: Final = re.compile(r"[0-9a-f]{16}")
@@ -70,7 +70,7 @@ def read_raw(line: bytes, note: Note) -> Raw | None:
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
-    if len(line) > LONGEST_LINE:
+    if len(line) > MAX_LINE_BYTES:
         return None
     try:
         value = orjson.loads(line)
@@ -92,7 +92,7 @@ def _clean(value: dict[str, Any], note: Note) -> dict[str, Any]:
             fit = _HALVES.sub("\ufffd", inner.replace("\x00", ""))
             changed = changed or fit != inner
             return fit
-        if isinstance(inner, Mapping | list) and depth > DEEPEST:
+        if isinstance(inner, Mapping | list) and depth > MAX_DEPTH:
             changed = True
             return None
         if isinstance(inner, dict):
@@ -248,7 +248,7 @@ def _date(value: Mapping[str, Any], note: Note) -> str:
         if isinstance(given, str):
             return as_date(given)
         if type(given) in (int, float):
-            seconds = given / 1000 if abs(given) >= MILLISECONDS else given
+            seconds = given / 1000 if abs(given) >= MIN_MILLISECONDS else given
             return utc_iso(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
         pass

@@ -15,7 +15,7 @@ import apsw
 from tape.database.connection import migrate, rows_of
 from tape.database.schema import Schema
 from tape.entry import Entry, NewEntry, check, dump, load, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas, UnitFailed
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch, UnitFailed
 from tape.query import Query
 from tape.store import Now, TapeInfo, utc_now
 from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit, resolve
@@ -70,11 +70,11 @@ class MemoryStore:
             self._database.execute("RELEASE unit")
         return outcomes
 
-    async def take_in(self, tape: str, batch: Batch) -> None:
+    async def append_batch(self, tape: str, batch: Batch) -> None:
         """Put a batch on a tape that has just the entries before it."""
         size = await self.size(tape)
         if size != batch.after:
-            raise TapeNotAsWas(tape, batch.after, size)
+            raise TapeMismatch(tape, batch.after, size)
         entries = list(batch)
         batch.check(size + len(entries))
         await self.append(tape, entries)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tape.database.schema import Schema
-from tape.errors import StoreUnfit
+from tape.errors import StoreUnusable
 from tape.store import Now, TapeStore, UnitStore, utc_now
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
@@ -35,12 +35,12 @@ TAPE_STORES: Mapping[str, Callable[[str, Now], TapeStore]] = MappingProxyType({"
 """Those of tapes alone: the ledger needs a database of its own."""
 
 
-def holds_tapes_alone(url: str) -> bool:
+def is_tapes_only(url: str) -> bool:
     """Tell whether a URL is that of a store without a unit of work; raises StoreUnfit."""
     scheme = url.partition(":")[0]
     if scheme not in {**UNIT_STORES, **TAPE_STORES}:
         known = ", ".join(sorted({**UNIT_STORES, **TAPE_STORES}))
-        raise StoreUnfit(
+        raise StoreUnusable(
             f"no tape store is known for {scheme!r} (known: {known}): set TAPEWAY_TAPE__URL to"
             " something like sqlite:///srv/tapeway.db"
         )
@@ -49,8 +49,8 @@ def holds_tapes_alone(url: str) -> bool:
 
 def open_store(url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> UnitStore:
     """Open the store of a URL: `sqlite:///absolute/file.db` or `memory:`."""
-    if holds_tapes_alone(url):
-        raise StoreUnfit(f"{url} holds tapes alone, and no tables of others")
+    if is_tapes_only(url):
+        raise StoreUnusable(f"{url} holds tapes alone, and no tables of others")
     scheme, _, rest = url.partition(":")
     return UNIT_STORES[scheme](rest, schemas, now)
 
@@ -64,5 +64,5 @@ def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
 def _path(rest: str, example: str) -> Path:
     path = rest.removeprefix("//").split("?")[0]
     if not path:
-        raise StoreUnfit(f"TAPEWAY_TAPE__URL names no place: for example {example}")
+        raise StoreUnusable(f"TAPEWAY_TAPE__URL names no place: for example {example}")
     return Path(path)

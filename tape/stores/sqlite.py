@@ -27,7 +27,7 @@ from tape.search.indexer import SearchState
 from tape.search.query_text import SearchQuery
 from tape.search.sqlite_search import SqliteSearch
 from tape.store import Now, TapeInfo, utc_now
-from tape.unit_of_work import Append, Batch, Outcome, Row, TakeIn, Unit
+from tape.unit_of_work import Append, AppendBatch, Batch, Outcome, Row, Unit
 
 T = TypeVar("T")
 
@@ -78,9 +78,9 @@ class SqliteStore:
         self._refuse_when_closed()
         return await self._writer.submit(unit)
 
-    async def take_in(self, tape: str, batch: Batch) -> None:
+    async def append_batch(self, tape: str, batch: Batch) -> None:
         """Put a batch of any size on a tape; other writes wait until it is on the disk."""
-        await self.commit(Unit([TakeIn(tape, batch)]))
+        await self.commit(Unit([AppendBatch(tape, batch)]))
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query: small ones at once, long ones in the reader thread."""

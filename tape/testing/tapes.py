@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tape.context import default_tape_context, view
-from tape.deletions import GONE, deletion
+from tape.deletions import DELETED_TEXT, deletion
 from tape.entry import (
     Entry,
     NewEntry,
@@ -27,7 +27,7 @@ from tape.errors import AppendRefused, NotFound, QueryRefused
 from tape.handle import Tape
 from tape.query import Query
 from tape.service import TapeService
-from tape.store import TakesIn, TapeStore
+from tape.store import BatchStore, TapeStore
 from tape.unit_of_work import Batch
 
 T: Final = "tape-under-test"
@@ -272,13 +272,13 @@ async def a_fork_shows_no_more_what_was_deleted_before_it(store: TapeStore) -> N
     await tape.append(deletion(secret.id, "7"))
     async with TapeService(store, Path("workspace")).fork_tape(tape, merge_back=False) as fork:
         await fork.append(message("user", "inside"))
-        assert [one["content"] for one in await fork.context()][1:] == [GONE, "inside"]
+        assert [one["content"] for one in await fork.context()][1:] == [DELETED_TEXT, "inside"]
         assert await fork.search("secret") == []
 
 
 async def a_batch_is_taken_in_whole_or_not_at_all(store: TapeStore) -> None:
     """Onto a tape that has just what stands before it; what breaks off leaves nothing."""
-    if not isinstance(store, TakesIn):
+    if not isinstance(store, BatchStore):
         return
     whole = [*bootstrap(), *(message("user", str(number), lane="a") for number in range(2500))]
 
@@ -288,12 +288,12 @@ async def a_batch_is_taken_in_whole_or_not_at_all(store: TapeStore) -> None:
 
     await store.append("another", [message("user", "before")])
     for batch in (Batch(broken, 0, 2502), Batch(lambda: iter(whole[:9]), 0, 2502)):
-        assert await _is_refused(store.take_in(T, batch))
+        assert await _is_refused(store.append_batch(T, batch))
         assert await store.size(T) == 0
-    await store.take_in(T, Batch(lambda: iter(whole), 0, 1300))
-    assert await _is_refused(store.take_in(T, Batch(lambda: iter(whole), 0, 1300)))
-    assert await _is_refused(store.take_in("another", Batch(lambda: iter(whole), 1, 9)))
-    await store.take_in(T, Batch(lambda: iter(whole), 1300, 1202))
+    await store.append_batch(T, Batch(lambda: iter(whole), 0, 1300))
+    assert await _is_refused(store.append_batch(T, Batch(lambda: iter(whole), 0, 1300)))
+    assert await _is_refused(store.append_batch("another", Batch(lambda: iter(whole), 1, 9)))
+    await store.append_batch(T, Batch(lambda: iter(whole), 1300, 1202))
     entries = await store.query(Query(T))
     assert [entry.id for entry in entries] == list(range(1, 2503))
     assert [entry.text for entry in entries[2:]] == [str(number) for number in range(2500)]

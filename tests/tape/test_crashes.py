@@ -18,7 +18,7 @@ from tape.entry import Entry, message
 from tape.query import Query
 from tape.service import TapeService
 from tape.store import TapeStore
-from tape.stores.registry import holds_tapes_alone, open_store, open_tapes
+from tape.stores.registry import is_tapes_only, open_store, open_tapes
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +27,7 @@ ROOT: Final = Path(__file__).parents[2]
 
 
 def opened(url: str) -> TapeStore:
-    return open_tapes(url) if holds_tapes_alone(url) else open_store(url)
+    return open_tapes(url) if is_tapes_only(url) else open_store(url)
 
 
 @pytest.fixture(params=["sqlite", "file"])

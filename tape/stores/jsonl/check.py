@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tape.entry import from_line
-from tape.errors import StoreUnfit
+from tape.errors import StoreUnusable
 from tape.stores.jsonl.line import FIRST, TapeLine, sum_of, unseal
 
 
@@ -36,7 +36,7 @@ class LocatedLine:
     size: int
 
 
-class Moved(Exception):
+class FileReplaced(Exception):
     """A file is not the one that was read before: its mark is of no use."""
 
 
@@ -76,11 +76,11 @@ class Check:
                 yield block
                 block = []
         if self.end.size < self._known.size:
-            raise Moved
+            raise FileReplaced
 
     def _recognize(self, at: int, previous: bytes) -> None:
         if previous != self._known.sum:
-            raise Moved
+            raise FileReplaced
         self.end = Checkpoint(at, previous)
 
     def _line(self, raw: bytes, number: int, wanted: int) -> TapeLine:
@@ -107,8 +107,8 @@ class Check:
         if told and self.spared:
             raise self._unfit(number, "cannot be read, and entries follow it")
 
-    def _unfit(self, number: int, what: str) -> StoreUnfit:
-        return StoreUnfit(
+    def _unfit(self, number: int, what: str) -> StoreUnusable:
+        return StoreUnusable(
             f"{self._path}, line {number}: it {what}; nothing was changed. Restore a backup of the"
             " file, or move it away and bring it back with `tapeway tape import`, which mends"
         )

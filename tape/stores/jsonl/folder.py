@@ -18,8 +18,8 @@ from tape.errors import AppendRefused, StoreUnavailable
 SUFFIX: Final = ".jsonl"
 LOCK: Final = "lock"
 INDEX: Final = "index.db"
-LONGEST: Final = 240
-PATIENCE: Final = 0.5
+MAX_FILE_NAME: Final = 240
+LOCK_WAIT_SECONDS: Final = 0.5
 """Seconds to wait for the lock: a process that was just ended lets go of it in a moment."""
 
 _PLAIN: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789._-")
@@ -43,7 +43,7 @@ class Folder:
                 f"{path} cannot be opened ({cause.strerror}): check the disk and the permissions of"
                 " the folder, or name another in TAPEWAY_TAPE__URL"
             ) from cause
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + LOCK_WAIT_SECONDS
         while not _locked(lock):
             if time.monotonic() >= until:
                 os.close(lock)
@@ -61,7 +61,7 @@ class Folder:
         except UnicodeEncodeError as cause:
             raise AppendRefused(f"the name of a tape is no text ({cause})") from cause
         name = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in raw)
-        if len(name) > LONGEST:
+        if len(name) > MAX_FILE_NAME:
             raise AppendRefused("the name of a tape is too long for a file's name")
         return self.path / f"{name}{SUFFIX}"
 

@@ -17,13 +17,13 @@ from typing import Any
 import apsw
 
 from tape.database.connection import Database
-from tape.database.group_commit import late_ones
+from tape.database.group_commit import late_entries
 from tape.database.query_compiler import FOREVER
 from tape.database.schema import Schema, read_schema
 from tape.entry import Entry
-from tape.errors import StoreTooNew, StoreUnfit
-from tape.query import told_of
-from tape.stores.jsonl.check import Check, Checkpoint, LocatedLine, Moved
+from tape.errors import StoreTooNew, StoreUnusable
+from tape.query import subject_of
+from tape.stores.jsonl.check import Check, Checkpoint, FileReplaced, LocatedLine
 from tape.stores.sqlite import tape_schema
 
 
@@ -38,7 +38,7 @@ def open_index(path: Path) -> Database:
     """Open the index; one that cannot be used is thrown away."""
     try:
         return Database.open(path, [index_schema()])
-    except (StoreUnfit, StoreTooNew):
+    except (StoreUnusable, StoreTooNew):
         for suffix in ("", "-wal", "-shm"):
             path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
         return Database.open(path, [index_schema()])
@@ -73,7 +73,7 @@ class FileIndex:
         """
         try:
             check = self._note(path, number, self.mark(number))
-        except Moved:
+        except FileReplaced:
             self.forget(number)
             check = self._note(path, number, Checkpoint())
         end = check.end.size
@@ -102,7 +102,7 @@ class FileIndex:
         """Note entries, each with its place and size in the file."""
         behind = bool(placed) and placed[0][0].date < dated
         last = self.run("newest", tape=number)[0][2] if behind else 0
-        late = late_ones((entry for entry, _at, _size in placed), dated, last)
+        late = late_entries((entry for entry, _at, _size in placed), dated, last)
         rows = [
             (
                 *(number, entry.id, entry.kind, entry.name),
@@ -158,7 +158,7 @@ def _keep(path: Path, start: int) -> None:
 
 def _about(entry: Entry) -> int | None:
     """Return the id of the entry whose fate an event tells; what can be no id is none."""
-    found = told_of(entry)
+    found = subject_of(entry)
     return int(found) if found is not None and 0 < found < FOREVER and found % 1 == 0 else None
 
 

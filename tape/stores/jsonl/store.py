@@ -30,8 +30,8 @@ from tape.store import Now, TapeInfo, utc_now
 from tape.stores.jsonl.folder import INDEX, Folder
 from tape.stores.jsonl.index import open_index
 from tape.stores.jsonl.line import unseal
-from tape.stores.jsonl.writer import FileBatches, know
-from tape.unit_of_work import Append, Batch, TakeIn, Unit
+from tape.stores.jsonl.writer import FileBatches, verify
+from tape.unit_of_work import Append, AppendBatch, Batch, Unit
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ class FileStore:
 
             first = batches()
             try:
-                first.know_all()
+                first.verify_all()
             finally:
                 first.close()
         except (apsw.Error, OSError) as cause:
@@ -91,10 +91,10 @@ class FileStore:
         outcomes = await self._writer.submit(Unit([Append(tape, tuple(entries), key)]))
         return list(outcomes[0].entries)
 
-    async def take_in(self, tape: str, batch: Batch) -> None:
+    async def append_batch(self, tape: str, batch: Batch) -> None:
         """Put a batch on a tape, as one block of lines; other writes wait until it is there."""
         self._refuse_when_closed()
-        await self._writer.submit(Unit([TakeIn(tape, batch)]))
+        await self._writer.submit(Unit([AppendBatch(tape, batch)]))
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query: small ones at once, long ones in the reader thread."""
@@ -141,7 +141,7 @@ class FileStore:
         """Have a tape's file checked before anything of it is believed."""
         self._refuse_when_closed()
         if tape not in self._known and self._folder.file_of(tape).exists():
-            await self._writer.submit(know(tape))
+            await self._writer.submit(verify(tape))
 
     def _refuse_when_closed(self) -> None:
         if self._closed:

@@ -17,25 +17,25 @@ from typing import Final
 
 import apsw
 
-from tape.database.group_commit import PIECE, Job, Result
+from tape.database.group_commit import PIECE_SIZE, Job, Result
 from tape.entry import Entry, NewEntry, check, dump, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.store import Now
 from tape.stores.jsonl.check import Checkpoint
 from tape.stores.jsonl.folder import Folder
 from tape.stores.jsonl.index import FileIndex
 from tape.stores.jsonl.line import Block, seal, unseal
-from tape.unit_of_work import Append, Outcome, Run, TakeIn, Unit
+from tape.unit_of_work import Append, AppendBatch, Outcome, Run, Unit
 
-KNOW: Final = "file.know"
+VERIFY: Final = "file.know"
 """The step that has a tape's file read through; its value `tape` is the name."""
 
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 
 
-def know(tape: str) -> Unit:
+def verify(tape: str) -> Unit:
     """Return the unit that has a tape's file read through."""
-    return Unit([Run(KNOW, {"tape": tape})])
+    return Unit([Run(VERIFY, {"tape": tape})])
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class FileBatches:
         """Close the index."""
         self._connection.close()
 
-    def know_all(self) -> None:
+    def verify_all(self) -> None:
         """Bring the index up to the files: those that it does not know so long are read."""
         sizes = self._folder.sizes()
         with self._connection:
@@ -119,7 +119,7 @@ class FileBatches:
         try:
             if isinstance(step, Append):
                 outcome = self._append(step)
-            elif isinstance(step, TakeIn):
+            elif isinstance(step, AppendBatch):
                 outcome = self._take_in(step)
             else:
                 self._know(str(step.values["tape"]))
@@ -155,13 +155,13 @@ class FileBatches:
         self._stages[step.tape] = stage
         return Outcome(asked)
 
-    def _take_in(self, step: TakeIn) -> Outcome:
+    def _take_in(self, step: AppendBatch) -> Outcome:
         """Stage a batch as one block: its lines are kept until they are written, and no more."""
         dump(step.tape)
         stage = self._stages.get(step.tape) or self._stage(step.tape)
         stage = replace(stage, lines=list(stage.lines), keys=dict(stage.keys))
         if stage.newest != step.batch.after:
-            raise TapeNotAsWas(step.tape, step.batch.after, stage.newest)
+            raise TapeMismatch(step.tape, step.batch.after, stage.newest)
         date = utc_iso(self._now())
         block = Block(step.batch.count)
         batch = iter(step.batch)
@@ -252,7 +252,7 @@ class FileBatches:
 def _next(batch: Iterator[NewEntry]) -> list[NewEntry]:
     """Read a piece of an import; raises AppendRefused where that fails: others' appends go on."""
     try:
-        return list(islice(batch, PIECE))
+        return list(islice(batch, PIECE_SIZE))
     except (OSError, ValueError) as cause:
         raise AppendRefused(f"what is taken in cannot be read ({cause})") from cause
 

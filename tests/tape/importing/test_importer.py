@@ -12,7 +12,7 @@ from tape.context import pair_up
 from tape.entry import Entry, anchor, event, message, to_line, tool_call, tool_result
 from tape.errors import AppendRefused
 from tape.handle import Tape
-from tape.importing.importer import Import, Report
+from tape.importing.importer import Import, ImportReport
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 
@@ -48,10 +48,10 @@ def write(path: Path, *lines: Any) -> Path:
     return path
 
 
-async def taken(path: Path, store: MemoryStore | None = None) -> tuple[list[Entry], Report]:
+async def taken(path: Path, store: MemoryStore | None = None) -> tuple[list[Entry], ImportReport]:
     store = store or MemoryStore()
     work = Import(store, T, path)
-    report = await work.look()
+    report = await work.examine()
     await work.write()
     return await Tape(store, T).read(), report
 
@@ -238,11 +238,11 @@ async def test_the_same_file_again_adds_nothing_and_a_longer_one_the_rest(tmp_pa
     longer = write(tmp_path / "longer.jsonl", *lines)
     await taken(first, store)
     work = Import(store, T, first)
-    await work.look()
-    assert (work.there, await work.write()) == (700, 0)
+    await work.examine()
+    assert (work.existing, await work.write()) == (700, 0)
     work = Import(store, T, longer)
-    await work.look()
-    assert (work.there, await work.write()) == (700, 799)
+    await work.examine()
+    assert (work.existing, await work.write()) == (700, 799)
     entries = await Tape(store, T).read()
     assert [entry.id for entry in entries] == list(range(1, 1500))
 
@@ -263,7 +263,7 @@ async def test_a_tape_that_has_other_entries_takes_nothing_in(tmp_path: Path) ->
 async def test_a_tape_that_grows_while_a_file_is_read_takes_nothing_in(tmp_path: Path) -> None:
     store = MemoryStore()
     work = Import(store, T, write(tmp_path / "t.jsonl", START, said(2, "a")))
-    await work.look()
+    await work.examine()
     await store.append(T, [message("user", "quicker")])
     with pytest.raises(AppendRefused, match="3 entries where 0"):
         await work.write()

@@ -15,7 +15,7 @@ import pytest
 from tape.database.connection import Database, migrate
 from tape.database.schema import Schema
 from tape.entry import NewEntry, anchor, message
-from tape.errors import StoreTooNew, StoreUnavailable, StoreUnfit
+from tape.errors import StoreTooNew, StoreUnavailable, StoreUnusable
 from tape.query import Query
 from tape.stores.sqlite import SqliteStore, tape_schema
 
@@ -241,7 +241,7 @@ def test_a_database_of_another_program_is_refused_untouched(path: Path) -> None:
     connection.execute("CREATE TABLE entry (a); INSERT INTO entry VALUES (1)")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StoreUnfit, match="another program"):
+    with pytest.raises(StoreUnusable, match="another program"):
         SqliteStore.open(path)
     assert path.read_bytes() == before
 
@@ -249,7 +249,7 @@ def test_a_database_of_another_program_is_refused_untouched(path: Path) -> None:
 @pytest.mark.parametrize("content", [b"hello", b"no database at all. " * 500, b"\x00" * 8192])
 def test_a_file_that_is_no_database_is_refused_untouched(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    with pytest.raises(StoreUnfit):
+    with pytest.raises(StoreUnusable):
         SqliteStore.open(path)
     assert path.read_bytes() == content
 
@@ -300,6 +300,6 @@ async def test_a_file_that_is_damaged_inside_is_refused_and_left_as_it_is(tmp_pa
     raw = bytearray(path.read_bytes())
     raw[4096 * 3 : 4096 * 6] = b"\xa5" * 4096 * 3
     path.write_bytes(raw)
-    with pytest.raises(StoreUnfit, match=r"tapes\.db is not a sound tape database"):
+    with pytest.raises(StoreUnusable, match=r"tapes\.db is not a sound tape database"):
         SqliteStore.open(path)
     assert path.read_bytes() == bytes(raw)

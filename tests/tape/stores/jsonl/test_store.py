@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from tape.entry import Entry, NewEntry, anchor, bootstrap, message
-from tape.errors import AppendRefused, StoreUnavailable, StoreUnfit
+from tape.errors import AppendRefused, StoreUnavailable, StoreUnusable
 from tape.query import Query
 from tape.stores.jsonl.folder import INDEX
 from tape.stores.jsonl.index import open_index
@@ -298,7 +298,7 @@ async def test_damage_is_told_with_its_file_and_line_and_nothing_is_changed(
         without_index(folder)
     store = FileStore.open(folder)
     for ask in (store.query(Query(T)), store.append(T, [said("on")]), store.size(T)):
-        with pytest.raises(StoreUnfit, match=rf"chat\.jsonl, line {line}: "):
+        with pytest.raises(StoreUnusable, match=rf"chat\.jsonl, line {line}: "):
             await ask
     assert len(await store.query(Query("sound"))) == 47
     await store.append("sound", [said("on")])
@@ -418,9 +418,9 @@ async def test_an_import_that_cannot_be_read_fails_alone(store: FileStore) -> No
 
     refused: list[AppendRefused] = []
 
-    async def take_in() -> None:
+    async def append_batch() -> None:
         with pytest.raises(AppendRefused, match="the file is gone") as caught:
-            await store.take_in("other", Batch(unreadable, 0, 3))
+            await store.append_batch("other", Batch(unreadable, 0, 3))
         refused.append(caught.value)
 
     async with anyio.create_task_group() as tasks:

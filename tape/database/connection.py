@@ -180,7 +180,7 @@ class Reader:
         """Answer a query."""
         query = located(query, self.query)
         tape = self._tape(query.tape)
-        if tape is None or query.asks_for_nothing:
+        if tape is None or query.is_empty:
             return []
         if query.since is not None or query.until is not None:
             query = self._between_dates(tape, query)
@@ -223,7 +223,7 @@ class Reader:
         try:
             return list(self._connection.execute(sql, values))
         except (UnicodeEncodeError, OverflowError) as cause:
-            raise QueryRefused(f"a query holds what no entry can ({cause})") from cause
+            raise QueryRefused(f"the query holds a value that no entry can have ({cause}): remove it") from cause
         except apsw.Error as cause:
             raise StoreUnavailable(f"the database cannot be read: {cause}") from cause
 

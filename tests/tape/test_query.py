@@ -150,7 +150,7 @@ def test_a_date_is_what_people_write_and_kept_as_tapes_write_it(written: str, ke
 
 @pytest.mark.parametrize("written", ["", "soon", "2026-02-30", "12/11/2026", "-1", "9" * 5000])
 def test_what_is_no_date_is_refused_with_a_date_to_write(written: str) -> None:
-    with pytest.raises(QueryRefused, match=r"until is no date .*: write 2026-01-02"):
+    with pytest.raises(QueryRefused, match=r"until is not a date .*: write 2026-01-02"):
         Query("t", until=written)
 
 

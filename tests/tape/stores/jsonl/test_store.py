@@ -424,7 +424,7 @@ async def test_an_import_that_cannot_be_read_fails_alone(store: FileStore) -> No
         refused.append(caught.value)
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(take_in)
+        tasks.start_soon(append_batch)
         tasks.start_soon(store.append, T, [said("one")])
     assert refused
     assert [entry.text for entry in await store.query(Query(T, kinds=("message",)))] == ["one"]

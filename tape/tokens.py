@@ -1,6 +1,6 @@
-"""How many tokens a text costs, without a vocabulary: UTF-8 bytes / 4, and 6 a message.
+"""Token estimates without a vocabulary: UTF-8 bytes / 4, and 6 for each message.
 
-Within -2 to +15 percent of a common tokenizer, Chinese included (characters / 4 is not).
+They are within -2 to +15 percent of a common tokenizer, also for Chinese (characters / 4 is not).
 """
 
 from __future__ import annotations

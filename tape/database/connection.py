@@ -223,7 +223,9 @@ class Reader:
         try:
             return list(self._connection.execute(sql, values))
         except (UnicodeEncodeError, OverflowError) as cause:
-            raise QueryRefused(f"the query holds a value that no entry can have ({cause}): remove it") from cause
+            raise QueryRefused(
+                f"the query holds a value that no entry can have ({cause}): remove it"
+            ) from cause
         except apsw.Error as cause:
             raise StoreUnavailable(f"the database cannot be read: {cause}") from cause
 

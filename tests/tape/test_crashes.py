@@ -93,7 +93,7 @@ def entries():
 async def main():
     store = opened(sys.argv[1])
     await store.append("other", [message("user", "a")])
-    await store.take_in("chat", Batch(entries, 0, 20_002))
+    await store.append_batch("chat", Batch(entries, 0, 20_002))
     print("taken", "in", flush=True)
 
 anyio.run(main)

@@ -137,7 +137,7 @@ def test_a_number_that_json_has_no_word_for_is_refused_and_not_made_null(number:
 def test_an_unknown_kind_and_a_nameless_anchor_are_refused() -> None:
     with pytest.raises(AppendRefused, match="'gossip' is not a kind"):
         check([message("user", "fine"), NewEntry("gossip", {})])
-    with pytest.raises(AppendRefused, match="needs a name"):
+    with pytest.raises(AppendRefused, match="has no name"):
         check([NewEntry("anchor", {"name": "", "state": {}})])
-    with pytest.raises(AppendRefused, match="needs a name"):
+    with pytest.raises(AppendRefused, match="has no name"):
         check([NewEntry("event", {"name": 5})])

@@ -155,7 +155,7 @@ def test_what_is_no_date_is_refused_with_a_date_to_write(written: str) -> None:
 
 
 def test_a_limit_is_never_negative() -> None:
-    with pytest.raises(QueryRefused, match="not -1"):
+    with pytest.raises(QueryRefused, match="limit is -1"):
         Query("t", limit=-1)
 
 

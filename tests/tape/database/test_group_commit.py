@@ -58,7 +58,7 @@ async def test_a_unit_that_fails_takes_its_statements_and_appends_with_it(
     unit.append(T, [said("a")], "k")
     unit.run("notes.add", entry=1, text="x")
     unit.run("notes.drop", expect=1, text="unknown")
-    with pytest.raises(UnitFailed, match="changed 0 rows where 1 were expected") as told:
+    with pytest.raises(UnitFailed, match="changed 0 rows instead of 1") as told:
         await store.commit(unit)
     assert (told.value.statement, told.value.expected, told.value.changed) == ("notes.drop", 1, 0)
     assert await store.size(T) == 0

@@ -205,7 +205,7 @@ def test_a_database_of_a_newer_version_is_refused_untouched(path: Path) -> None:
     known = tape_schema().version
     sql = "INSERT INTO migration (name, version) VALUES ('tape', 99)"
     before = make_database(path, sql=sql)
-    with pytest.raises(StoreTooNew, match=f"tape schema 99, this one knows {known}") as caught:
+    with pytest.raises(StoreTooNew, match=f"tape schema 99, this version knows {known}") as caught:
         SqliteStore.open(path)
     assert caught.value.path == path
     assert path.read_bytes() == before
@@ -214,7 +214,7 @@ def test_a_database_of_a_newer_version_is_refused_untouched(path: Path) -> None:
 def test_a_newer_schema_beside_the_tapes_is_refused_untouched(path: Path) -> None:
     tables = ("CREATE TABLE own (a)", "CREATE TABLE more (a)")
     before = make_database(path, Schema("beside", tables, {}))
-    with pytest.raises(StoreTooNew, match="beside schema 2, this one knows 1"):
+    with pytest.raises(StoreTooNew, match="beside schema 2, this version knows 1"):
         SqliteStore.open(path, [Schema("beside", tables[:1], {})])
     assert path.read_bytes() == before
 

@@ -153,7 +153,7 @@ async def test_an_index_of_other_files_is_not_believed(folder: Path, tmp_path: P
 
 
 async def test_another_process_is_kept_out(folder: Path, store: FileStore) -> None:
-    with pytest.raises(StoreUnavailable, match="another process writes"):
+    with pytest.raises(StoreUnavailable, match="another process uses"):
         FileStore.open(folder)
     await store.close()
     FileStore.open(folder)._folder.close()
@@ -331,7 +331,7 @@ async def test_what_somebody_else_wrote_behind_a_tape_is_noticed(
     await store.append(T, [said("a")])
     with (folder / f"{T}.jsonl").open("ab") as file:
         file.write(b"scribble\n")
-    with pytest.raises(StoreUnavailable, match="somebody else"):
+    with pytest.raises(StoreUnavailable, match="another program"):
         await store.append(T, [said("b")])
     assert [entry.id for entry in await store.append(T, [said("b")])] == [4]
     assert len((folder / f"{T}.jsonl").read_bytes().splitlines()) == 4

@@ -300,6 +300,6 @@ async def test_a_file_that_is_damaged_inside_is_refused_and_left_as_it_is(tmp_pa
     raw = bytearray(path.read_bytes())
     raw[4096 * 3 : 4096 * 6] = b"\xa5" * 4096 * 3
     path.write_bytes(raw)
-    with pytest.raises(StoreUnusable, match=r"tapes\.db is not a sound tape database"):
+    with pytest.raises(StoreUnusable, match=r"tapes\.db is not an intact tape database"):
         SqliteStore.open(path)
     assert path.read_bytes() == bytes(raw)

@@ -1,9 +1,8 @@
-"""A tape's JSONL file, of ours or of another tool, as a batch for a tape, mended where it must be.
+"""Imports: a JSONL file of Tapeway or another tool becomes entries of a tape, repaired if needed.
 
-The file is read as a stream, as often as it is asked for, and gives the same entries each time, so
-that a million lines need no memory. Ids are given anew, from 1 without gaps, and what names an
-entry by its old id names it by its new one. The file goes on a tape that is empty, or on one that
-holds its beginning and nothing else; in one act, or not at all.
+The file is read as a stream, several times with the same result, so that a million lines need
+little memory. Entries get new ids from 1 without gaps, and references to old ids are updated. The
+tape must be empty or hold the beginning of the file and nothing else. An import is atomic.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from tape.query import Query
 from tape.store import BatchStore, TapeStore
 from tape.unit_of_work import Batch
 
-PAGE: Final = 500
+PAGE: Final = 500  # entries that a comparison reads at once
 MAX_LINES_LISTED: Final = 20
-"""So many lines of each kind of trouble are named; all are counted."""
+"""Maximum line numbers listed for each kind of repair; all of them are counted."""
 
 _LISTS: Final = ("takes", "include", "entries")
 _META: Final = ("prompt_of", "edit_of")
@@ -34,9 +33,14 @@ _META: Final = ("prompt_of", "edit_of")
 
 @dataclass(slots=True)
 class ImportReport:
-    """What was read and what was mended: counts, and the first lines, by what was the matter.
+    """The result of reading a file.
 
-    `entries` were in the file, `size` is how many they are on a tape.
+    lines     number of lines in the file
+    entries   number of entries in the file
+    size      number of entries on a tape, with the bootstrap
+    left_out  number of lines that are not entries
+    mended    number of repairs, by their description
+    where     first line numbers of each repair
     """
 
     lines: int = 0
@@ -47,16 +51,16 @@ class ImportReport:
     where: dict[str, list[int]] = field(default_factory=dict)
 
     def note(self, what: str) -> None:
-        """Note what is the matter with the line that is being read."""
+        """Record a repair of the current line."""
         self.mended[what] = self.mended.get(what, 0) + 1
-        told = self.where.setdefault(what, [])
-        if len(told) < MAX_LINES_LISTED:
-            told.append(self.lines)
+        lines = self.where.setdefault(what, [])
+        if len(lines) < MAX_LINES_LISTED:
+            lines.append(self.lines)
 
 
 @dataclass(slots=True)
 class _Ids:
-    """From old ids to new ones, kept as runs: a million that follow one another are one."""
+    """A map from old ids to new ones, stored as runs: a million consecutive ids are one run."""
 
     starts: list[int] = field(default_factory=list)
     runs: list[tuple[int, int]] = field(default_factory=list)
@@ -87,29 +91,29 @@ class _Ids:
 
 
 class TapeFile:
-    """A file to be imported; `examine` it before its entries are asked for."""
+    """A file to import; call `examine` before `entries`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def examine(self, report: ImportReport) -> ImportReport:
-        """Read it through; raises AppendRefused where it is no tape."""
+        """Read the whole file into a report; raises AppendRefused if it is not a tape."""
         for _entry in self.entries(report):
             report.size += 1
         if not report.entries or report.left_out > report.entries:
             raise AppendRefused(
-                f"{self._path.name} is no tape: of {report.lines} lines {report.left_out} are no"
-                " entries (JSON objects with kind, payload and date); nothing was imported"
+                f"{self._path.name} is not a tape: {report.left_out} of {report.lines} lines are"
+                " not entries (JSON objects with kind, payload and date); nothing was imported"
             )
         return report
 
     def entries(self, report: ImportReport) -> Iterator[NewEntry]:
-        """Give its entries in order, the bootstrap first, as they go on an empty tape."""
+        """Yield the entries in order, the bootstrap first, as an empty tape gets them."""
         ids = _Ids()
         number, newest, date = 0, 0, ""
         for raw in _raws(self._path, report):
             if number == 0 and not _begins(raw):
-                report.note("the first entry: session/start put before it")
+                report.note("no session/start: added before the first entry")
                 for new in bootstrap():
                     number += 1
                     yield replace(new, date=raw.date)
@@ -123,9 +127,10 @@ class TapeFile:
 
 
 class Import:
-    """One import, from the first look at the file to its end; `doing` and `done` tell how far.
+    """One import: `examine`, then `write`.
 
-    `done` is of `report.lines`, once those are known.
+    doing     the current phase: reading, comparing, or writing
+    existing  number of the file's entries that the tape already has, after `examine`
     """
 
     def __init__(self, store: TapeStore, tape: str, path: Path) -> None:
@@ -139,14 +144,11 @@ class Import:
 
     @property
     def done(self) -> int:
-        """How many lines were read so far, in what it is doing."""
+        """Number of lines read in the current phase, of `report.lines` after the first one."""
         return self.report.lines if self.doing == "reading" else self._second.lines
 
     async def examine(self) -> ImportReport:
-        """Read the file through and compare it with the tape; raises AppendRefused.
-
-        `there` is then how many of its entries are on the tape already.
-        """
+        """Read the file and compare it with the tape; raises AppendRefused if they conflict."""
         await to_thread.run_sync(self._file.examine, self.report)
         self.existing = min(await self._store.size(self._tape), self.report.size)
         if self.existing:
@@ -155,7 +157,7 @@ class Import:
         return self.report
 
     async def write(self) -> int:
-        """Put what is not there yet on the tape, in one act; returns how many entries that is."""
+        """Append the missing entries atomically, and return their number."""
         rest = self.report.size - self.existing
         if not rest:
             return 0
@@ -172,13 +174,13 @@ class Import:
         entries = self._file.entries(self._second)
         at = 0
         while at < size:
-            wanted = await to_thread.run_sync(lambda: list(islice(entries, PAGE)))
+            expected = await to_thread.run_sync(lambda: list(islice(entries, PAGE)))
             found = await self._store.query(Query(self._tape, after=at, limit=PAGE))
-            for new, entry in zip_longest(wanted, found):
+            for new, entry in zip_longest(expected, found):
                 if entry is not None and not _same(new, entry):
                     raise AppendRefused(
-                        f"the tape has entries that are not this file's, from entry {entry.id} on:"
-                        " import it under another name; nothing was imported"
+                        f"the tape differs from this file from entry {entry.id} on: import the file"
+                        " under another name; nothing was imported"
                     )
             at += PAGE
 
@@ -201,10 +203,10 @@ def _raws(path: Path, report: ImportReport) -> Iterator[Raw]:
                 continue
             raw = read_raw(text, report.note)
             if raw is None:
-                report.note("no entry: left out")
+                report.note("not an entry: left out")
                 report.left_out += 1
             elif text == previous and raw.id is not None:
-                report.note("the same line once more: left out")
+                report.note("duplicate line: left out")
             else:
                 previous = text
                 yield raw
@@ -215,19 +217,19 @@ def _begins(raw: Raw) -> bool:
 
 
 def _note_order(raw: Raw, newest: int, report: ImportReport) -> int:
-    """Note ids that do not follow one another; returns the newest."""
+    """Record ids that are not consecutive, and return the newest so far."""
     if raw.id is None:
-        report.note("without an id: given one")
+        report.note("no id: assigned one")
         return newest
     if newest and raw.id > newest + 1:
-        report.note("ids are missing before it")
+        report.note("ids are missing before this line: renumbered")
     elif raw.id <= newest:
-        report.note("an id that was there before: given another")
+        report.note("duplicate id: assigned a new one")
     return max(newest, raw.id)
 
 
 def _renamed(raw: Raw, ids: _Ids, date: str, report: ImportReport) -> NewEntry:
-    """Return an entry whose references are to the new ids."""
+    """Return an entry with its references updated to new ids."""
     payload, meta = raw.payload, raw.meta
     data = payload.get("data")
     if raw.kind == EVENT and isinstance(data, dict):
@@ -237,7 +239,7 @@ def _renamed(raw: Raw, ids: _Ids, date: str, report: ImportReport) -> NewEntry:
             found = ids.find(meta[name])
             meta = {key: value for key, value in meta.items() if key != name or found}
             if found is None:
-                report.note(f"its {name} is not in the file: taken off")
+                report.note(f"{name} refers to an entry that is not before it: removed")
             else:
                 meta[name] = found
     return NewEntry(raw.kind, payload, meta, date)
@@ -251,10 +253,10 @@ def _data(data: dict[str, Any], ids: _Ids, report: ImportReport) -> dict[str, An
             found = [ids.find(number) for number in numbers]
             changed[name] = [number for number in found if number is not None]
             if None in found:
-                report.note(f"{name} names entries that are not before it: taken off")
+                report.note(f"{name} refers to entries that are not before it: removed")
     if type(data.get("entry")) is int:
         found_entry = ids.find(data["entry"])
         if found_entry is None:
-            report.note("names an entry that is not before it")
+            report.note("entry refers to an entry that is not before it: set to 0")
         changed["entry"] = found_entry or 0
     return changed

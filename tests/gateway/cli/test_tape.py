@@ -144,8 +144,8 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         (("search", "telegram:-5", "好"), "(nothing)"),
         (("import", "{file}"), "where to?"),
         (("import", "/no/such/file", "--tape", "x"), "No such file"),
-        (("import", "{bad}", "--tape", "x"), "is no tape"),
-        (("import", "{other}", "--session", "telegram:-5"), "not this file's"),
+        (("import", "{bad}", "--tape", "x"), "is not a tape"),
+        (("import", "{other}", "--session", "telegram:-5"), "differs from this file"),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else None,
 )

@@ -196,7 +196,6 @@ def _edited(edit: Entry) -> str:
 
 
 def _with_media(entry: Entry, media: Entry | None) -> Entry:
-    """Return a message with its images, and with the reasons why others are missing."""
     if media is None:
         return entry
     data = media.payload["data"]

@@ -135,7 +135,6 @@ class Tape(Reads):
         }
 
     async def _messages_among(self, entries: Sequence[Entry]) -> list[Message]:
-        """Return the view's messages of these entries, without messages taken from elsewhere."""
         known = {entry.id: entry for entry in entries}
         turned = any(is_take(entry) for entry in entries)
         shown = arrange(entries, known) if turned else entries

@@ -130,8 +130,8 @@ class Query:
             yield lambda entry: not isinstance(entry.meta.get("author"), str)
         if (authors := self.any_author) is not None:
             yield lambda entry: entry.meta.get("author") in authors
-        if (lane := self.lane) is not None:
-            yield _in_lane_or_none(lane) if self.unlaned else _in_lane(lane)
+        if self.lane is not None:
+            yield _in_lane(self.lane, self.unlaned)
         if (names := self.any_name) is not None:
             yield lambda entry: entry.name in names
         if (about := self.about) is not None:
@@ -149,18 +149,13 @@ class Query:
                 yield text
 
 
-def _in_lane(lane: str) -> Callable[[Entry], bool]:
-    return lambda entry: entry.meta.get("lane") == lane
-
-
-def _in_lane_or_none(lane: str) -> Callable[[Entry], bool]:
+def _in_lane(lane: str, unlaned: bool) -> Callable[[Entry], bool]:
+    if not unlaned:
+        return lambda entry: entry.meta.get("lane") == lane
     return lambda entry: (own := entry.meta.get("lane")) == lane or not isinstance(own, str)
 
 
-Locating = Generator[Query, Sequence[Entry], Query]
-
-
-def locating(query: Query) -> Locating:
+def locating(query: Query) -> Generator[Query, Sequence[Entry], Query]:
     """Replace the anchor names of a query by ids.
 
     Yields the queries whose answers it needs, and returns the new query; raises NotFound.

@@ -151,7 +151,8 @@ class Transaction:
             results = [self._one(job) for job in batch]
             self._connection.execute("COMMIT")
         except Exception as cause:  # the thread and its callers survive any error
-            self._roll_back()
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
             return failed(batch, f"the database refused the write ({cause}): try again", cause)
         if self._wrote:
             self._on_commit(self._wrote)
@@ -160,10 +161,6 @@ class Transaction:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
-
-    def _roll_back(self) -> None:
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
 
     def _one(self, job: Job) -> Result:
         self._connection.execute("SAVEPOINT unit")

@@ -70,12 +70,10 @@ class _Ids:
             start, length = self.runs[-1]
             if old == self.starts[-1] + length and new == start + length:
                 self.runs[-1] = (start, length + 1)
-                return None
-        if self.starts and old < self.starts[-1]:
-            return self._insert(old, new)
-        self.starts.append(old)
-        self.runs.append((new, 1))
-        return None
+                return
+        at = bisect_right(self.starts, old)
+        self.starts.insert(at, old)
+        self.runs.insert(at, (new, 1))
 
     def find(self, old: int) -> int | None:
         at = bisect_right(self.starts, old) - 1
@@ -83,11 +81,6 @@ class _Ids:
             return None
         start, length = self.runs[at]
         return start + old - self.starts[at] if old < self.starts[at] + length else None
-
-    def _insert(self, old: int, new: int) -> None:
-        at = bisect_right(self.starts, old)
-        self.starts.insert(at, old)
-        self.runs.insert(at, (new, 1))
 
 
 class TapeFile:
@@ -217,7 +210,6 @@ def _begins(raw: Raw) -> bool:
 
 
 def _note_order(raw: Raw, newest: int, report: ImportReport) -> int:
-    """Record ids that are not consecutive, and return the newest so far."""
     if raw.id is None:
         report.note("no id: assigned one")
         return newest

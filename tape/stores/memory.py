@@ -45,12 +45,10 @@ class MemoryStore:
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:
-        """Append a batch to a tape; see the contract in `tape.store`."""
         unit = Unit([Append(tape, tuple(entries), key)])
         return list((await self.commit(unit))[0].entries)
 
     async def commit(self, unit: Unit) -> list[Outcome]:
-        """Run a unit; an error undoes all of its changes."""
         self._refuse_when_closed()
         undo: list[tuple[str, int, str | None]] = []
         outcomes: list[Outcome] = []
@@ -72,7 +70,6 @@ class MemoryStore:
         return outcomes
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
-        """Append a batch to a tape that has exactly `batch.after` entries."""
         size = await self.size(tape)
         if size != batch.after:
             raise TapeMismatch(tape, batch.after, size)
@@ -81,18 +78,15 @@ class MemoryStore:
         await self.append(tape, entries)
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query with the reference, `Query.pick`."""
         self._refuse_when_closed()
         tape = self._tapes.get(query.tape)
         return [_copy(entry) for entry in query.pick(tape.entries if tape else [])]
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named SELECT statement."""
         self._refuse_when_closed()
         return rows_of(self._database.execute(self._sql[statement], values))
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
-        """List the tapes whose names start with a prefix."""
         self._refuse_when_closed()
         return [
             TapeInfo(name, len(tape.entries), tape.entries[-1].date)
@@ -101,12 +95,10 @@ class MemoryStore:
         ]
 
     async def size(self, tape: str) -> int:
-        """Return the id of a tape's newest entry."""
         self._refuse_when_closed()
         return len(self._tapes[tape].entries) if tape in self._tapes else 0
 
     async def close(self) -> None:
-        """Discard everything."""
         self._closed = True
         self._database.close()
 
@@ -139,7 +131,6 @@ class MemoryStore:
 
 
 def _copy(entry: Entry) -> Entry:
-    """Copy an entry through JSON, so that a caller's dicts are never the tape's."""
     return Entry(
         entry.id, entry.kind, load(dump(entry.payload)), load(dump(entry.meta)), entry.date
     )

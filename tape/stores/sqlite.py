@@ -58,21 +58,17 @@ class SqliteStore:
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:
-        """Append a batch to a tape; see the contract in `tape.store`."""
         unit = Unit([Append(tape, tuple(entries), key)])
         return list((await self.commit(unit))[0].entries)
 
     async def commit(self, unit: Unit) -> list[Outcome]:
-        """Run a unit in the writer's next transaction."""
         self._readers.require_open()
         return await self._writer.submit(unit)
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
-        """Append a batch of any size; other writes wait until it is on disk."""
         await self.commit(Unit([AppendBatch(tape, batch)]))
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query, a long one in the reader thread."""
         bounded = query.limit is not None and query.limit <= MAX_INLINE_ENTRIES
         # A turn has few entries, and few are edited or deleted: the thread would cost more.
         changes = query.about is not None or query.name == MESSAGE_DELETE
@@ -82,7 +78,6 @@ class SqliteStore:
         return await self._readers.in_thread(lambda reader: reader.query(query))
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named SELECT statement."""
         return self._readers.inline.select(statement, values)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
@@ -109,15 +104,12 @@ class SqliteStore:
         await self._search.forget(tape, ids)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
-        """List the tapes whose names start with a prefix."""
         return await self._readers.in_thread(lambda reader: reader.tapes(prefix))
 
     async def size(self, tape: str) -> int:
-        """Return the id of a tape's newest entry."""
         return self._readers.inline.size(tape)
 
     async def close(self) -> None:
-        """Commit what was submitted, then close every connection."""
         if self._readers.closed:
             return
         self._readers.closed = True  # before the first wait: no call is accepted from here on

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 from tape.deletions import deletion
-from tape.entry import NewEntry, anchor, event, message, tool_call, tool_result
+from tape.entry import NewEntry, anchor, event, tool_call, tool_result
 from tape.errors import QueryRefused
 from tape.handle import Tape
 from tape.service import TapeService
 from tape.store import TapeStore
+from tape.testing.stores import T, said
 
-T: Final = "tape-under-test"
 DATE: Final = "2026-01-0{}T00:00:00.000000+00:00"
 
 TEXTS: Final = (
@@ -90,12 +90,7 @@ async def found(tape: Tape, text: str, **conditions: Any) -> list[str]:
     return [entry.text for entry in await tape.search(text, **conditions)]
 
 
-def said(text: str, /, **meta: Any) -> NewEntry:
-    return message("user", text, **meta)
-
-
 async def plain_text_finds_matches_newest_first(store: TapeStore) -> None:
-    """Search words, phrases, scripts without spaces, and text that looks like an operator."""
     tape = Tape(store, T)
     await tape.append(*(said(text) for text in TEXTS))
 
@@ -108,7 +103,6 @@ async def plain_text_finds_matches_newest_first(store: TapeStore) -> None:
 
 
 async def the_limit_takes_the_newest(store: TapeStore) -> None:
-    """Read a page of hits, and continue with `before`."""
     tape = Tape(store, T)
     await tape.append(*(said(f"plum {number}") for number in range(250)))
 
@@ -123,7 +117,6 @@ async def the_limit_takes_the_newest(store: TapeStore) -> None:
 
 
 async def every_condition_narrows_a_search(store: TapeStore) -> None:
-    """Search with kinds, dates (in any order), author and lane, alone and together."""
     tape = Tape(store, T)
     moments = (DATE.format(5), DATE.format(3), DATE.format(4))
     await tape.append(
@@ -166,7 +159,6 @@ async def every_condition_narrows_a_search(store: TapeStore) -> None:
 
 
 async def a_name_counts_together_with_words_of_the_text(store: TapeStore) -> None:
-    """Search a name and a word: the author's name counts only if the text matches too."""
     tape = Tape(store, T)
     await tape.append(
         said("[Room | Ana Lee (id 7)]\n> the bill", name="Ana Lee", text="the bill", author="7"),
@@ -187,7 +179,6 @@ async def a_name_counts_together_with_words_of_the_text(store: TapeStore) -> Non
 
 
 async def the_best_come_first_on_request(store: TapeStore) -> None:
-    """Search with `rank`: frequent words in short texts win, then the newest entry."""
     tape = Tape(store, T)
     await tape.append(
         said("plum"), said("plum plum"), said(f"a plum among {'many ' * 30}words"), said("plum")
@@ -201,7 +192,6 @@ async def the_best_come_first_on_request(store: TapeStore) -> None:
 
 
 async def a_search_that_is_too_long_is_refused(store: TapeStore) -> None:
-    """Search a megabyte of text, and hundreds of words."""
     tape = Tape(store, T)
     await tape.append(said("a " * 100_000), said("x" * 1_000_000))
     for text in ("x" * 1_000_000, " ".join(map(str, range(300))), "部" * 300):
@@ -219,7 +209,6 @@ async def a_search_that_is_too_long_is_refused(store: TapeStore) -> None:
 
 
 async def the_longest_searches_are_answered(store: TapeStore) -> None:
-    """Search hundreds of words, a phrase of hundreds, and hundreds of characters."""
     tape = Tape(store, T)
     numbers = " ".join(map(str, range(256)))
     characters = "".join(map(chr, range(0x4E00, 0x4F00)))
@@ -239,7 +228,6 @@ async def the_longest_searches_are_answered(store: TapeStore) -> None:
 
 
 async def deleted_messages_are_not_found(store: TapeStore) -> None:
-    """Delete messages: their edits and prompts are not found either, and the limit is met."""
     tape = Tape(store, T)
     await tape.append(*(said(f"plum {number}") for number in range(30)))
     await tape.append(event("message.edit", {"entry": 32, "text": "plum tart"}))
@@ -256,7 +244,6 @@ async def deleted_messages_are_not_found(store: TapeStore) -> None:
 
 
 async def a_search_covers_one_tape(store: TapeStore) -> None:
-    """Search three tapes, one of them without entries."""
     await store.append("one", [said("plum")])
     await store.append("two", [said("plum"), said("pear")])
 
@@ -269,7 +256,6 @@ async def a_search_covers_one_tape(store: TapeStore) -> None:
 
 
 async def a_fork_is_searched_as_its_parent_and_itself(store: TapeStore) -> None:
-    """Search a fork: its own entries, then the parent's from before it was opened."""
     service = TapeService(store, Path("workspace"))
     await store.append(T, [said("plum 1"), said("plum 2")])
     async with service.fork_tape(T, merge_back=False) as fork:

@@ -20,7 +20,7 @@ T: Final = "tape-under-test"
 _WORKSPACE: Final = Path("workspace")
 
 
-def said(text: str, **meta: Any) -> NewEntry:
+def said(text: str, /, **meta: Any) -> NewEntry:
     return message("user", text, **meta)
 
 
@@ -29,7 +29,6 @@ async def texts(store: TapeStore, tape: str = T) -> list[str]:
 
 
 async def ids_are_contiguous_from_one_in_append_order(store: TapeStore) -> None:
-    """Write two appends with four entries, after the two of the bootstrap."""
     await store.append(T, [said("a"), said("b")])
     await store.append(T, [said("c"), said("d")])
     entries = await store.query(Query(T))
@@ -39,8 +38,6 @@ async def ids_are_contiguous_from_one_in_append_order(store: TapeStore) -> None:
 
 
 async def the_bootstrap_is_entry_one_and_only_once(store: TapeStore) -> None:
-    """Append to an empty tape from several tasks at once."""
-
     async def write(text: str) -> None:
         await store.append(T, [said(text)])
 
@@ -60,7 +57,6 @@ async def the_bootstrap_is_entry_one_and_only_once(store: TapeStore) -> None:
 
 
 async def an_append_of_nothing_bootstraps_an_empty_tape_only(store: TapeStore) -> None:
-    """Append nothing twice: the first writes two entries, the second none."""
     assert await store.append(T, []) == []
     assert await store.size(T) == 2
     assert await store.append(T, []) == []
@@ -68,14 +64,12 @@ async def an_append_of_nothing_bootstraps_an_empty_tape_only(store: TapeStore) -
 
 
 async def a_batch_with_its_own_bootstrap_gets_no_other(store: TapeStore) -> None:
-    """Append the bootstrap and a message, as an import does."""
     written = await store.append(T, [*bootstrap(), said("a")])
     assert [entry.id for entry in written] == [1, 2, 3]
     assert await store.size(T) == 3
 
 
 async def an_entry_is_read_as_it_was_written(store: TapeStore) -> None:
-    """Compare payload, meta, key order, Unicode and the date."""
     payload = {
         "role": "user",
         "content": "z\u4e2d\U0001f600",
@@ -92,7 +86,6 @@ async def an_entry_is_read_as_it_was_written(store: TapeStore) -> None:
 
 
 async def a_callers_own_dicts_are_not_the_tapes(store: TapeStore) -> None:
-    """Change the dicts of written and read entries: the tape stays the same."""
     payload = {"role": "user", "content": "before"}
     (written,) = await store.append(T, [NewEntry("message", payload)])
     payload["content"] = "after"
@@ -103,7 +96,6 @@ async def a_callers_own_dicts_are_not_the_tapes(store: TapeStore) -> None:
 
 
 async def a_refused_batch_writes_nothing(store: TapeStore) -> None:
-    """Append malformed entries, and use names and keys that are not valid text."""
     bad = [
         NewEntry("gossip", {}),
         NewEntry("anchor", {"state": {}}),
@@ -133,7 +125,6 @@ async def a_refused_batch_writes_nothing(store: TapeStore) -> None:
 
 
 async def an_equal_key_returns_the_first_result(store: TapeStore) -> None:
-    """Repeat a key with another batch, and use it on another tape."""
     first = await store.append(T, [said("a"), said("b")], "k")
     again = await store.append(T, [said("c")], "k")
     assert again == first
@@ -143,7 +134,6 @@ async def an_equal_key_returns_the_first_result(store: TapeStore) -> None:
 
 
 async def equal_keys_at_once_write_one_block(store: TapeStore) -> None:
-    """Append with one key from several tasks: one writes, and all get its entries."""
     results: list[list[int]] = []
 
     async def write(text: str) -> None:
@@ -157,8 +147,6 @@ async def equal_keys_at_once_write_one_block(store: TapeStore) -> None:
 
 
 async def blocks_of_concurrent_appends_are_contiguous(store: TapeStore) -> None:
-    """Append several batches at once: none is interleaved with another."""
-
     async def write(name: str) -> None:
         await store.append(T, [said(name) for _ in range(5)])
 
@@ -171,7 +159,6 @@ async def blocks_of_concurrent_appends_are_contiguous(store: TapeStore) -> None:
 
 
 async def tapes_are_separate(store: TapeStore) -> None:
-    """Write to three tapes: each has its own ids, and is listed with its size."""
     await store.append("x/1", [said("a")])
     await store.append("x/2", [said("b"), said("c")])
     await store.append("y", [said("d")])
@@ -183,7 +170,6 @@ async def tapes_are_separate(store: TapeStore) -> None:
 
 
 async def a_fork_reads_as_its_parent_and_itself(store: TapeStore) -> None:
-    """Append to a fork and to its parent: the fork does not show the parent's later entries."""
     service = _service(store)
     await store.append(T, [said("a")])
     async with service.fork_tape(T) as fork:
@@ -197,7 +183,6 @@ async def a_fork_reads_as_its_parent_and_itself(store: TapeStore) -> None:
 
 
 async def two_forks_merge_in_either_order(store: TapeStore) -> None:
-    """Merge two forks: each becomes one contiguous block."""
     for order in ((0, 1), (1, 0)):
         tape = f"{T}-{order[0]}"
         await store.append(tape, [said("a")])
@@ -217,7 +202,6 @@ async def two_forks_merge_in_either_order(store: TapeStore) -> None:
 
 
 async def a_fork_inside_a_fork_merges_into_it(store: TapeStore) -> None:
-    """Open a fork of a fork, and merge both."""
     service = _service(store)
     await store.append(T, [said("a")])
     async with service.fork_tape(T) as outer:
@@ -232,7 +216,6 @@ async def a_fork_inside_a_fork_merges_into_it(store: TapeStore) -> None:
 
 
 async def a_discarded_fork_leaves_the_parent_alone(store: TapeStore) -> None:
-    """Discard a fork, and leave another by an exception."""
     service = _service(store)
     await store.append(T, [said("a")])
     async with service.fork_tape(T, merge_back=False) as fork:
@@ -248,7 +231,6 @@ async def a_discarded_fork_leaves_the_parent_alone(store: TapeStore) -> None:
 
 
 async def a_fork_that_a_crash_left_is_found_and_merged_once(store: TapeStore) -> None:
-    """Merge an open fork twice, as after a crash during the first merge."""
     service = _service(store)
     await store.append(T, [said("a")])
     context = service.fork_tape(T)
@@ -264,7 +246,6 @@ async def a_fork_that_a_crash_left_is_found_and_merged_once(store: TapeStore) ->
 
 
 async def a_fork_at_an_anchor_reads_back_to_it(store: TapeStore) -> None:
-    """Open a fork at an anchor: it shows no later entry."""
     service = _service(store)
     await store.append(T, [said("a"), anchor("phase:one"), said("b")])
     async with service.fork_tape(T, at="phase:one") as fork:
@@ -273,7 +254,6 @@ async def a_fork_at_an_anchor_reads_back_to_it(store: TapeStore) -> None:
 
 
 async def a_unit_is_all_or_nothing(store: UnitStore) -> None:
-    """Commit a unit whose statement changes no row: its appends are undone."""
     unit = Unit()
     unit.append(T, [said("a")], "k")
     unit.append("another", [said("b")])
@@ -291,7 +271,6 @@ async def a_unit_is_all_or_nothing(store: UnitStore) -> None:
 
 
 async def units_at_once_do_not_fail_each_other(store: UnitStore) -> None:
-    """Commit good and failing units at once: the good ones succeed."""
     failed: list[int] = []
 
     async def write(number: int) -> None:

@@ -56,7 +56,6 @@ def _said(entries: list[Entry]) -> list[str]:
 
 
 async def a_tape_is_read_from_both_ends(store: TapeStore) -> None:
-    """Read everything, the newest few in tape order, the size, and entries by id."""
     tape = await _two_tasks(store)
     entries = await tape.read()
     assert [entry.id for entry in entries] == list(range(1, 14))
@@ -68,7 +67,6 @@ async def a_tape_is_read_from_both_ends(store: TapeStore) -> None:
 
 
 async def anchors_are_found_by_name_and_by_position(store: TapeStore) -> None:
-    """Read all anchors, the latest, the latest of a name, and the latest before an entry."""
     tape = await _two_tasks(store)
     names = [entry.name for entry in await tape.anchors()]
     assert names == ["session/start", *("task/start", "task/done") * 2, "task/done"]
@@ -84,7 +82,6 @@ async def anchors_are_found_by_name_and_by_position(store: TapeStore) -> None:
 
 
 async def after_and_between_read_from_the_latest_anchor_on(store: TapeStore) -> None:
-    """Read after an anchor, and between the latest first and the next second, without both."""
     tape = await _two_tasks(store)
     assert _said(await tape.after("task/start")) == ["two", "end"]
     assert _said(await tape.after("task/start", limit=1)) == ["two"]
@@ -94,7 +91,6 @@ async def after_and_between_read_from_the_latest_anchor_on(store: TapeStore) -> 
 
 
 async def an_unknown_anchor_names_the_nearest(store: TapeStore) -> None:
-    """Ask for missing anchors, also on an empty tape, and with a name of a megabyte."""
     tape = await _two_tasks(store)
     for reading in (
         tape.after("task/stat"),
@@ -117,7 +113,6 @@ async def _not_found(reading: Awaitable[object]) -> NotFound:
 
 
 async def conditions_compose(store: TapeStore) -> None:
-    """Combine anchors, dates, kinds, names, text, authors, lane and limit."""
     tape = await _two_tasks(store)
     everything = await tape.read()
     for query, ids in (
@@ -147,7 +142,6 @@ async def conditions_compose(store: TapeStore) -> None:
 
 
 async def queries_answer_as_the_reference_does(store: TapeStore) -> None:
-    """Compare each condition with the reference, alone and combined, from both ends."""
     await store.append(
         T,
         [
@@ -157,12 +151,7 @@ async def queries_answer_as_the_reference_does(store: TapeStore) -> None:
             anchor("phase:one", {"goal": "caf\u00e9"}, lane="a"),
             anchor("phase:two"),
             event("turn.start", {"takes": [3]}, lane="b", turn="t2"),
-            NewEntry(
-                "message",
-                {"role": "user", "content": "old"},
-                {},
-                "2020-01-01T00:00:00.000000+00:00",
-            ),
+            replace(message("user", "old"), date="2020-01-01T00:00:00.000000+00:00"),
         ],
     )
     entries = await store.query(Query(T))
@@ -201,7 +190,6 @@ async def queries_answer_as_the_reference_does(store: TapeStore) -> None:
 
 
 async def dates_that_are_out_of_order_are_found_where_they_stand(store: TapeStore) -> None:
-    """Append entries dated before earlier ones, as merged forks and imports do."""
     tape = Tape(store, T)
     for day in (20, 10, 25, 10, 25, 5, 28):
         await tape.append(_dated(message("user", str(day)), day))
@@ -219,7 +207,6 @@ async def dates_that_are_out_of_order_are_found_where_they_stand(store: TapeStor
 
 
 async def invalid_conditions_are_refused_and_hostile_text_finds_nothing(store: TapeStore) -> None:
-    """Query with invalid values and SQL fragments: the database raises no error."""
     tape = await _two_tasks(store)
     invalid: list[dict[str, Any]] = [
         {"limit": -1},
@@ -248,7 +235,6 @@ async def invalid_conditions_are_refused_and_hostile_text_finds_nothing(store: T
 async def a_context_begins_at_the_latest_anchor_and_the_full_one_at_the_start(
     store: TapeStore,
 ) -> None:
-    """Map anchors, messages, calls and results, from the latest anchor and from the start."""
     tape = await _two_tasks(store)
     await tape.append(
         tool_call([{"id": "c1", "function": {"name": "look"}}]), tool_result([{"found": 1}])
@@ -270,7 +256,6 @@ async def a_context_begins_at_the_latest_anchor_and_the_full_one_at_the_start(
 
 
 async def a_summary_is_json(store: TapeStore) -> None:
-    """Summarize the number of entries, the anchors, and the state of the last one."""
     tape = await _two_tasks(store)
     await tape.append(*handoff("task/done", {"next": "\u597d"}))
     await tape.append(message("user", "word " * 40), event("loop.step"), message("user", "end"))
@@ -288,7 +273,6 @@ async def a_summary_is_json(store: TapeStore) -> None:
 
 
 async def a_fork_has_the_whole_surface(store: TapeStore) -> None:
-    """Read the context and the anchors of a fork, and open a fork of it."""
     tape = await _two_tasks(store)
     fork = await tape.fork()
     await fork.append(message("user", "inside"), anchor("sub/done"), message("user", "more"))
@@ -308,7 +292,6 @@ async def a_fork_has_the_whole_surface(store: TapeStore) -> None:
 
 
 async def a_fork_at_an_anchor_is_its_context(store: TapeStore) -> None:
-    """Open a fork at an anchor, by name and by entry: it shows no later entry."""
     tape = await _two_tasks(store)
     start = await tape.anchor("task/start")
     for at in ("task/start", start):
@@ -320,7 +303,6 @@ async def a_fork_at_an_anchor_is_its_context(store: TapeStore) -> None:
 
 
 async def a_fork_hides_what_was_deleted_before_it(store: TapeStore) -> None:
-    """Delete a message on the parent, then open a fork."""
     tape = Tape(store, T)
     (secret,) = await tape.append(message("user", "a secret"))
     await tape.append(deletion(secret.id, "7"))
@@ -331,7 +313,6 @@ async def a_fork_hides_what_was_deleted_before_it(store: TapeStore) -> None:
 
 
 async def a_batch_is_appended_whole_or_not_at_all(store: TapeStore) -> None:
-    """Append batches that fit the tape, that do not, and that break off."""
     if not isinstance(store, BatchStore):
         return
     whole = [*bootstrap(), *(message("user", str(number), lane="a") for number in range(2500))]

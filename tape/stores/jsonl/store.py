@@ -78,18 +78,15 @@ class FileStore:
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:
-        """Append a batch to a tape; see the contract in `tape.store`."""
         self._readers.require_open()
         outcomes = await self._writer.submit(Unit([Append(tape, tuple(entries), key)]))
         return list(outcomes[0].entries)
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
-        """Append a batch of any size as one block of lines; other writes wait."""
         self._readers.require_open()
         await self._writer.submit(Unit([AppendBatch(tape, batch)]))
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query, a long one in the reader thread."""
         await self._verify(query.tape)
         bounded = query.limit is not None and query.limit <= MAX_INLINE_ENTRIES
         few = bounded or query.turn is not None or query.ids is not None
@@ -107,17 +104,14 @@ class FileStore:
         return await self._readers.in_thread(lambda reader: scan_here(scan, reader.query).hits)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
-        """List the tapes whose names start with a prefix."""
         found = await self._readers.in_thread(lambda reader: reader.tapes(prefix))
         return [info for info in found if info.size]
 
     async def size(self, tape: str) -> int:
-        """Return the id of a tape's newest entry."""
         await self._verify(tape)
         return self._readers.inline.size(tape)
 
     async def close(self) -> None:
-        """Write what was submitted, then release the folder."""
         if self._readers.closed:
             return
         self._readers.closed = True  # before the first wait: no call is accepted from here on
@@ -126,7 +120,6 @@ class FileStore:
         self._folder.close()
 
     async def _verify(self, tape: str) -> None:
-        """Have a tape's file verified before its first use."""
         self._readers.require_open()
         if tape not in self._verified and self._folder.file_of(tape).exists():
             await self._writer.submit(verify(tape))

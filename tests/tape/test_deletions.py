@@ -114,8 +114,8 @@ async def test_a4_a_result_that_quotes_what_was_deleted_leaves_the_view_beside_i
     before = await shown(tape)
     end = await tape.size()
     await tape.append(deletion(secret, "7"))
-    told = await view(tape, default_tape_context())
-    results = [(one["tool_call_id"], one["content"]) for one in told if one["role"] == "tool"]
+    messages = await view(tape, default_tape_context())
+    results = [(one["tool_call_id"], one["content"]) for one in messages if one["role"] == "tool"]
     assert results == [("a", REMOVED_RESULT), ("b", made(other)), ("c", made(secret))]
     then = await view(TapeSnapshot(tape, end), default_tape_context())
     assert [str(one["content"]) for one in then][1:] == before

@@ -161,5 +161,5 @@ def test_a_limit_is_never_negative() -> None:
 
 def test_what_no_id_can_be_is_about_nothing() -> None:
     for number in (0, -3, 2**32, 2**70):
-        told = Entry(3, "event", {"name": "message.edit", "data": {"entry": number}}, {}, "")
-        assert Query("t", about=(number,)).pick([told]) == []
+        change = Entry(3, "event", {"name": "message.edit", "data": {"entry": number}}, {}, "")
+        assert Query("t", about=(number,)).pick([change]) == []

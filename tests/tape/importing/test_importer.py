@@ -34,7 +34,7 @@ def said(number: int, text: str, **more: Any) -> dict[str, Any]:
     return {"id": number, "kind": "message", "payload": payload, "meta": {}, "date": DAY, **more}
 
 
-def told(name: str, number: int, **data: Any) -> dict[str, Any]:
+def event_line(name: str, number: int, **data: Any) -> dict[str, Any]:
     payload = {"name": name, "data": data}
     return {"id": number, "kind": "event", "payload": payload, "meta": {}, "date": DAY}
 
@@ -94,8 +94,8 @@ async def test_gaps_equal_ids_and_broken_lines_are_mended_and_references_follow(
         said(12, "twelve"),
         "",
         said(12, "another twelve"),
-        told("turn.start", 20, turn="t1", takes=[12, 10, 99], include=[1]),
-        told("message.edit", 21, entry=12, content="now"),
+        event_line("turn.start", 20, turn="t1", takes=[12, 10, 99], include=[1]),
+        event_line("message.edit", 21, entry=12, content="now"),
         said(22, "prompt", meta={"prompt_of": 12}),
         said(23, "lost", meta={"prompt_of": 77}),
     )
@@ -120,7 +120,7 @@ async def test_gaps_equal_ids_and_broken_lines_are_mended_and_references_follow(
 
 
 async def test_a_tape_without_its_start_is_given_one_and_ids_move(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.jsonl", said(1, "first"), told("turn.start", 2, takes=[1]))
+    path = write(tmp_path / "t.jsonl", said(1, "first"), event_line("turn.start", 2, takes=[1]))
     entries, report = await taken(path)
     assert [entry.name or entry.text for entry in entries] == [
         *("session/start", "handoff", "first", "turn.start")

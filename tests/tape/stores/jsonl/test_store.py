@@ -148,7 +148,7 @@ async def test_an_index_of_other_files_is_not_believed(folder: Path, tmp_path: P
     path.unlink()
     store = FileStore.open(folder)
     assert await store.tapes() == []
-    assert [entry.id for entry in await store.append(T, [said("anew")])] == [3]
+    assert [entry.id for entry in await store.append(T, [said("again")])] == [3]
     await store.close()
 
 
@@ -261,7 +261,7 @@ async def test_whole_entries_behind_what_cannot_be_read_are_kept_beside_the_file
         assert path.with_name(f"{path.name}.cut-{number}").read_bytes() == end
 
 
-# Damage: told of, and left as it is.
+# Damage: reported, and left as it is.
 
 
 def _swapped(lines: list[bytes]) -> list[bytes]:
@@ -396,7 +396,7 @@ def _bytes_read() -> int:
 # Other things in the folder.
 
 
-async def test_what_is_no_tape_s_file_is_nobody_s_trouble(folder: Path) -> None:
+async def test_other_files_in_the_folder_are_ignored(folder: Path) -> None:
     await written(folder)
     (folder / "a-folder.jsonl").mkdir()
     (folder / "a-link.jsonl").symlink_to("/nowhere")

@@ -18,7 +18,7 @@ import anyio.to_thread
 
 from tape.entry import dump
 from tape.handle import Tape
-from tape.tokens import PER_IMAGE, PER_MESSAGE, estimate, estimate_text
+from tape.tokens import TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE, estimate, estimate_text
 from tape.turn_events import LOOP_STEP
 
 Messages = Sequence[Mapping[str, Any]]
@@ -128,7 +128,9 @@ class ExactCounter:
         } | fresh
         self._keep(fresh)
         total = sum(known[_mark(text)] for text in texts)
-        return total + sum(PER_MESSAGE + PER_IMAGE * _images(message) for message in messages)
+        return total + sum(
+            TOKENS_PER_MESSAGE + TOKENS_PER_IMAGE * _images(message) for message in messages
+        )
 
     def _lengths(self, texts: Iterable[str]) -> list[int]:
         return [len(self._encode(text)) for text in texts]

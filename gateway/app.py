@@ -53,7 +53,7 @@ from gateway.storage.write_guard import WriteGuard
 from gateway.supervision.manager import Background, ChannelManager
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
-from tape.stores.registry import holds_tapes_alone, open_store, open_tapes
+from tape.stores.registry import is_tapes_only, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
 
 FINISH_SECONDS: Final = 8.0
@@ -252,7 +252,7 @@ def register_builtin(hooks: HookRuntime, conversation: Dispatcher) -> None:
 async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> UnitStore:
     """Open the store of the settings; tapes alone (a plugin's, files) get the ledger beside."""
     found = await hooks.call_first("provide_tape_store")
-    if not isinstance(found, TapeStore) and holds_tapes_alone(settings.tape_url):
+    if not isinstance(found, TapeStore) and is_tapes_only(settings.tape_url):
         found = open_tapes(settings.tape_url, clock.now)
     if isinstance(found, TapeStore):
         database = f"sqlite://{settings.home_path / 'ledger.db'}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.admin.tape_admin import TapeAdmin
-from tape.importing.importer import Import, Report
+from tape.importing.importer import Import, ImportReport
 
 TELL_SECONDS: Final = 0.5
 
@@ -34,14 +34,14 @@ async def told_import(
 
 
 async def _done(desk: TapeAdmin, work: Import, session: str, *, dry_run: bool) -> Told:
-    report = await work.look()
+    report = await work.examine()
     added = 0 if dry_run else await work.write()
     if not dry_run:
         await desk.know(session)
-    return {"report": _as_dict(report), "added": added, "there": work.there}
+    return {"report": _as_dict(report), "added": added, "there": work.existing}
 
 
-def _as_dict(report: Report) -> Told:
+def _as_dict(report: ImportReport) -> Told:
     return {
         "lines": report.lines,
         "entries": report.entries,

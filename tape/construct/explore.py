@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tape.construct.candidate import Readable, SemanticSource
 from tape.construct.keywords import pairs_of, words_of_task
-from tape.deletions import words_of
+from tape.deletions import source_message
 from tape.entry import ANCHOR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.query import Query
 from tape.search.entry_terms import words
@@ -166,7 +166,7 @@ async def _complete(tape: Readable, found: Explored) -> None:
 
 def subject_of(entry: Entry) -> int:
     """Return the entry that stands for an entry: a prompt is its message, read otherwise."""
-    number = words_of(entry)
+    number = source_message(entry)
     return entry.id if number is None else number
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol, runtime_checkable
 
-from tape.deletions import MESSAGE_DELETE, words_of
+from tape.deletions import MESSAGE_DELETE, source_message
 from tape.entry import EVENT, Entry
 from tape.query import Query
 from tape.search.bm25 import RANKED, best_first, scores
@@ -126,7 +126,7 @@ async def shown_entries(store: TapeStore, tape: str, page: Sequence[Entry]) -> l
 def _words_of(entry: Entry) -> int | None:
     """Return the message whose words an entry repeats, an edit's event among them."""
     if entry.kind != EVENT:
-        return words_of(entry)
+        return source_message(entry)
     data = entry.payload.get("data")
     number = data.get("entry") if isinstance(data, dict) else None
     return number if isinstance(number, int) else None

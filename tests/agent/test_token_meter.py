@@ -18,7 +18,7 @@ from agent.token_meter import (
     exact_counter,
 )
 from tape.entry import event
-from tape.tokens import PER_MESSAGE, estimate
+from tape.tokens import TOKENS_PER_MESSAGE, estimate
 from tests.agent.scripted import new_tape
 
 pytestmark = pytest.mark.anyio
@@ -139,14 +139,14 @@ async def test_with_the_package_words_of_the_model_s_own_are_counted() -> None:
     meter = Meter("exact")
     assert can_count_exactly()
     for _again in range(2):
-        assert await meter.count("known", prompt) == 3 + 2 + 1 + 3 * PER_MESSAGE
-    assert await meter.count("vendor/known", prompt) == 3 + 2 + 1 + 3 * PER_MESSAGE
+        assert await meter.count("known", prompt) == 3 + 2 + 1 + 3 * TOKENS_PER_MESSAGE
+    assert await meter.count("vendor/known", prompt) == 3 + 2 + 1 + 3 * TOKENS_PER_MESSAGE
 
 
 @pytest.mark.usefixtures("tiktoken")
 async def test_a_long_prompt_is_counted_beside_the_event_loop() -> None:
     prompt = [{"role": "user", "content": "word " * 20_000}]
-    assert await Meter("exact").count("known", prompt) == 20_000 + PER_MESSAGE
+    assert await Meter("exact").count("known", prompt) == 20_000 + TOKENS_PER_MESSAGE
 
 
 @pytest.mark.usefixtures("tiktoken")

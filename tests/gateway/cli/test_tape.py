@@ -122,17 +122,17 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
             ("show", "telegram:-6"),
             "there is no tape or session 'telegram:-6'; the nearest are telegram:-5",
         ),
-        (("show", "telegram:-5", "--since", "soon"), "since is no date"),
+        (("show", "telegram:-5", "--since", "soon"), "since is not a date"),
         (("show", "telegram:-5", "--anchor", "session/strt"), "the nearest are session/start"),
-        (("show", "telegram:-5", "--limit", "-1"), "a limit is how many"),
+        (("show", "telegram:-5", "--limit", "-1"), "use a number of entries"),
         (("show", "telegram:-5", "--limit", "999999"), "export"),
         (("show", ""), "there is no tape"),
         (("show", "telegram:-5", "--view", "t-1"), "this tape has no turn t-1"),
         (("search", "telegram:-5", "a" * 100_000), "at most 4000"),
         (("search", "telegram:-5", ""), "(nothing)"),
-        (("search", "telegram:-5", "text", "--since", "soon"), "since is no date"),
-        (("search", "telegram:-5", "text", "--until", "2026-13-01"), "until is no date"),
-        (("search", "telegram:-5", "text", "--limit", "-1"), "a limit is how many"),
+        (("search", "telegram:-5", "text", "--since", "soon"), "since is not a date"),
+        (("search", "telegram:-5", "text", "--until", "2026-13-01"), "until is not a date"),
+        (("search", "telegram:-5", "text", "--limit", "-1"), "use a number of entries"),
         (("search", "telegram:-5", "text", "--limit", "999999"), "at most 10000"),
         (("search", "telegram:-5", "text", "--author", "8"), "(nothing)"),
         (("search", "telegram:-5", "text", "--lane", "y"), "(nothing)"),
@@ -144,8 +144,8 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         (("search", "telegram:-5", "好"), "(nothing)"),
         (("import", "{file}"), "where to?"),
         (("import", "/no/such/file", "--tape", "x"), "No such file"),
-        (("import", "{bad}", "--tape", "x"), "is no tape"),
-        (("import", "{other}", "--session", "telegram:-5"), "not this file's"),
+        (("import", "{bad}", "--tape", "x"), "is not a tape"),
+        (("import", "{other}", "--session", "telegram:-5"), "differs from this file"),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else None,
 )
@@ -197,7 +197,7 @@ async def test_without_a_gateway_a_search_goes_by_its_conditions_and_its_index_i
     _code, out, _err = await run_tapeway(environ, *ranked)
     assert json.loads(out)["payload"]["content"] == "plums plums plums"
     code, _out, error = await run_tapeway(environ, "tape", "search", "t", "x", "--since", "soon")
-    assert (code, "since is no date" in error) == (1, True)
+    assert (code, "since is not a date" in error) == (1, True)
 
 
 async def test_tapes_without_an_index_say_so(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ async def test_what_is_said_is_indexed_in_the_background(store: SqliteStore, pat
 async def test_what_is_taken_in_is_indexed(store: SqliteStore, path: Path) -> None:
     await store.append("other", [said("plum")])
     await store.indexed()
-    await store.take_in(T, Batch(lambda: (said(f"pear {n}") for n in range(3)), 0, 3))
+    await store.append_batch(T, Batch(lambda: (said(f"pear {n}") for n in range(3)), 0, 3))
     await store.indexed()
     assert places(path, "pear") == [2 * ROOM + n for n in (1, 2, 3)]
 

@@ -15,7 +15,8 @@ from PIL import Image
 from channels.discord.format import render
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
-from tests.fakes.discord.faults import LostAnswer, RateLimited
+from tests.fakes.base.faults import LostAnswer
+from tests.fakes.discord.faults import RateLimited
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.rules import MAX_CONTENT
 from tests.fakes.discord.server import FakeDiscord

@@ -14,13 +14,14 @@ import orjson
 
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
+from tests.fakes.base.faults import LostAnswer
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Delivery
-from tests.fakes.slack.faults import LostAnswer, RateLimited
+from tests.fakes.slack.faults import RateLimited
 from tests.fakes.slack.rules import MAX_MARKDOWN
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.text import unescaped
 from tests.fakes.slack.world import Channel, File, Message, User, stamp
-from tests.fakes.telegram.http import JsonObject
 
 SENDS: Final = "chat.postMessage|chat.startStream"
 EDITS: Final = "chat.appendStream|chat.stopStream|chat.update"

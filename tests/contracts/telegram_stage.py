@@ -13,9 +13,10 @@ import orjson
 from channels.telegram.format import render
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
+from tests.fakes.base.faults import LostAnswer
+from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.entities import checked, detected
-from tests.fakes.telegram.faults import LostAnswer, RetryAfter
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.telegram.faults import RetryAfter
 from tests.fakes.telegram.rules import MAX_ENTITIES, MAX_TEXT, Refusal
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.updates import OTHER_POLLER

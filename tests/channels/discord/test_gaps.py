@@ -19,7 +19,8 @@ from channels.host import ChannelHost, Cursors
 from channels.message import Author, InboundMessage
 from tests.channels.discord.hosts import Bot, discord_bot, house
 from tests.channels.discord.test_backfill import began, texts
-from tests.fakes.discord.faults import Refuse, ServerError
+from tests.fakes.base.faults import ServerError
+from tests.fakes.discord.faults import Refuse
 from tests.fakes.openai.script import Text
 
 pytestmark = pytest.mark.anyio

@@ -15,7 +15,8 @@ from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
 from tests.channels.slack.hosts import Running, SlackHost, running, slack
 from tests.clock import ManualClock
-from tests.fakes.slack.faults import Hang, Refuse, ServerError
+from tests.fakes.base.faults import Hang, ServerError
+from tests.fakes.slack.faults import Refuse
 from tests.fakes.slack.server import FakeSlack
 
 pytestmark = pytest.mark.anyio
@@ -50,7 +51,7 @@ async def test_a_conversation_that_cannot_be_read_holds_up_no_other(fault: Refus
         fake.deliveries.hold()
         for room in rooms:
             fake.say(room, fake.user("Ada"), f"in {room.name}")
-        fake.deliveries._open.clear()
+        fake.deliveries.forget()
         fake.deliveries.release()
         fake.fail("conversations.history", *[fault] * 20, channel=rooms[0].id)
         async with running(fake, clock=clock, marks=an_hour_ago(clock)) as app:
@@ -59,7 +60,7 @@ async def test_a_conversation_that_cannot_be_read_holds_up_no_other(fault: Refus
             assert sorted(app.host.texts()) == ["in b", "in c"]
             assert skipped == [(rooms[0].id, "")]
             assert app.host.caught == 1
-            fake._faults._queued.clear()
+            fake.forget_faults()
 
 
 async def test_where_no_conversation_can_be_read_it_is_tried_again() -> None:
@@ -68,7 +69,7 @@ async def test_where_no_conversation_can_be_read_it_is_tried_again() -> None:
         room = fake.channel("a")
         fake.deliveries.hold()
         fake.say(room, fake.user("Ada"), "missed")
-        fake.deliveries._open.clear()
+        fake.deliveries.forget()
         fake.deliveries.release()
         fake.fail("conversations.history", *[Refuse("internal_error")] * 4)
         async with running(fake, clock=clock, marks=an_hour_ago(clock)) as app:
@@ -83,7 +84,7 @@ async def test_a_scope_that_is_missing_costs_its_conversations_only() -> None:
         said: list[InboundMessage] = []
         fake.deliveries.hold()
         fake.say(fake.channel("a"), fake.user("Ada"), "missed")
-        fake.deliveries._open.clear()
+        fake.deliveries.forget()
         fake.deliveries.release()
         fake.events.scopes -= {"groups:read"}
         async with running(fake, clock=clock, marks=an_hour_ago(clock)) as app:

@@ -16,7 +16,8 @@ from channels.telegram.adapter import FORGETS_AFTER, PAUSE, SECRET_HEADER
 from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS
 from tests.channels.telegram.hosts import Running, running
 from tests.clock import settle
-from tests.fakes.telegram.faults import Hang, LostAnswer, Refuse, Reset, RetryAfter, ServerError
+from tests.fakes.base.faults import Hang, LostAnswer, Reset, ServerError
+from tests.fakes.telegram.faults import Refuse, RetryAfter
 from tests.fakes.telegram.server import FakeTelegram
 
 pytestmark = pytest.mark.anyio

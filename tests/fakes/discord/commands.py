@@ -7,10 +7,10 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.places import Places
 from tests.fakes.discord.session import Event
 from tests.fakes.discord.world import Channel, User
-from tests.fakes.telegram.http import JsonObject
 
 ANSWER_SECONDS: Final = 3.0
 TOKEN_SECONDS: Final = 900.0

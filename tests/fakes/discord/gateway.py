@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import orjson
 
+from tests.fakes.base.connection import WebSocket
 from tests.fakes.discord.session import (
     ACK,
     ALL_INTENTS,
@@ -31,7 +32,6 @@ from tests.fakes.discord.session import (
     Kept,
     Session,
 )
-from tests.fakes.discord.wire import WebSocket
 
 _MOST_COMMANDS: Final = 120
 _MOST_PROMPTS: Final = 80

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.commands import Commands, Interaction
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.places import Places
@@ -24,7 +25,6 @@ from tests.fakes.discord.world import (
     Ping,
     User,
 )
-from tests.fakes.telegram.http import JsonObject
 
 _LONGEST_TITLE: Final = 100
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.gateway import Gateway
 from tests.fakes.discord.permissions import Overwrite, Permission
 from tests.fakes.discord.session import HEARTBEAT_MS, Event, Intent, Session, Spot
@@ -23,7 +24,6 @@ from tests.fakes.discord.world import (
     World,
     usual_role,
 )
-from tests.fakes.telegram.http import JsonObject
 
 _FLAGS: Final = {Intent.PRESENCES: 1 << 13, Intent.MEMBERS: 1 << 15, Intent.CONTENT: 1 << 19}
 

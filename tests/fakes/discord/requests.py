@@ -9,8 +9,9 @@ from urllib.parse import parse_qsl, unquote
 
 import orjson
 
+from tests.fakes.base.http import JsonObject, Request
+from tests.fakes.base.params import UnreadableRequest, Upload, params_of
 from tests.fakes.discord.rules import Refusal
-from tests.fakes.telegram.http import JsonObject, Request, UnreadableRequest, Upload, params_of
 
 _CHANNEL: Final = "/channels/{channel_id}"
 _MESSAGE: Final = _CHANNEL + "/messages/{message_id}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import Final, Protocol, TypeAlias
 
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.http import JsonObject
 
 HEARTBEAT_MS: Final = 41_250
 KEPT_EVENTS: Final = 20_000

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.fakes.discord.people import People
 from tests.fakes.discord.session import INVALID, RECONNECT
-from tests.fakes.discord.wire import Connection
 
 
 class Trouble(People):
     """Break connections, sockets and sessions."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._connections: set[Connection] = set()
 
     @property
     def token_revoked(self) -> bool:
@@ -28,24 +21,9 @@ class Trouble(People):
             self.close_sockets(4004, "Authentication failed.")
 
     @property
-    def open_connections(self) -> int:
-        """Return how many connections are open, of either kind."""
-        return len(self._connections)
-
-    @property
     def live_sockets(self) -> int:
         """Return how many sockets are open and have a session."""
         return len(self.gateway.live())
-
-    def half_open(self, *, stop_reading: bool = False) -> None:
-        """Let every connection of now stay open while nothing comes through it; new ones work."""
-        for connection in self._connections:
-            connection.fall_silent(stop_reading=stop_reading)
-
-    def drop_connections(self) -> None:
-        """Break every connection."""
-        for connection in list(self._connections):
-            connection.hang_up()
 
     def drop_sockets(self) -> None:
         """Break every socket of the gateway; requests go on."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.permissions import EVERYTHING, USUAL, Overwrite, Permission, permissions_in
-from tests.fakes.telegram.http import JsonObject
 
 TEXT: Final = 0
 DM: Final = 1

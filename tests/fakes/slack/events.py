@@ -7,11 +7,11 @@ from collections.abc import Callable
 from random import Random
 from typing import Final, Literal
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Deliveries, Delivery
 from tests.fakes.slack.rules import PLURAL
 from tests.fakes.slack.text import mentions
 from tests.fakes.slack.world import APP_ID, Channel, Message, Workspace
-from tests.fakes.telegram.http import JsonObject
 
 TwinOrder = Literal["message", "app_mention"]
 

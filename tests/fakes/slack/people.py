@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Delivery
 from tests.fakes.slack.text import typed
 from tests.fakes.slack.town import Town, bot_fields, change_reaction
@@ -15,7 +16,6 @@ from tests.fakes.slack.world import (
     User,
     Workspace,
 )
-from tests.fakes.telegram.http import JsonObject
 
 
 class People(Town):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass, field
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.rules import Refusal
 from tests.fakes.slack.world import APP_ID, Workspace, World
-from tests.fakes.telegram.http import JsonObject
 
 
 @dataclass(slots=True)

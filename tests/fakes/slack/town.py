@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Deliveries, Delivery
 from tests.fakes.slack.events import Events
 from tests.fakes.slack.world import (
@@ -17,7 +18,6 @@ from tests.fakes.slack.world import (
     World,
     micros,
 )
-from tests.fakes.telegram.http import JsonObject
 
 
 class Town:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.http import JsonObject
 
 ChannelKind = Literal["channel", "group", "im", "mpim"]
 StreamState = Literal["streaming", "stopped", "stopped_by_user"]

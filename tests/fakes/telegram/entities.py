@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.http import JsonObject
 
 # Telegram may cut these at the borders of others, and so never has to refuse them.
 SPLITTABLE: Final = frozenset({"bold", "italic", "underline", "strikethrough", "spoiler"})

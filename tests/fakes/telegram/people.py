@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.entities import detected, units
-from tests.fakes.telegram.http import JsonObject
 from tests.fakes.telegram.updates import Updates
 from tests.fakes.telegram.world import Chat, Message, Topic, User, World
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.entities import BadEntity, Text, checked
-from tests.fakes.telegram.http import JsonObject
 from tests.fakes.telegram.markup import parsed
 from tests.fakes.telegram.world import Chat, Topic, World
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import orjson
 
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.rules import Refusal
 
 NOT_BY_DEFAULT: Final = frozenset({"chat_member", "message_reaction", "message_reaction_count"})

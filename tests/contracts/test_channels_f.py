@@ -24,14 +24,16 @@ NOTICED = 60
 
 @contextmanager
 def loop_time(clock: ManualClock) -> Iterator[None]:
-    """Let the time of the event loop, by which sockets are given up, pass with the clock, too."""
+    """Move the event loop's time, by which sockets are given up, with the clock as well."""
     loop = asyncio.get_running_loop()
     before = clock.monotonic()
     vars(loop)["time"] = lambda: time.monotonic() + clock.monotonic() - before
     try:
         yield
     finally:
-        del vars(loop)["time"]
+        # It never goes back: a timer that was set meanwhile would be a minute late.
+        passed = clock.monotonic() - before
+        vars(loop)["time"] = lambda: time.monotonic() + passed
 
 
 async def seconds_pass(play: Play, seconds: int) -> None:

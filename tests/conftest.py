@@ -35,7 +35,7 @@ class _Impatient:
         await asyncio.sleep(min(seconds, POLL_SECONDS))
 
 
-uvicorn.server.asyncio = _Impatient()  # type: ignore[assignment]
+vars(uvicorn.server)["asyncio"] = _Impatient()
 
 
 @pytest.fixture(scope="session")

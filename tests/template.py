@@ -29,11 +29,11 @@ def serve(control: socket.socket) -> bool:
     signal.set_wakeup_fd(wake)
     ends: dict[int, int] = {}
     while True:
-        ready, _, _ = select.select([control, woken], [], [])
+        ready, _, _ = select.select([control.fileno(), woken], [], [])
         if woken in ready:
             os.read(woken, 4096)
             _report(ends)
-        if control in ready:
+        if control.fileno() in ready:
             found, given, _, _ = socket.recv_fds(control, 1 << 20, 4)
             if not found:
                 for pid in ends:

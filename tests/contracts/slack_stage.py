@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from types import MappingProxyType, TracebackType
-from typing import Final, Self
+from types import MappingProxyType
+from typing import Final
 
 import orjson
 
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
 from tests.clock import ManualClock
+from tests.contracts.platform_stage import PlatformStage, seconds_of
 from tests.fakes.base.faults import LostAnswer
 from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Delivery
@@ -36,35 +36,16 @@ METHODS: Final[Mapping[Operation, str]] = MappingProxyType(
 _LATER_PIECE: Final = re.compile(r":\d+\.\d+")
 
 
-class SlackStage:
+class SlackStage(PlatformStage[FakeSlack, User]):
     """A Slack workspace with channels, threads and direct messages, heard over Socket Mode."""
 
     def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
-        self.fake = FakeSlack(
-            limits=limits,
-            clock=clock.monotonic if clock is not None else time.monotonic,
-            sleep=clock.sleep if clock is not None else asyncio.sleep,
-        )
-        if clock is not None:
-            self.fake.epoch = clock.now().timestamp() - clock.monotonic()
-        self._people: dict[str, User] = {}
+        sleep = clock.sleep if clock is not None else asyncio.sleep
+        super().__init__(FakeSlack(limits=limits, clock=seconds_of(clock), sleep=sleep), clock)
         self._threads: set[tuple[str, str]] = set()
         # What may be answered, the oldest first: by channel and thread, and commands by channel.
         self._asked: dict[tuple[str, str], list[str]] = {}
         self._commands: dict[str, list[str]] = {}
-
-    async def __aenter__(self) -> Self:
-        await self.fake.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.fake.__aexit__(kind, error, trace)
-        assert error is not None or self.fake.faults_left == []
 
     def settings(self) -> Mapping[str, str]:
         return {
@@ -78,20 +59,7 @@ class SlackStage:
     def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
         return {"SLACK__ANSWERS": ",".join(rules)}
 
-    @asynccontextmanager
-    async def connected(self, url: str) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            self.fake.cut_off = False
-
     # -- who and where
-
-    def person(self, name: str, *, is_bot: bool = False) -> Person:
-        user = self._people.get(name)
-        if user is None:
-            user = self._people[name] = self.fake.user(name, is_bot=is_bot)
-        return Person(user.id, name, user.is_bot)
 
     def group(self) -> Chat:
         return Chat(self.fake.channel().id)
@@ -167,12 +135,6 @@ class SlackStage:
     async def taken(self) -> None:
         await self.fake.wait_for(lambda _fake: not self._waiting() and not self.untaken())
 
-    async def seen(self) -> None:
-        """What was answered is seen."""
-
-    async def until(self, so: Callable[[], bool]) -> None:
-        await self.fake.wait_for(lambda _fake: so())
-
     def answers(self, chat: Chat) -> list[Answer]:
         taken: dict[tuple[str, str], int] = {}
         found = [self._answer(message, taken) for message in self._ours(chat.whole())]
@@ -202,10 +164,6 @@ class SlackStage:
         return orjson.dumps([(call.method, call.params) for call in sent], default=repr)
 
     # -- the gateway's end of the line
-
-    def cut_off(self) -> None:
-        self.fake.cut_off = True
-        self.fake.drop_connections()
 
     def untaken(self) -> int:
         """Count what people said that was neither acknowledged nor, if it never came, fetched.
@@ -243,32 +201,8 @@ class SlackStage:
         else:
             channel.members.remove(channel.workspace.bot.id)
 
-    def too_many(self) -> int:
-        return self.fake.too_many
-
-    def patient(self) -> Mapping[str, str]:
-        return {}
-
-    def half_open(self) -> None:
-        self.fake.half_open()
-
-    def go_deaf(self) -> None:
-        self.fake.silence()
-
-    def hear_again(self) -> None:
-        self.fake.silence(False)
-
-    def drop_connections(self) -> None:
-        self.fake.drop_connections()
-
     def listening(self) -> int:
         return len(self.fake.sockets.live)
-
-    def connections(self) -> int:
-        return self.fake.open_connections
-
-    def revoke(self) -> None:
-        self.fake.token_revoked = True
 
     def compete(self) -> None:
         """Let the next greeting tell of another socket: Slack has room for ten of them."""
@@ -277,11 +211,11 @@ class SlackStage:
 
     # -- parts
 
+    def _new_user(self, name: str, is_bot: bool) -> User:
+        return self.fake.user(name, is_bot=is_bot)
+
     def _is_private(self, chat: Chat) -> bool:
         return self.fake.find(chat.id).kind == "im"
-
-    def _addressed(self, chat: Chat, text: str) -> str:
-        return text if self._is_private(chat) else f"{self.calling()} {text}".strip()
 
     def _share(self, chat: Chat, person: Person, file: File, text: str) -> Sent:
         user = self._people[person.name]

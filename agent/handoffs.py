@@ -15,8 +15,8 @@ from typing import Final, Literal
 
 from agent.anchors import HINT, excerpts, rests_on, shown_since, state_of
 from agent.turn_log import TurnLog, steered_into
-from tape.context import TURN_RETAKE
 from tape.entry import ANCHOR, EVENT, NewEntry, event, handoff, message
+from tape.turn_events import TurnRetake
 
 Mode = Literal["suggest", "auto", "off"]
 Why = Literal["done", "quiet", "budget", ""]
@@ -101,7 +101,7 @@ class Handoffs:
         shown = await shown_since(log.tape, log.lane, log.turn)
         state = state_of(excerpts(shown), "", rests_on(shown))
         takes = dict.fromkeys([*self.asked, *await steered_into(log.tape, log.turn)])
-        again = event(TURN_RETAKE, {"turn": log.turn, "takes": list(takes)})
+        again = TurnRetake(log.turn, tuple(takes)).to_entry()
         return (*handoff(_NAMES[self.due], {**state, "why": self.due}), again)
 
 

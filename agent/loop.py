@@ -30,9 +30,10 @@ from agent.token_meter import Meter, estimate_request
 from agent.tool_runner import ToolRunner, finish_open_calls
 from agent.toolbox import Toolbox, to_wire
 from agent.turn_log import TurnLog, WriteOnce
-from tape.context import TURN_RETAKE, Message, merge_neighbours, pair_up
+from tape.context import Message, merge_neighbours, pair_up
 from tape.entry import NewEntry, dump, event, message, tool_call, tool_result
 from tape.tokens import estimate
+from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM, TURN_RETAKE
 
 OVERFLOW_NOTICED: Final = "context:overflow"
 SMALLEST_RETAKE: Final = 1500
@@ -280,7 +281,7 @@ def _step(asked: _Asked, status: str, **more: Any) -> NewEntry:
     if asked.reply is not None:
         data |= _facts(asked)
         data["finish_reason"] = asked.reply.finish_reason
-    return event("loop.step", {**data, **more})
+    return event(LOOP_STEP, {**data, **more})
 
 
 def _facts(asked: _Asked) -> dict[str, Any]:
@@ -311,7 +312,7 @@ async def _record_system(task: Task) -> None:
     """Put the system prompt on the tape once, and again only when it is another one."""
     if task.system:
         mark = digest(task.system)
-        told = event("prompt.system", {"sha256": mark, "text": task.system})
+        told = event(PROMPT_SYSTEM, {"sha256": mark, "text": task.system})
         key = f"prompt.system:{mark}"
         task._system_entry = await task.once.record(task.log.tape, told, key)
 

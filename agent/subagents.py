@@ -18,10 +18,10 @@ import anyio
 from agent.errors import AgentError, ToolRefused
 from agent.events import AgentEvent
 from agent.turn_log import TurnLog
-from tape.context import TURN_START
 from tape.entry import EVENT, event, handoff, message
 from tape.handle import Tape
 from tape.service import TapeService
+from tape.turn_events import TurnStart
 
 DEEPEST: Final = 2
 """The answer to a person is at depth 0; what stands at this depth has no subagents."""
@@ -105,7 +105,7 @@ class Subagents:
         # The anchor comes before the turn: the view begins with it, not with the parent's.
         lane = {"lane": log.lane} if log.lane else {}
         await fork.append(*handoff("task/start", {"by": self._log.turn}, **lane))
-        start = event(TURN_START, {"turn": turn, "takes": []})
+        start = TurnStart(turn).to_entry()
         _start, asked = await log.record(start, message("user", task))
         final = ""
         try:

@@ -19,6 +19,7 @@ import anyio.to_thread
 from tape.entry import dump
 from tape.handle import Tape
 from tape.tokens import PER_IMAGE, PER_MESSAGE, estimate, estimate_text
+from tape.turn_events import LOOP_STEP
 
 Messages = Sequence[Mapping[str, Any]]
 Kind = Literal["estimate", "exact"]
@@ -83,9 +84,7 @@ class Meter:
             return
         self._answering[model] = model
         newest = await tape.size()
-        steps = await tape.find(
-            after=max(0, newest - LOOK_BACK), kinds=("event",), name="loop.step"
-        )
+        steps = await tape.find(after=max(0, newest - LOOK_BACK), kinds=("event",), name=LOOP_STEP)
         for entry in steps:
             self.learn(model, entry.payload["data"])
 

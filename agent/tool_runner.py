@@ -16,6 +16,7 @@ from agent.tool import Tool, ToolContext
 from agent.toolbox import Toolbox
 from agent.turn_log import TurnLog
 from tape.entry import TOOL_CALL, TOOL_RESULT, Entry, dump, event, tool_result
+from tape.turn_events import TOOL_DONE
 
 LONGEST_RESULT: Final = 20_000
 """Characters of a result that reach the model and the tape; more is cut, and said to be."""
@@ -102,7 +103,7 @@ class ToolRunner:
         text = _cut(await self._outcome(call))
         done = ToolDone(call.id, call.name, text, round((time.monotonic() - started) * 1000))
         data = {"call_id": done.call_id, "result": text, "elapsed_ms": done.elapsed_ms}
-        await self._log.record(event("tool.done", data))
+        await self._log.record(event(TOOL_DONE, data))
         await self._hooks.after_tool_call(call.name, text)
         return done
 
@@ -164,7 +165,7 @@ def _finished(entries: Sequence[Entry]) -> dict[str, str]:
     return {
         entry.payload["data"]["call_id"]: entry.payload["data"]["result"]
         for entry in entries
-        if entry.name == "tool.done"
+        if entry.name == TOOL_DONE
     }
 
 

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import Final
 
-from tape.context import TURN_RETAKE
 from tape.entry import EVENT, Entry, NewEntry
 from tape.handle import Tape
+from tape.turn_events import TURN_RETAKE, read_take
 
 MOST_KNOWN: Final = 10_000
 
@@ -34,8 +34,8 @@ class WriteOnce:
 async def steered_into(tape: Tape, turn: str) -> list[int]:
     """Return the entries of the questions that a turn took while it ran."""
     takes = await tape.find(turn=turn, kinds=(EVENT,), name=TURN_RETAKE)
-    told = [take.payload["data"] for take in takes]
-    return list(dict.fromkeys(n for data in told if data.get("steered") for n in data["takes"]))
+    read = [read_take(take) for take in takes]
+    return list(dict.fromkeys(number for take in read if take.steered for number in take.takes))
 
 
 class TurnLog:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tape.context import TURN_START
 from tape.entry import NewEntry, event, handoff, message, tool_call, tool_result
+from tape.turn_events import TURN_START
 
 LANES: Final = 4
 PER_TURN: Final = 10

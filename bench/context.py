@@ -34,14 +34,14 @@ from bench.irc import FIRST_LINE, WARM, Line, Log, logs, read
 from channels.message import Author, InboundMessage
 from gateway.app import Gateway, running_gateway
 from gateway.context.retrieval import find_nearby
-from gateway.context.room_memory import key_of
+from gateway.context.room_memory import room_key
 from gateway.context.selection import reselect_messages, select_messages
 from gateway.settings import load_settings
-from gateway.turn.transactions import start_event
-from tape.context import LATEST, TURN_RETAKE, Message, to_messages, view_entries
-from tape.entry import Entry, dump, event
+from tape.context import LATEST, Message, to_messages, view_entries
+from tape.entry import Entry, dump
 from tape.linking import Linker
 from tape.tokens import estimate, estimate_message
+from tape.turn_events import TurnRetake
 
 TITLE: Final = "#room"
 DAY: Final = datetime(2020, 1, 1, tzinfo=UTC)
@@ -166,17 +166,17 @@ class Replay:
         known = await find_nearby(rooms, self._tape, self._message(line), 0, line.text, EVIDENCE)
         takes = await select_messages(self._tape, lane, [number], (), LANE_TOKENS, known)
         log = TurnLog(self._tape, turn, lane)
-        await log.record(start_event(turn, takes))
+        await log.record(takes.start(turn).to_entry())
         entries = await view_entries(self._tape, LATEST, lane, turn)
         if estimate(to_messages(entries)) <= LANE_TOKENS:
             return entries
         await self._tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, lane=lane, turn=turn)
         again = await reselect_messages(self._tape, turn, [number], LANE_TOKENS)
-        await log.record(event(TURN_RETAKE, {"turn": turn, "takes": again}))
+        await log.record(TurnRetake(turn, tuple(again)).to_entry())
         return await view_entries(self._tape, LATEST, lane, turn)
 
     def _key(self, line: Line) -> str:
-        return key_of(self._message(line), 0)
+        return room_key(self._message(line), 0)
 
     def _lines(self, keys: Sequence[str]) -> list[int]:
         ids = (key.rpartition("/")[2] for key in keys)

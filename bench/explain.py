@@ -60,7 +60,7 @@ async def fill(home: Path, entries: int) -> int:
         while await tape.size() < entries:
             asked = [_said(number) for number in range(said + 1, said + BATCH + 1)]
             said += BATCH
-            await _take(store, ledger, tape.name, await ledger.accept(asked))
+            await _take(store, ledger, tape.name, await ledger.inbox.accept(asked))
         return said
     finally:
         await store.close()
@@ -91,7 +91,7 @@ async def _take(store: SqliteStore, ledger: Ledger, tape: str, rows: Sequence[In
         lane = f"person:{row.message.sender.id}"
         entry = message("user", frame(row.message), **meta_of(row, lane, decision=RULE))
         status = "waiting" if row.message.addressed else "taped"
-        ledger.take_in(unit, row, SESSION, tape, entry, lane, status)
+        ledger.inbox.take_in(unit, row, SESSION, tape, entry, lane, status)
     outcomes = await store.commit(unit)
     taken = [outcome.entries[0].id for outcome in outcomes if outcome.entries]
     unit = Unit()
@@ -101,18 +101,18 @@ async def _take(store: SqliteStore, ledger: Ledger, tape: str, rows: Sequence[In
             unit.append(tape, [event(MESSAGE_EDIT, {"entry": number, "content": "other words"})])
         if row.message.addressed:
             turn = f"t-{int(row.message.message_id):020x}"
-            ledger.take(unit, [row], turn)
+            ledger.inbox.take(unit, [row], turn)
             unit.append(tape, _turn(turn, number, f"person:{row.message.sender.id}"))
-            ledger.end(unit, [row], "done")
+            ledger.inbox.end(unit, [row], "done")
             send = OutboundMessage(
                 "telegram", CHAT, "an answer", f"{turn}:0", answers=row.message.ext_id, turn=turn
             )
-            sends.append((ledger.send_later(unit, send, SESSION, None), row, send))
+            sends.append((ledger.outbox.send_later(unit, send, SESSION, None), row, send))
     outcomes = await store.commit(unit)
     unit = Unit()
     for step, row, send in sends:
         sent = OutboxRow(outcomes[step].rows[0]["id"], SESSION, send.turn, None, "pending", 0, send)
-        ledger.sent(unit, sent, _answer(row.message.message_id))
+        ledger.outbox.sent(unit, sent, _answer(row.message.message_id))
     await store.commit(unit)
 
 

@@ -160,7 +160,7 @@ async def _opened(
         ballast = Ballast(settings.home_path, settings.tape.ballast)
         ballast.take()
         ledger = Ledger(store, clock, owner=secrets.token_hex(8))
-        aliases = await ledger.aliases()
+        aliases = await ledger.inbox.aliases()
         services = Services(
             settings=settings,
             clock=clock,
@@ -171,7 +171,7 @@ async def _opened(
             router=router,
             pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases),
             model=VisionModel(model, settings.home_path),
-            persist=WriteGuard(clock, ballast, ledger.probe, background.spawn),
+            persist=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),
             aliases=aliases,
         )
         running: dict[str, Turn] = {}

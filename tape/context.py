@@ -16,17 +16,13 @@ from typing import Any, Final
 from tape.deletions import without_deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.reads import Reads
+from tape.turn_events import TURN_START, is_take, read_take
 
 Message = dict[str, Any]
 
-TURN_START: Final = "turn.start"
-TURN_RETAKE: Final = "turn.retake"
 MESSAGE_EDIT: Final = "message.edit"
 MESSAGE_MEDIA: Final = "message.media"
 RESET: Final = "session/reset"
-WHOLE: Final = "room"
-"""The view of a turn that takes what the whole room said: one conversation fills it."""
-
 FIRST_PAGE: Final = 300
 SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)
 
@@ -118,7 +114,7 @@ async def _entries_after(
 
 def _opens(entry: Entry) -> bool:
     """Tell whether a turn's view begins at an entry: its start, or its take after an overflow."""
-    return is_take(entry) and not entry.payload["data"].get("steered")
+    return is_take(entry) and not read_take(entry).steered
 
 
 async def _has_turns(tape: Reads, listed: Sequence[Entry]) -> bool:
@@ -150,7 +146,7 @@ def arrange(
     shown: list[Entry] = []
     for entry in entries:
         if is_take(entry):
-            for number in _numbers(entry):
+            for number in read_take(entry).shown:
                 taken = prompts.get(number) or known.get(number)
                 if taken is not None:
                     taken = _as_taken(taken, entry.id, edits)
@@ -198,24 +194,13 @@ def is_edit(entry: Entry) -> bool:
     return entry.kind == EVENT and entry.name == MESSAGE_EDIT
 
 
-def is_take(entry: Entry) -> bool:
-    """Tell whether an entry is an event that takes messages into views."""
-    return entry.kind == EVENT and entry.name in (TURN_START, TURN_RETAKE)
-
-
 def waits(entry: Entry) -> bool:
     """Tell whether an entry is a person's message, which is shown only where a turn takes it."""
     return entry.kind == MESSAGE and "inbox" in entry.meta
 
 
 def _taken(entries: Iterable[Entry]) -> list[int]:
-    return [number for entry in entries if is_take(entry) for number in _numbers(entry)]
-
-
-def _numbers(take: Entry) -> list[int]:
-    """Return what a take shows: first what it includes from elsewhere, then what it takes."""
-    data = take.payload["data"]
-    return [*data.get("include", ()), *data.get("takes", ())]
+    return [number for entry in entries if is_take(entry) for number in read_take(entry).shown]
 
 
 def to_messages(entries: Iterable[Entry]) -> list[Message]:

@@ -17,7 +17,6 @@ from tape.context import (
     TapeContext,
     arrange,
     default_tape_context,
-    is_take,
     to_messages,
     view,
 )
@@ -32,6 +31,7 @@ from tape.search.scan import scan_there, scanning
 from tape.search.search import LEAST_PAGE, NearestSearch, search, shown_entries, shown_hits
 from tape.store import TapeStore
 from tape.tokens import estimate
+from tape.turn_events import is_take
 
 MOST_SUMMED: Final = 5_000
 """So many entries since the last anchor are looked at for a summary."""

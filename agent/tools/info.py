@@ -8,6 +8,7 @@ from typing import Any
 from agent.tool import NoArguments, Tool, ToolContext
 from tape.entry import Entry
 from tape.tokens import estimate_text
+from tape.turn_events import LOOP_STEP
 
 LOOK_BACK = 1000
 """So many of the newest entries are counted."""
@@ -43,7 +44,7 @@ def cache_hit_rate(usages: Sequence[dict[str, Any]]) -> float | None:
 
 
 def _usage(entry: Entry) -> dict[str, Any]:
-    if entry.name != "loop.step":
+    if entry.name != LOOP_STEP:
         return {}
     return dict(entry.payload["data"].get("usage") or {})
 

@@ -1,4 +1,4 @@
-"""What was said in a chat, read from its tape, for channels that show it themselves."""
+"""A chat's messages from its tape, for channels that show the history themselves."""
 
 from __future__ import annotations
 
@@ -9,27 +9,30 @@ from channels.message import ShownMessage
 from tape.deletions import deleted
 from tape.entry import EVENT, MESSAGE, Entry
 from tape.handle import Tape
+from tape.turn_events import OUTBOUND
 
-ENTRIES_A_MESSAGE: Final = 4
-"""So many entries are read for each message that is wanted: a turn leaves others beside it."""
+ENTRIES_PER_MESSAGE: Final = 4
+"""Entries read per message wanted: a turn leaves others in between."""
 
 
 async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]:
-    """Return the newest messages of a chat, oldest of them first."""
-    entries = await tape.find(kinds=(MESSAGE, EVENT), limit=limit * ENTRIES_A_MESSAGE, newest=True)
+    """Return the newest messages of a chat, oldest first."""
+    entries = await tape.find(
+        kinds=(MESSAGE, EVENT), limit=limit * ENTRIES_PER_MESSAGE, newest=True
+    )
     gone = await deleted(tape, entries[0].id) if entries else set()
     finals = _finals(entries)
     shown: list[ShownMessage] = []
     for entry in entries:
         if entry.kind == MESSAGE and "inbox" in entry.meta and entry.id not in gone:
             shown.append(_person(entry))
-        elif entry.name == "outbound":
+        elif entry.name == OUTBOUND:
             shown.append(_ours(entry, agent, finals))
     return shown[-limit:]
 
 
 def _finals(entries: Sequence[Entry]) -> Mapping[str, str]:
-    """Return the final text of each turn: an `outbound` event does not repeat it."""
+    """Return the final text of each turn, which its `outbound` event does not repeat."""
     return {
         entry.meta["turn"]: entry.text
         for entry in entries

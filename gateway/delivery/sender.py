@@ -216,7 +216,7 @@ class OutboxSender:
 
     async def _write_sending(self, row: OutboxRow) -> None:
         await self._services.persist.retrying(
-            "delivery", lambda: self._services.ledger.sending(row)
+            "delivery", lambda: self._services.ledger.outbox.sending(row)
         )
 
     async def _write_unsent(self, row: OutboxRow, doubt: _Outcome) -> None:
@@ -226,14 +226,14 @@ class OutboxSender:
         """
         if not doubt.of_sending:
             await self._services.persist.retrying(
-                "delivery", lambda: self._services.ledger.unsent(row)
+                "delivery", lambda: self._services.ledger.outbox.unsent(row)
             )
 
     async def _write_unplaced(self, row: OutboxRow, doubt: _Outcome) -> OutboxRow:
         """Write down that the draft is gone: from now on it is a send like any other."""
         unsure = doubt.of_sending
         await self._services.persist.retrying(
-            "delivery", lambda: self._services.ledger.unplaced(row, unsure=unsure)
+            "delivery", lambda: self._services.ledger.outbox.unplaced(row, unsure=unsure)
         )
         return replace(row, platform_id=None, message=replace(row.message, edits=None))
 
@@ -241,7 +241,7 @@ class OutboxSender:
         """Record the receipt; the send is never repeated because its record failed."""
         unit = Unit()
         first = receipts[0].platform_id if receipts else None
-        self._services.ledger.sent(unit, row, first)
+        self._services.ledger.outbox.sent(unit, row, first)
         ids = [receipt.platform_id for receipt in receipts]
         self._tell(unit, row, "send.receipt", platform_ids=ids)
         await self._services.persist.retrying("receipt", lambda: self._services.store.commit(unit))
@@ -249,7 +249,7 @@ class OutboxSender:
     async def _end(self, row: OutboxRow, status: str, why: str) -> None:
         get_log().error("delivery.given_up", idem=row.message.idem, status=status, why=why)
         unit = Unit()
-        self._services.ledger.end_send(unit, row, status, why)
+        self._services.ledger.outbox.end_send(unit, row, status, why)
         self._tell(unit, row, f"send.{status}", why=why)
         await self._services.persist.retrying("receipt", lambda: self._services.store.commit(unit))
 

@@ -21,7 +21,7 @@ from tape.unit_of_work import Unit
 async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
     """Write an edit down; returns the row of a message that no turn has taken, as it now reads."""
     said = row.message
-    found = await services.ledger.original_of(row)
+    found = await services.ledger.inbox.original_of(row)
     original, last = found or (None, row)
     unit = Unit()
     if original is None or original.entry_id is None or original.session_id is None:
@@ -29,7 +29,9 @@ async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
         await services.store.commit(unit)
         return None
     if original.status == "refused" or last.message.text == said.text:
-        services.ledger.end(unit, [row], "refused" if original.status == "refused" else "taped")
+        services.ledger.inbox.end(
+            unit, [row], "refused" if original.status == "refused" else "taped"
+        )
         await services.store.commit(unit)
         return None
     now_reads = await _as_edited(services, original, said.message_id, said.text)
@@ -42,8 +44,10 @@ async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
     meta = {"lane": original.lane} if original.lane is not None else {}
     tape = services.tapes.session_tape(original.session_id).name
     told = event(MESSAGE_EDIT, data, **meta)
-    services.ledger.take_in(unit, row, original.session_id, tape, told, original.lane, "taped")
-    services.ledger.rewrite(unit, now_reads)
+    services.ledger.inbox.take_in(
+        unit, row, original.session_id, tape, told, original.lane, "taped"
+    )
+    services.ledger.inbox.rewrite(unit, now_reads)
     await services.store.commit(unit)
     return now_reads if now_reads.status == "waiting" else None
 
@@ -52,16 +56,16 @@ def _end_unknown(services: Services, unit: Unit, row: InboxRow) -> None:
     """End an edit of what was said before our time, or where the agent was not let in."""
     decision = Access(services.settings.access, services.aliases).decide(row.message)
     if decision.allowed:
-        services.ledger.end(unit, [row], "taped")
+        services.ledger.inbox.end(unit, [row], "taped")
     else:
-        services.ledger.end(unit, [row], "refused", decision.rule)
+        services.ledger.inbox.end(unit, [row], "refused", decision.rule)
 
 
 async def _as_edited(
     services: Services, original: InboxRow, message_id: str, text: str
 ) -> InboxRow:
     """Return a row as it now reads; of a message that was put together, with its other parts."""
-    head = await services.ledger.head_of(original)
+    head = await services.ledger.inbox.head_of(original)
     parts = tuple(
         (number, text if number == message_id else said) for number, said in head.message.parts
     )

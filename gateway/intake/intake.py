@@ -117,7 +117,7 @@ class Intake:
         # Written and queued, or neither: whoever is cancelled in between would leave it lying.
         with anyio.CancelScope(shield=True):
             ledger = self._services.ledger
-            rows = await self._services.persist.once(lambda: ledger.accept(fit, kept_back))
+            rows = await self._services.persist.once(lambda: ledger.inbox.accept(fit, kept_back))
             for row in rows:
                 if self._early is None:
                     self._joiner.put(row)
@@ -230,11 +230,11 @@ class Intake:
 
     def _write(self, unit: Unit, plan: _Planned) -> FirstId:
         ledger = self._services.ledger
-        first = ledger.take_in(
+        first = ledger.inbox.take_in(
             unit, plan.row, plan.session_id, plan.tape, plan.entry, plan.lane, plan.status
         )
         if plan.others:
-            ledger.join(unit, plan.row, plan.others, plan.session_id, first, plan.lane)
+            ledger.inbox.join(unit, plan.row, plan.others, plan.session_id, first, plan.lane)
         return first
 
     async def _plan(self, parts: Parts, known: BatchIndex) -> _Planned:
@@ -299,7 +299,7 @@ class Intake:
         """Address a message whose thread is a conversation with the agent."""
         if said.addressed or not said.follows or lane is None:
             return said
-        if not await self._services.ledger.asked_in(session_id, lane):
+        if not await self._services.ledger.inbox.asked_in(session_id, lane):
             return said
         return replace(said, addressed=True, why="a thread that I was asked in")
 
@@ -334,12 +334,12 @@ class Intake:
         if decision.allowed:
             data["text"] = said.text
         unit = Unit()
-        self._services.ledger.take_in(
+        self._services.ledger.inbox.take_in(
             unit, row, session_id, tape, event("chat.change", data), None, "taped"
         )
         moved = session_of(replace(said, chat_id=said.to_chat)) if said.to_chat else ""
         if moved and moved != session_id:
-            self._services.ledger.alias(unit, moved, session_id)
+            self._services.ledger.inbox.alias(unit, moved, session_id)
         await self._services.store.commit(unit)
         if moved and moved != session_id:
             self._services.aliases[moved] = session_id
@@ -352,7 +352,7 @@ class Intake:
         """Keep what cannot be read: its raw form is in the inbox."""
         get_log().error("intake.unreadable", inbox=row.id, why=row.message.why)
         unit = Unit()
-        self._services.ledger.end(unit, [row], "dead", row.message.why)
+        self._services.ledger.inbox.end(unit, [row], "dead", row.message.why)
         await self._services.store.commit(unit)
         await self._poisoned(row)
 
@@ -360,7 +360,7 @@ class Intake:
         get_log().error("intake.dead", inbox=parts[0].id, exc_info=cause)
         unit = Unit()
         why = f"it could not be taken in ({type(cause).__name__}: {cause})"
-        self._services.ledger.end(unit, parts, "dead", why)
+        self._services.ledger.inbox.end(unit, parts, "dead", why)
         try:
             await self._services.persist.retrying(
                 "intake", lambda: self._services.store.commit(unit)

@@ -140,13 +140,13 @@ class Dispatcher:
         """Read what the last process left; to be called before anything new is accepted."""
         try:
             await (
-                self._services.ledger.end_leases()
+                self._services.ledger.leases.end_others()
             )  # the home's lock is ours: nobody else is alive
         except StoreUnavailable as away:  # they end by themselves
             get_log().error("ledger.leases_not_ended", why=str(away))
         here = self._services.router.channel
-        left = await self._services.ledger.open_inbox()
-        unsent = await self._services.ledger.open_outbox()
+        left = await self._services.ledger.inbox.open_rows()
+        unsent = await self._services.ledger.outbox.open_rows()
         # What belongs to a channel that is not here (`tapeway run`) is the next gateway's.
         self._left = [
             row for row in left if here(row.message.output_channel or row.message.channel)
@@ -379,7 +379,7 @@ class Dispatcher:
         A `key` makes what is told the same for all messages that share it.
         """
         unit = Unit()
-        self._services.ledger.end(unit, asked.rows, status, _reason(why))
+        self._services.ledger.inbox.end(unit, asked.rows, status, _reason(why))
         entries = [outbound_event(send) for send in sends]
         if why:
             told = {"status": status, "entries": list(asked.entry_ids), **why}

@@ -289,7 +289,9 @@ class _Host(ChannelHost):
     async def cursors(self) -> Cursors:
         asked_at = self._services.clock.now()
         with _down_while_away():
-            marks = await self._services.ledger.cursors(self._channel.name, OVERLAP, LONGEST_GAP)
+            marks = await self._services.ledger.cursors.read(
+                self._channel.name, OVERLAP, LONGEST_GAP
+            )
         self._gap.given_out(marks, asked_at)
         return marks
 
@@ -303,12 +305,12 @@ class _Host(ChannelHost):
         since = self._gap.close(marks)
         if since is not None:  # what has been said since then has come in by itself
             name, ledger = self._channel.name, self._services.ledger
-            self.start_soon("marks", lambda: ledger.mark_all(name, since))
+            self.start_soon("marks", lambda: ledger.cursors.advance_all(name, since))
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         account = account_id(self._channel.name, account)
         with _down_while_away():
-            return await self._services.ledger.threads(account, chat_id, since)
+            return await self._services.ledger.inbox.threads(account, chat_id, since)
 
     def ready(self) -> None:
         self._manager.connected(self._channel.name)
@@ -343,7 +345,9 @@ class _Host(ChannelHost):
         turn = self._dispatcher.turn_of(message)
         if turn is None:
             return None
-        return await self._services.ledger.open_draft(message, turn.session_id, turn.id, turn.lane)
+        return await self._services.ledger.outbox.open_draft(
+            message, turn.session_id, turn.id, turn.lane
+        )
 
     async def locate_draft(self, place: DraftReference) -> None:
-        await self._services.ledger.locate_draft(place)
+        await self._services.ledger.outbox.locate_draft(place)

@@ -33,8 +33,6 @@ from gateway.turn.task_boundary import detect_boundary
 from gateway.turn.transactions import take_also
 from tape.context import (
     LATEST,
-    TURN_RETAKE,
-    TURN_START,
     Message,
     TapeContext,
     to_messages,
@@ -46,6 +44,7 @@ from tape.errors import UnitFailed
 from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate_text
+from tape.turn_events import TURN_END, TurnRetake, TurnStart
 
 
 class AgentPlugin:
@@ -110,16 +109,14 @@ class AgentPlugin:
         """Answer a message that did not come through a channel: a script's or a plugin's."""
         tape = self._services.tapes.session_tape(session_id)
         log = TurnLog(tape, new_turn_id(), None)
-        await log.record(
-            event(TURN_START, {"turn": log.turn, "takes": []}), message("user", prompt)
-        )
+        await log.record(TurnStart(log.turn).to_entry(), message("user", prompt))
         task = await self._task(log, session_id, prompt, state, None)
         final = ""
         async for told in run_turn(task, self._services.model):
             if told.kind == "final":
                 final = str(told.data.get("text", ""))
             yield told
-        end = event("turn.end", {"turn": log.turn, "status": "done"})
+        end = event(TURN_END, {"turn": log.turn, "status": "done"})
         await log.record(*log.deferred, message("assistant", final), log.stamp(end))
 
     async def _task(
@@ -184,7 +181,7 @@ class AgentPlugin:
 
         async def retake(budget: int) -> None:
             takes = await reselect_messages(log.tape, log.turn, asked, max(0, budget - reserve))
-            await log.record(event(TURN_RETAKE, {"turn": log.turn, "takes": takes}))
+            await log.record(TurnRetake(log.turn, tuple(takes)).to_entry())
 
         async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:
             inner = replace(context, tape=own.tape, turn=own.turn, give=None)

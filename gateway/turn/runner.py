@@ -22,7 +22,8 @@ from gateway.keyed_queue import Spawn
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question, Turn
 from gateway.services import Services
-from gateway.storage.ledger.ledger import LEASE_SECONDS, MOST_ATTEMPTS
+from gateway.storage.ledger.leases import LEASE_SECONDS
+from gateway.storage.ledger.ledger import MOST_ATTEMPTS
 from gateway.storage.ledger.rows import OutboxRow, idem_key
 from gateway.turn.transactions import (
     begin,
@@ -77,7 +78,7 @@ class TurnRunner:
         try:
             turn = await self._services.persist.retrying("turn", lambda: self._begin(asked))
         except UnitFailed:
-            left = await self._services.ledger.still_open(asked.rows)
+            left = await self._services.ledger.inbox.still_open(asked.rows)
             if left == asked.rows:
                 await self._tell_end(asked.message, silent=True)
                 raise
@@ -136,7 +137,7 @@ class TurnRunner:
                 if held:
                     await self._services.persist.retrying(
                         "lease",
-                        lambda held=held: self._services.ledger.renew(held),  # type: ignore[misc]
+                        lambda held=held: self._services.ledger.leases.renew(held),  # type: ignore[misc]
                     )
         finally:
             self._renewing = False
@@ -156,7 +157,7 @@ class TurnRunner:
             asked = replace(asked, turn_id=await begun_before(tape, asked))
         if asked.turn_id:
             return await begin(self._services, asked, Selection())
-        waiting = await self._services.ledger.waiting_entries(asked.session_id)
+        waiting = await self._services.ledger.inbox.waiting_entries(asked.session_id)
         budget = self._services.settings.context.takes
         known = await self._near(asked)
         takes = await select_messages(tape, asked.lane, asked.entry_ids, waiting, budget, known)
@@ -230,7 +231,7 @@ class TurnRunner:
     async def _cancelled(self, turn: Turn) -> None:
         if turn.stopped_by is None:
             try:
-                await self._services.ledger.hand_over(turn.id)
+                await self._services.ledger.inbox.hand_over(turn.id)
             except TapeError as lost:
                 get_log().error("turn.hand_over_not_recorded", turn=turn.id, why=str(lost))
             get_log().info("turn.handed_over")

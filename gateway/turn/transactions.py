@@ -19,13 +19,10 @@ from gateway.hooks.messages import address_of
 from gateway.pipeline.turn import Question, Turn
 from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow, new_turn_id, with_place
-from tape.context import TURN_RETAKE, TURN_START, WHOLE, is_take
 from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message, utc_iso
 from tape.handle import Tape
+from tape.turn_events import OUTBOUND, TURN_END, TURN_RESUME, TurnRetake, is_take, read_take
 from tape.unit_of_work import Unit
-
-TURN_END: Final = "turn.end"
-OUTBOUND: Final = "outbound"
 
 EASY: Final = 4_000
 """A shorter text is cut where it is: that is quicker than another thread."""
@@ -37,12 +34,12 @@ async def begin(services: Services, asked: Question, takes: Selection) -> Turn:
     tape = services.tapes.tape(asked.tape)
     log = TurnLog(tape, turn_id, asked.lane)
     if asked.turn_id:
-        first = event("turn.resume", {"turn": turn_id, "attempt": asked.rows[0].attempts + 1})
+        first = event(TURN_RESUME, {"turn": turn_id, "attempt": asked.rows[0].attempts + 1})
     else:
-        first = start_event(turn_id, takes)
+        first = takes.start(turn_id).to_entry()
     unit = Unit()
-    claimed = services.ledger.claim(unit, asked.session_id, asked.tape)
-    services.ledger.take(unit, asked.rows, turn_id)
+    claimed = services.ledger.leases.claim(unit, asked.session_id, asked.tape)
+    services.ledger.inbox.take(unit, asked.rows, turn_id)
     attempt = asked.rows[0].attempts + 1
     unit.append(asked.tape, [log.stamp(first)], key=f"turn:{turn_id}:start:{attempt}")
     outcomes = await services.store.commit(unit)
@@ -52,14 +49,6 @@ async def begin(services: Services, asked: Question, takes: Selection) -> Turn:
     return Turn(turn_id, asked, tape, log, epoch, took=list(asked.rows), pictured=pictured)
 
 
-def start_event(turn_id: str, takes: Selection) -> NewEntry:
-    """Make a turn's first entry: what it shows."""
-    shown: dict[str, Any] = {"include": list(takes.include)} if takes.include else {}
-    if takes.whole:
-        shown["view"] = WHOLE
-    return event(TURN_START, {"turn": turn_id, **shown, "takes": list(takes.takes)})
-
-
 def _pictured(said: InboundMessage) -> bool:
     return any(media.kind == "image" for media in said.media)
 
@@ -67,10 +56,10 @@ def _pictured(said: InboundMessage) -> bool:
 async def take_also(services: Services, turn: Turn, asked: Question) -> None:
     """Take a question that came later into a running turn."""
     unit = Unit()
-    services.ledger.take(unit, asked.rows, turn.id)
-    told = event(TURN_RETAKE, {"turn": turn.id, "takes": list(asked.entry_ids), "steered": True})
+    services.ledger.inbox.take(unit, asked.rows, turn.id)
+    retake = TurnRetake(turn.id, tuple(asked.entry_ids), steered=True).to_entry()
     key = f"turn:{turn.id}:take:{asked.rows[0].id}"
-    unit.append(turn.asked.tape, [turn.log.stamp(told)], key=key)
+    unit.append(turn.asked.tape, [turn.log.stamp(retake)], key=key)
     await services.store.commit(unit)
     turn.took.extend(asked.rows)
 
@@ -115,10 +104,10 @@ async def begun_before(tape: Tape, asked: Question) -> str:
         return ""
     events = await tape.find(after=min(wanted), kinds=(EVENT,))
     for start in reversed([entry for entry in events if is_take(entry)]):
-        if wanted & set(start.payload["data"]["takes"]):
-            turn = str(start.payload["data"]["turn"])
-            own = await tape.find(turn=turn, kinds=(EVENT,), name=TURN_END)
-            return "" if own else turn
+        take = read_take(start)
+        if wanted.intersection(take.takes):
+            own = await tape.find(turn=take.turn, kinds=(EVENT,), name=TURN_END)
+            return "" if own else take.turn
     return ""
 
 
@@ -167,11 +156,11 @@ async def _end(
 ) -> list[OutboxRow]:
     end = event(TURN_END, {"turn": turn.id, "status": status, **(more or {})})
     unit = Unit()
-    services.ledger.fence(unit, turn.session_id, turn.epoch)
+    services.ledger.leases.fence(unit, turn.session_id, turn.epoch)
     unit.append(turn.asked.tape, [*entries, turn.log.stamp(end)], key=f"turn:{turn.id}:end")
-    services.ledger.end(unit, turn.took, status)
+    services.ledger.inbox.end(unit, turn.took, status)
     if not any(send.part == 0 for send in sends):
-        services.ledger.drop_draft(unit, turn.id)
+        services.ledger.outbox.drop_draft(unit, turn.id)
     return await commit_with_sends(services, unit, sends, turn.session_id, turn.lane)
 
 
@@ -188,7 +177,7 @@ async def commit_with_sends(
     dated = [
         replace(piece, date=moment) for send in sends for piece in await _pieces(services, send)
     ]
-    steps = [services.ledger.send_later(unit, send, session_id, lane) for send in dated]
+    steps = [services.ledger.outbox.send_later(unit, send, session_id, lane) for send in dated]
     outcomes = await services.store.commit(unit)
     rows = []
     for step, send in zip(steps, dated, strict=True):

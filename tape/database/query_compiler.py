@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tape.entry import ANCHOR, EVENT, MESSAGE, dump
 from tape.query import ROOM, Query, fold
+from tape.turn_events import LOOP_STEP, OUTBOUND, RECEIPT, TOOL_DONE, TURN_END, TURN_START
 
 FOREVER: Final = ROOM
 """Before this are all entries of a tape."""
@@ -19,9 +20,7 @@ FOREVER: Final = ROOM
 MOST_ARMS: Final = 50
 """A condition with more values than that is held to each entry instead."""
 
-EVERY_TURNS: Final = frozenset(
-    {"turn.start", "turn.end", "loop.step", "tool.done", "outbound", "send.receipt"}
-)
+EVERY_TURNS: Final = frozenset({TURN_START, TURN_END, LOOP_STEP, TOOL_DONE, OUTBOUND, RECEIPT})
 """Events that are so many that they have no index; the same list stands in the SQL of the index."""
 
 Arms = Sequence[tuple[str, str | None]]

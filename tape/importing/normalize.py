@@ -27,6 +27,7 @@ from tape.entry import (
     utc_iso,
 )
 from tape.importing.normalize_meta import without_unfit
+from tape.turn_events import TURN_RETAKE, TURN_START
 
 DEEPEST: Final = 60
 LONGEST_LINE: Final = 32 * 1024 * 1024
@@ -212,8 +213,8 @@ _FITS: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any] | None]]] = 
     ERROR: lambda payload: payload,
 }
 _EVENTS: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
-    "turn.start": _takes,
-    "turn.retake": _takes,
+    TURN_START: _takes,
+    TURN_RETAKE: _takes,
     "message.delete": _names_an_entry,
     "message.edit": lambda data: _names_an_entry(data) and "content" in data,
     "message.media": _media,

@@ -17,11 +17,12 @@ from agent.tool import Arguments, NoArguments, Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner
 from agent.toolbox import Toolbox
 from agent.turn_log import TurnLog
-from tape.context import LATEST, TURN_RETAKE, TURN_START, Message, to_messages, view_entries
+from tape.context import LATEST, Message, to_messages, view_entries
 from tape.entry import Entry, event, message
 from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
 from tape.stores.memory import MemoryStore
+from tape.turn_events import TURN_RETAKE, TURN_START
 
 QUESTION = "What is it?"
 TURN = "t-1"

@@ -13,9 +13,9 @@ from agent.handoffs import SUGGEST, Handoffs, Mode, Why, is_note
 from agent.model import ModelRequest
 from agent.models.offline import last_said
 from agent.tools import BUILTIN_TOOLS
-from tape.context import TURN_RETAKE, TURN_START
 from tape.entry import event, message
 from tape.handle import Tape
+from tape.turn_events import TURN_RETAKE, TURN_START
 from tests.agent.scripted import (
     ECHO,
     LANE,

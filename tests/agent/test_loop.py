@@ -23,10 +23,10 @@ from agent.models.openai import OpenAIModel
 from agent.settings import AgentSettings
 from agent.token_meter import estimate_request
 from agent.tools import BUILTIN_TOOLS
-from tape.context import TURN_START
 from tape.entry import dump, event, message, tool_call
 from tape.handle import Tape
 from tape.tokens import estimate
+from tape.turn_events import TURN_START
 from tests.agent.scripted import (
     ECHO,
     LANE,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from channels.message import InboundMessage, OutboundMessage
+from gateway.logs import get_log
 from tape.entry import load
+from tape.store import UnitStore
+from tape.unit_of_work import Row, Unit
+
+T = TypeVar("T")
 
 
 def account_id(channel: str, account: str = "") -> str:
@@ -17,7 +22,7 @@ def account_id(channel: str, account: str = "") -> str:
 
 
 def new_turn_id() -> str:
-    """Return an id for a new turn."""
+    """Return a new turn's id."""
     return f"t-{uuid4().hex[:20]}"
 
 
@@ -28,7 +33,7 @@ def idem_key(turn_id: str, part: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
-    """A message that is not at its end yet."""
+    """A message in the inbox."""
 
     id: int
     account_id: str
@@ -49,7 +54,7 @@ class InboxRow:
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """A send that is not at its end yet."""
+    """A message in the outbox."""
 
     id: int
     session_id: str
@@ -60,7 +65,7 @@ class OutboxRow:
     message: OutboundMessage
     platform_id: str | None = None
     drafted: bool = False
-    """Whether a draft was begun for it."""
+    """Whether a draft was opened for it."""
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> OutboxRow:
@@ -81,5 +86,22 @@ class OutboxRow:
 
 
 def with_place(message: OutboundMessage, platform_id: str | None) -> OutboundMessage:
-    """Return a message that goes into the place of its draft, where it has one."""
+    """Return a message that replaces its draft, if it has one."""
     return replace(message, edits=platform_id) if platform_id else message
+
+
+async def readable(
+    store: UnitStore, rows: Sequence[Row], read: Callable[[Row], T], bury: str
+) -> list[T]:
+    """Return the readable rows; an unreadable one is marked dead with the reason."""
+    found: list[T] = []
+    for row in rows:
+        try:
+            found.append(read(row))
+        except (TypeError, KeyError, ValueError) as cause:
+            why = f"this version cannot read it ({type(cause).__name__}: {cause})"
+            get_log().error("ledger.unreadable", row=row["id"], statement=bury, why=why)
+            unit = Unit()
+            unit.run(bury, id=row["id"], why=why)
+            await store.commit(unit)
+    return found

@@ -1,7 +1,7 @@
-"""The ledger's conformance suite, free of any test framework.
+"""The ledger's conformance suite, without a test framework.
 
-Run every check of `LEDGER_CHECKS` on a fresh store: of a database of another kind, or of a plugin's
-tapes with a database beside them. Checks raise AssertionError.
+Run every check of `LEDGER_CHECKS` on a fresh store: another kind of database, or a plugin's tapes
+with a database for the rest. Checks raise AssertionError.
 
     for check in LEDGER_CHECKS:
         await check(lambda owner="a", lease=60.0: Ledger(store, clock, owner, lease))
@@ -39,7 +39,7 @@ ANSWER: Final = OutboundMessage(
 
 
 class MakeLedger(Protocol):
-    """Makes a ledger of a process on the one store that is being checked."""
+    """Makes the ledger of one process on the store under test."""
 
     def __call__(self, owner: str = "a", lease: float = 60.0) -> Ledger: ...
 
@@ -48,12 +48,10 @@ LedgerCheck = Callable[[MakeLedger], Awaitable[None]]
 
 
 def number(count: int, **change: Any) -> InboundMessage:
-    """Return the message of a number."""
     return replace(SAID, ext_id=f"1/{count}", message_id=str(count), **change)
 
 
 def entry(row: InboxRow) -> NewEntry:
-    """Return what a message is on the tape."""
     return message("user", row.message.text, inbox=row.id)
 
 
@@ -61,15 +59,15 @@ async def taken_in(
     ledger: Ledger, said: InboundMessage = SAID, status: str = "waiting"
 ) -> InboxRow:
     """Accept a message and put it on its tape."""
-    (row,) = await ledger.accept([said])
+    (row,) = await ledger.inbox.accept([said])
     unit = Unit()
-    ledger.take_in(unit, row, SESSION, TAPE, entry(row), "lane", status)
+    ledger.inbox.take_in(unit, row, SESSION, TAPE, entry(row), "lane", status)
     await ledger.store.commit(unit)
     return replace(row, session_id=SESSION, status=status)
 
 
 async def refused(ledger: Ledger, unit: Unit) -> None:
-    """Expect that a unit fails."""
+    """Expect a unit to fail."""
     try:
         await ledger.store.commit(unit)
     except TapeError:
@@ -78,47 +76,47 @@ async def refused(ledger: Ledger, unit: Unit) -> None:
 
 
 async def texts(ledger: Ledger) -> list[str]:
-    """Return what is still open, in its order."""
-    return [row.message.text for row in await ledger.open_inbox()]
+    return [row.message.text for row in await ledger.inbox.open_rows()]
 
 
 async def sends(ledger: Ledger) -> list[tuple[str, str, str | None]]:
-    """Return what is still to be sent: key, status, place."""
-    rows = await ledger.open_outbox()
+    rows = await ledger.outbox.open_rows()
     return [(row.message.idem, row.status, row.message.edits) for row in rows]
 
 
 async def send_later(ledger: Ledger, answer: OutboundMessage = ANSWER) -> list[OutboxRow]:
-    """Put a message into the outbox; returns what is open there."""
+    """Add a message to the outbox, and return the open rows."""
     unit = Unit()
-    ledger.send_later(unit, answer, SESSION, None)
+    ledger.outbox.send_later(unit, answer, SESSION, None)
     await ledger.store.commit(unit)
-    return await ledger.open_outbox()
+    return await ledger.outbox.open_rows()
 
 
 async def an_event_is_accepted_once(make: MakeLedger) -> None:
-    """Whatever its delivery, from whichever process, in one batch or in two."""
+    """Repeated deliveries change nothing, from any process, in one batch or in two."""
     ledger = make()
-    first = await ledger.accept([SAID, number(2)])
-    again = await make("b").accept([replace(SAID, alt_id="another", text="changed"), number(3)])
+    first = await ledger.inbox.accept([SAID, number(2)])
+    again = await make("b").inbox.accept(
+        [replace(SAID, alt_id="another", text="changed"), number(3)]
+    )
     assert [row.message.ext_id for row in first] == ["1/1", "1/2"]
     assert [row.message.ext_id for row in again] == ["1/3"]
-    twins = await ledger.accept([number(4), number(4)])
+    twins = await ledger.inbox.accept([number(4), number(4)])
     assert len(twins) == 1
-    assert len(await ledger.open_inbox()) == 4
+    assert len(await ledger.inbox.open_rows()) == 4
 
 
 async def events_of_other_accounts_are_others(make: MakeLedger) -> None:
     """An account is a channel, or one of its accounts."""
     others = [SAID, replace(SAID, channel="talk"), replace(SAID, account="second")]
-    assert len(await make().accept(others)) == 3
+    assert len(await make().inbox.accept(others)) == 3
 
 
 async def a_batch_is_taken_whole_or_not(make: MakeLedger) -> None:
-    """One that cannot be written keeps its neighbours out."""
+    """One message that cannot be written keeps its batch out."""
     ledger = make()
     try:
-        await ledger.accept([SAID, number(2, chat_id="\ud800")])
+        await ledger.inbox.accept([SAID, number(2, chat_id="\ud800")])
     except (TapeError, ValueError):
         assert await texts(ledger) == []
         return
@@ -126,12 +124,12 @@ async def a_batch_is_taken_whole_or_not(make: MakeLedger) -> None:
 
 
 async def what_is_open_comes_back_in_order(make: MakeLedger) -> None:
-    """Until its end is written."""
+    """Until their ends are recorded."""
     ledger = make()
-    rows = await ledger.accept([number(count, text=str(count)) for count in range(5)])
+    rows = await ledger.inbox.accept([number(count, text=str(count)) for count in range(5)])
     unit = Unit()
-    ledger.end(unit, rows[1:3], "taped")
-    ledger.end(unit, rows[3:4], "dead", "no reason")
+    ledger.inbox.end(unit, rows[1:3], "taped")
+    ledger.inbox.end(unit, rows[3:4], "dead", "no reason")
     await ledger.store.commit(unit)
     assert await texts(make("b")) == ["0", "4"]
     (dead,) = await ledger.store.select("ledger.inbox_row", {"id": rows[3].id})
@@ -139,42 +137,42 @@ async def what_is_open_comes_back_in_order(make: MakeLedger) -> None:
 
 
 async def what_is_taken_in_twice_is_on_the_tape_once(make: MakeLedger) -> None:
-    """A unit may be made again when nobody knows whether it was."""
+    """A unit whose outcome is unknown can be run again."""
     ledger = make()
-    (row,) = await ledger.accept([SAID])
+    (row,) = await ledger.inbox.accept([SAID])
     for _time in range(2):
         unit = Unit()
-        first = ledger.take_in(unit, row, SESSION, TAPE, entry(row), "lane", "waiting")
+        first = ledger.inbox.take_in(unit, row, SESSION, TAPE, entry(row), "lane", "waiting")
         outcomes = await ledger.store.commit(unit)
         assert outcomes[first.step].entries[0].text == "what is it?"
     entries = [one for one in await _tape(ledger) if one.kind == "message"]
-    (known,) = await ledger.open_inbox()
+    (known,) = await ledger.inbox.open_rows()
     assert len(entries) == 1
     assert (known.entry_id, known.status, known.lane) == (entries[0].id, "waiting", "lane")
-    assert await ledger.waiting_entries(SESSION) == {entries[0].id}
+    assert await ledger.inbox.waiting_entries(SESSION) == {entries[0].id}
 
 
 async def a_turn_takes_only_what_is_open(make: MakeLedger) -> None:
-    """Each time it does counts, unless it was handed over on purpose."""
+    """Each attempt counts, unless the turn was handed over on purpose."""
     ledger = make()
     row = await taken_in(ledger)
     for _time in range(3):
         unit = Unit()
-        ledger.take(unit, [row], "t-1")
+        ledger.inbox.take(unit, [row], "t-1")
         await ledger.store.commit(unit)
-    await ledger.hand_over("t-1")
-    (open_row,) = await ledger.open_inbox()
+    await ledger.inbox.hand_over("t-1")
+    (open_row,) = await ledger.inbox.open_rows()
     assert (open_row.attempts, open_row.status, open_row.turn_id) == (2, "taken", "t-1")
     unit = Unit()
-    ledger.end(unit, [row], "done")
+    ledger.inbox.end(unit, [row], "done")
     await ledger.store.commit(unit)
     unit = Unit()
-    ledger.take(unit, [row], "t-2")
+    ledger.inbox.take(unit, [row], "t-2")
     await refused(ledger, unit)
 
 
 async def what_was_lost_to_another_process_cannot_be_committed(make: MakeLedger) -> None:
-    """The fence is the owner and the epoch, and the whole unit stands or falls with it."""
+    """The fence covers the whole unit."""
     first, second = make("a", 0.0), make("b")
     row = await taken_in(first)
     epoch = await _claim(first)
@@ -182,71 +180,71 @@ async def what_was_lost_to_another_process_cannot_be_committed(make: MakeLedger)
     later = await _claim(second)
     assert later > epoch
     unit = Unit()
-    first.fence(unit, SESSION, epoch)
-    first.end(unit, [row], "done")
-    first.send_later(unit, ANSWER, SESSION, None)
+    first.leases.fence(unit, SESSION, epoch)
+    first.inbox.end(unit, [row], "done")
+    first.outbox.send_later(unit, ANSWER, SESSION, None)
     await refused(first, unit)
     assert await texts(second) == ["what is it?"]
     assert await sends(second) == []
     unit = Unit()
-    second.fence(unit, SESSION, later)
-    second.end(unit, [row], "done")
+    second.leases.fence(unit, SESSION, later)
+    second.inbox.end(unit, [row], "done")
     await second.store.commit(unit)
     assert await texts(second) == []
 
 
 async def a_leased_session_is_one_process_s(make: MakeLedger) -> None:
-    """Until the lease ends, or whoever held it is known to be gone."""
+    """Until its lease ends, or its holder is known to be gone."""
     first, second = make("a"), make("b")
     await _claim(first)
     unit = Unit()
-    second.claim(unit, SESSION, TAPE)
+    second.leases.claim(unit, SESSION, TAPE)
     await refused(second, unit)
-    await second.end_leases()
+    await second.leases.end_others()
     epoch = await _claim(second)
-    await first.renew([SESSION])  # it is not the first's any more
-    await make("b", 0.0).renew([SESSION])
+    await first.leases.renew([SESSION])  # The session has moved to another process.
+    await make("b", 0.0).leases.renew([SESSION])
     assert await _claim(first) > epoch
 
 
 async def a_send_is_written_once(make: MakeLedger) -> None:
-    """Under its key, whatever it says the second time."""
+    """Whatever text it has the second time."""
     ledger = make()
     await send_later(ledger)
     (row,) = await send_later(ledger, replace(ANSWER, text="something else"))
     assert row.message.text == "it is a plum"
     unit = Unit()
-    ledger.sent(unit, row, "77")
+    ledger.outbox.sent(unit, row, "77")
     await ledger.store.commit(unit)
     assert await send_later(ledger, replace(ANSWER, text="once more")) == []
-    assert await ledger.lane_of("chat", "1", "77") == (True, None)
+    assert await ledger.inbox.lane_of("chat", "1", "77") == (True, None)
 
 
 async def a_draft_becomes_the_answer_in_its_place(make: MakeLedger) -> None:
-    """Also for the process that comes after."""
+    """Also for the next process."""
     ledger = make()
-    place = await ledger.open_draft(SAID, SESSION, "t-1", None)
+    place = await ledger.outbox.open_draft(SAID, SESSION, "t-1", None)
     assert place is not None
     assert not place.again
-    await ledger.locate_draft(replace(place, platform_id="55"))
-    found = await make("b").open_draft(SAID, SESSION, "t-1", None)
+    await ledger.outbox.locate_draft(replace(place, platform_id="55"))
+    found = await make("b").outbox.open_draft(SAID, SESSION, "t-1", None)
     assert found is not None
     assert (found.platform_id, found.again) == ("55", True)
-    assert await sends(ledger) == []  # a draft is no send
+    assert await sends(ledger) == []  # Drafts are not sends.
     await send_later(ledger)
     assert await sends(ledger) == [(ANSWER.idem, "pending", "55")]
-    assert await ledger.open_draft(SAID, SESSION, "t-1", None) is None
-    (row,) = await ledger.open_outbox()
-    await ledger.unplaced(row)
+    assert await ledger.outbox.open_draft(SAID, SESSION, "t-1", None) is None
+    (row,) = await ledger.outbox.open_rows()
+    await ledger.outbox.unplaced(row)
     assert await sends(ledger) == [(ANSWER.idem, "pending", None)]
 
 
 async def a_draft_that_becomes_no_answer_is_dropped(make: MakeLedger) -> None:
     """Nothing is sent in its place."""
     ledger = make()
-    assert await ledger.open_draft(SAID, SESSION, "t-1", None) is not None
+    assert await ledger.outbox.open_draft(SAID, SESSION, "t-1", None) is not None
     unit = Unit()
-    ledger.drop_draft(unit, "t-1")
+    ledger.outbox.drop_draft(unit, "t-1")
     await ledger.store.commit(unit)
     assert await send_later(ledger) == []
 
@@ -255,12 +253,12 @@ async def a_send_that_begins_is_known_until_its_end(make: MakeLedger) -> None:
     """Pending, sending, pending again; then sent, or given up with the reason."""
     ledger = make()
     (row,) = await send_later(ledger)
-    await ledger.sending(row)
+    await ledger.outbox.sending(row)
     assert await sends(make("b")) == [(ANSWER.idem, "sending", None)]
-    await ledger.unsent(row)
+    await ledger.outbox.unsent(row)
     assert await sends(ledger) == [(ANSWER.idem, "pending", None)]
     unit = Unit()
-    ledger.end_send(unit, row, "ambiguous", "nobody knows")
+    ledger.outbox.end_send(unit, row, "ambiguous", "nobody knows")
     await ledger.store.commit(unit)
     assert await sends(ledger) == []
     (held,) = await ledger.store.select("ledger.outbox_row", {"id": row.id})
@@ -268,9 +266,9 @@ async def a_send_that_begins_is_known_until_its_end(make: MakeLedger) -> None:
 
 
 async def a_row_that_cannot_be_read_is_dead_and_wedges_nothing(make: MakeLedger) -> None:
-    """The reason is beside it, and its neighbours come back."""
+    """The row has the reason, and its neighbours are returned."""
     ledger = make()
-    rows = await ledger.accept([number(1, text="one"), number(2, text="two")])
+    rows = await ledger.inbox.accept([number(1, text="one"), number(2, text="two")])
     await send_later(ledger)
     await send_later(ledger, replace(ANSWER, idem="other"))
     unit = Unit()
@@ -283,22 +281,22 @@ async def a_row_that_cannot_be_read_is_dead_and_wedges_nothing(make: MakeLedger)
 
 
 async def a_deleted_question_is_not_asked_unless_a_turn_has_it(make: MakeLedger) -> None:
-    """The unit tells which it was."""
+    """The unit's outcome shows which happened."""
     ledger = make()
     waits = await taken_in(ledger)
     runs = await taken_in(ledger, number(2))
     unit = Unit()
-    ledger.take(unit, [runs], "t-1")
+    ledger.inbox.take(unit, [runs], "t-1")
     await ledger.store.commit(unit)
     unit = Unit()
-    steps = [ledger.unask(unit, row) for row in (waits, runs)]
+    steps = [ledger.inbox.unask(unit, row) for row in (waits, runs)]
     outcomes = await ledger.store.commit(unit)
     assert [outcomes[step].changed for step in steps] == [1, 0]
-    assert [row.id for row in await ledger.open_inbox()] == [runs.id]
+    assert [row.id for row in await ledger.inbox.open_rows()] == [runs.id]
 
 
 async def marks_go_forward_only(make: MakeLedger) -> None:
-    """And only where the caller says that nothing is missing before."""
+    """And only if the caller says that nothing is missing before."""
     ledger = make()
     hour, week = timedelta(hours=1), timedelta(days=7)
     now = datetime.now(UTC)
@@ -306,37 +304,38 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
     def at(count: int, hours: int, chat: str = "1") -> InboundMessage:
         return number(count, chat_id=chat, date=utc_iso(now - hours * hour))
 
-    await ledger.accept([at(1, 5)])
-    since = (await ledger.cursors("chat", hour, week)).of("1")
-    assert since is not None  # nothing was accepted ever: a first process may have ended before
+    await ledger.inbox.accept([at(1, 5)])
+    since = (await ledger.cursors.read("chat", hour, week)).of("1")
+    # Nothing was ever accepted: the first process may have ended before it could.
+    assert since is not None
     assert abs(since - (now - hour)) < hour / 60
-    await ledger.accept([at(2, 5), at(3, 3), at(4, 4)], ())
-    await ledger.accept([at(5, 6), at(6, 9, "2")], ())
-    await ledger.accept([at(7, 1)])
-    await ledger.accept([at(8, 1)], [("", "1")])
-    await ledger.accept([at(12, 1)], [("", "")])
-    await ledger.accept([at(9, -48), at(10, 1, "3")], ())  # some clock is wrong
-    await ledger.accept([number(11, date="yesterday", chat_id="4")], ())
-    marks = await ledger.cursors("chat", hour, week)
+    await ledger.inbox.accept([at(2, 5), at(3, 3), at(4, 4)], ())
+    await ledger.inbox.accept([at(5, 6), at(6, 9, "2")], ())
+    await ledger.inbox.accept([at(7, 1)])
+    await ledger.inbox.accept([at(8, 1)], [("", "1")])
+    await ledger.inbox.accept([at(12, 1)], [("", "")])
+    await ledger.inbox.accept([at(9, -48), at(10, 1, "3")], ())  # A wrong clock.
+    await ledger.inbox.accept([number(11, date="yesterday", chat_id="4")], ())
+    marks = await ledger.cursors.read("chat", hour, week)
     assert marks.of("1") == now - 4 * hour
     assert marks.of("2") == now - 10 * hour
     assert marks.of("3") == marks.of("never heard of") == now - 2 * hour
     assert marks.of("1", "another account") is None
-    assert ("", "1") not in (await ledger.cursors("ch", hour, week)).chats
-    await ledger.mark_all("chat", now - 2 * hour)
-    marks = await ledger.cursors("chat", hour, week)
+    assert ("", "1") not in (await ledger.cursors.read("ch", hour, week)).chats
+    await ledger.cursors.advance_all("chat", now - 2 * hour)
+    marks = await ledger.cursors.read("chat", hour, week)
     assert {marks.of(chat) for chat in ("1", "2", "4")} == {now - 3 * hour, now - 2 * hour}
     assert marks.of("1", "another account") == now - 3 * hour
 
 
 async def a_session_goes_on_under_another_id(make: MakeLedger) -> None:
-    """And the last word counts."""
+    """And the latest alias counts."""
     ledger = make()
     for same_as in ("chat:0", "chat:1"):
         unit = Unit()
-        ledger.alias(unit, "chat:2", same_as)
+        ledger.inbox.alias(unit, "chat:2", same_as)
         await ledger.store.commit(unit)
-    assert await make("b").aliases() == {"chat:2": "chat:1"}
+    assert await make("b").inbox.aliases() == {"chat:2": "chat:1"}
 
 
 LEDGER_CHECKS: Final[Sequence[LedgerCheck]] = (
@@ -361,7 +360,7 @@ LEDGER_CHECKS: Final[Sequence[LedgerCheck]] = (
 
 async def _claim(ledger: Ledger) -> int:
     unit = Unit()
-    step = ledger.claim(unit, SESSION, TAPE)
+    step = ledger.leases.claim(unit, SESSION, TAPE)
     outcomes = await ledger.store.commit(unit)
     return int(outcomes[step].rows[0]["epoch"])
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gateway.context.selection import Selection, reselect_messages, select_messages
-from tape.context import TURN_START
 from tape.entry import NewEntry, anchor, event, message, tool_call, tool_result
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
+from tape.turn_events import TURN_START
 
 pytestmark = pytest.mark.anyio
 

@@ -266,7 +266,7 @@ async def started(gateway: Gateway, channel: History, clock: QuickClock) -> None
 
 async def mark(gateway: Gateway, chat: str = "1") -> datetime | None:
     """Return the mark of a chat, as a channel would be given it."""
-    marks = await gateway.services.ledger.cursors(
+    marks = await gateway.services.ledger.cursors.read(
         "editing", timedelta(minutes=10), timedelta(days=7)
     )
     return marks.of(chat)

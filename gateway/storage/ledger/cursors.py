@@ -1,0 +1,90 @@
+"""Cursors: up to when each chat's messages are accepted, for the backfill after a gap."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from channels.host import Cursors
+from channels.message import InboundMessage
+from gateway.clock import Clock
+from gateway.storage.ledger.rows import account_id
+from tape.entry import parse_date, utc_iso
+from tape.store import UnitStore
+from tape.unit_of_work import Unit
+
+MAX_CLOCK_SKEW: Final = timedelta(minutes=5)
+"""Maximum time that a message's date may lie ahead of our clock."""
+
+
+class CursorTable:
+    """The cursors of all chats."""
+
+    def __init__(self, store: UnitStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def advance(
+        self,
+        unit: Unit,
+        messages: Iterable[InboundMessage],
+        kept_back: Collection[tuple[str, str]],
+    ) -> None:
+        newest: dict[tuple[str, str], str] = {}
+        for message in messages:
+            names = {(message.account, message.chat_id), (message.account, "")}
+            if message.kind != "message" or not names.isdisjoint(kept_back):
+                continue
+            if (said_at := self._past(message.date)) is not None:
+                key = (account_id(message.channel, message.account), message.chat_id)
+                newest[key] = max(newest.get(key, ""), utc_iso(said_at))
+        for (account, chat_id), moment in newest.items():
+            unit.run("ledger.move_cursor", account_id=account, chat_id=chat_id, value=moment)
+
+    async def read(self, channel: str, overlap: timedelta, longest: timedelta) -> Cursors:
+        """Return each chat's cursor, moved back by `overlap` and at most `longest` ago.
+
+        Without any cursor the channel has never accepted a message; its cursor is then the present
+        moment.
+        """
+        rows = await self._store.select("ledger.marks", {"channel": channel})
+        found = {
+            (row["account_id"].partition(":")[2], row["chat_id"]): value
+            for row in rows
+            if (value := self._past(row["value"])) is not None
+        }
+        if not found:
+            found["", ""] = self._clock.now()
+        least = self._clock.now() - longest
+        if ("", "") in found:  # The account's own cursor: every chat is accepted up to there.
+            least = max(least, found["", ""] - overlap)
+        accounts: dict[str, datetime] = {}
+        chats: dict[tuple[str, str], datetime] = {}
+        for (account, chat_id), value in found.items():
+            moment = max(value - overlap, least)
+            chats[account, chat_id] = moment
+            accounts[account] = max(moment, accounts.get(account, moment))
+        return Cursors(accounts, chats)
+
+    def _past(self, date: str) -> datetime | None:
+        """Parse a date; return None if it is invalid or lies in the future."""
+        try:
+            moment = parse_date(date)
+        except ValueError:
+            return None
+        return moment if moment <= self._clock.now() + MAX_CLOCK_SKEW else None
+
+    async def advance_all(self, channel: str, moment: datetime) -> None:
+        """Record that a channel's messages from before a moment are all accepted."""
+        unit = Unit()
+        value = utc_iso(moment)
+        unit.run("ledger.move_cursor", account_id=channel, chat_id="", value=value)
+        await self._store.commit(unit)
+
+    async def probe(self) -> None:
+        """Make a small write, to find out whether the database accepts any."""
+        unit = Unit()
+        moment = utc_iso(self._clock.now())
+        unit.run("ledger.move_cursor", account_id="", chat_id="probe", value=moment)
+        await self._store.commit(unit)

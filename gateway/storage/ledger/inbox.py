@@ -1,0 +1,212 @@
+"""The inbox: every accepted message, until a turn or another end."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+import orjson
+
+from channels.message import InboundMessage
+from gateway.clock import Clock
+from gateway.storage.ledger.cursors import CursorTable
+from gateway.storage.ledger.rows import InboxRow, account_id, readable
+from tape.entry import NewEntry, dump, utc_iso
+from tape.store import UnitStore
+from tape.unit_of_work import FirstId, Unit
+
+
+class Inbox:
+    """Accepted messages; `gateway.storage.ledger.ledger` has the guarantees."""
+
+    def __init__(self, store: UnitStore, clock: Clock, cursors: CursorTable) -> None:
+        self._store = store
+        self._clock = clock
+        self._cursors = cursors
+
+    async def accept(
+        self,
+        messages: Sequence[InboundMessage],
+        kept_back: Collection[tuple[str, str]] | None = None,
+    ) -> list[InboxRow]:
+        """Insert messages, all or none, and return the rows of the new ones.
+
+        The cursors of their chats move up to them, except for the chats in `kept_back` (account and
+        chat; an empty chat stands for the whole account). None keeps all cursors back.
+        """
+        unit = Unit()
+        moment = utc_iso(self._clock.now())
+        for message in messages:
+            unit.run(
+                "ledger.accept",
+                account_id=account_id(message.channel, message.account),
+                ext_id=message.ext_id,
+                alt_id=message.alt_id,
+                chat_id=message.chat_id,
+                message_id=message.message_id,
+                payload=dump(message.to_payload()),
+                received_at=moment,
+            )
+        if kept_back is not None:
+            self._cursors.advance(unit, messages, kept_back)
+        outcomes = await self._store.commit(unit)
+        return [
+            InboxRow(
+                id=outcome.rows[0]["id"],
+                account_id=account_id(message.channel, message.account),
+                session_id=None,
+                entry_id=None,
+                lane=None,
+                turn_id=None,
+                status="accepted",
+                attempts=0,
+                message=message,
+            )
+            for message, outcome in zip(messages, outcomes, strict=False)
+            if outcome.rows
+        ]
+
+    def take_in(
+        self,
+        unit: Unit,
+        row: InboxRow,
+        session_id: str,
+        tape: str,
+        entry: NewEntry,
+        lane: str | None,
+        status: str,
+    ) -> FirstId:
+        """Append a message to its tape, and record its entry, lane and status."""
+        first = unit.append(tape, [entry], key=f"inbox:{row.id}")
+        unit.run("ledger.know_session", session_id=session_id, tape=tape)
+        unit.run(
+            "ledger.taken_in",
+            id=row.id,
+            session_id=session_id,
+            entry_id=first,
+            lane=lane,
+            status=status,
+        )
+        return first
+
+    def take(self, unit: Unit, rows: Iterable[InboxRow], turn_id: str) -> None:
+        """Record that a turn takes messages; the unit fails if one of them has ended."""
+        for row in rows:
+            unit.run("ledger.take", expect=1, id=row.id, turn_id=turn_id)
+
+    def end(
+        self, unit: Unit, rows: Iterable[InboxRow], status: str, why: str | None = None
+    ) -> None:
+        """Record how messages ended, and why."""
+        for row in rows:
+            unit.run("ledger.end_message", id=row.id, status=status, why=why)
+
+    async def open_rows(self) -> list[InboxRow]:
+        """Return every message that has not ended, oldest first."""
+        rows = await self._store.select("ledger.open_inbox", {})
+        return await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox")
+
+    async def waiting_entries(self, session_id: str) -> set[int]:
+        """Return the ids of a session's entries that wait for a turn of their own."""
+        rows = await self._store.select("ledger.waiting_entries", {"session_id": session_id})
+        return set(orjson.loads(rows[0]["entries"]))
+
+    async def still_open(self, rows: Sequence[InboxRow]) -> tuple[InboxRow, ...]:
+        """Return those of some rows that have not ended."""
+        ids = dump([row.id for row in rows])
+        found = await self._store.select("ledger.still_open", {"ids": ids})
+        wanted = {row["id"] for row in found}
+        return tuple(row for row in rows if row.id in wanted)
+
+    async def hand_over(self, turn_id: str) -> None:
+        """Record that a turn was left to the next start on purpose, so it is no lost attempt."""
+        unit = Unit()
+        unit.run("ledger.hand_over", turn_id=turn_id)
+        await self._store.commit(unit)
+
+    def join(
+        self,
+        unit: Unit,
+        row: InboxRow,
+        others: Iterable[InboxRow],
+        session_id: str,
+        entry_id: FirstId,
+        lane: str | None,
+    ) -> None:
+        """Record that `others` are parts of the message in `row`."""
+        unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
+        for other in others:
+            unit.run(
+                "ledger.joined",
+                id=other.id,
+                session_id=session_id,
+                entry_id=entry_id,
+                lane=lane,
+            )
+
+    def rewrite(self, unit: Unit, row: InboxRow) -> None:
+        """Replace a message's text, unless a turn has taken it."""
+        unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
+
+    def unask(self, unit: Unit, row: InboxRow) -> int:
+        """Cancel a deleted question; no row changes if a turn has taken it."""
+        return unit.run("ledger.unask", id=row.id)
+
+    async def original_of(self, edit: InboxRow) -> tuple[InboxRow, InboxRow] | None:
+        """Return the row of the message that an edit changes, and the row of its latest text."""
+        values = {
+            "account_id": edit.account_id,
+            "chat_id": edit.message.chat_id,
+            "message_id": edit.message.message_id,
+            "before": edit.id,
+        }
+        rows = await self._store.select("ledger.original_of", values)
+        if not rows:
+            return None
+        last = await self._store.select("ledger.last_version", values)
+        return InboxRow.read(rows[0]), InboxRow.read(last[0])
+
+    async def head_of(self, row: InboxRow) -> InboxRow:
+        """Return the row that holds the message of which `row` is a part, or `row` itself."""
+        if row.status != "joined":
+            return row
+        values = {"entry_id": row.entry_id, "session_id": row.session_id, "before": row.id}
+        rows = await self._store.select("ledger.head_of", values)
+        return InboxRow.read(rows[0]) if rows else row
+
+    async def asked_in(self, session_id: str, lane: str) -> bool:
+        """Return whether the agent was ever asked in a lane."""
+        values = {"session_id": session_id, "lane": lane}
+        return bool(await self._store.select("ledger.asked_in_lane", values))
+
+    async def threads(self, account: str, chat_id: str, since: datetime) -> list[str]:
+        """Return the threads of a chat with messages accepted since a moment."""
+        values = {"account_id": account, "chat_id": chat_id, "since": utc_iso(since)}
+        return [row["thread_id"] for row in await self._store.select("ledger.threads", values)]
+
+    async def lane_of(self, account: str, chat_id: str, message_id: str) -> tuple[bool, str | None]:
+        """Look up a message (a person's or ours) by the platform's id: whether it is known, and its
+        lane."""
+        values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
+        for statement in ("ledger.lane_of_message", "ledger.lane_of_answer"):
+            rows = await self._store.select(statement, values)
+            if rows:
+                lane = rows[0]["lane"]
+                return True, str(lane) if lane is not None else None
+        return False, None
+
+    async def lane_of_question(self, account: str, chat_id: str, message_id: str) -> str | None:
+        """Return the lane of a question or an answer; None for other messages."""
+        values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
+        rows = await self._store.select("ledger.lane_of_question", values)
+        rows = rows or await self._store.select("ledger.lane_of_answer", values)
+        return str(rows[0]["lane"]) if rows and rows[0]["lane"] is not None else None
+
+    def alias(self, unit: Unit, session_id: str, same_as: str) -> None:
+        """Record that a session continues under another id."""
+        unit.run("ledger.alias", session_id=session_id, same_as=same_as)
+
+    async def aliases(self) -> dict[str, str]:
+        """Return every continued session: its new id and the id that it had."""
+        rows = await self._store.select("ledger.aliases", {})
+        return {row["session_id"]: row["same_as"] for row in rows}

@@ -1,0 +1,54 @@
+"""Leases: which process works on a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from tape.entry import dump
+from tape.store import UnitStore
+from tape.unit_of_work import Unit
+
+LEASE_SECONDS: Final = 60.0
+"""Seconds that a session stays with a process that does not renew its lease."""
+
+
+class Leases:
+    """The sessions that this process, `owner`, holds."""
+
+    def __init__(self, store: UnitStore, owner: str, seconds: float = LEASE_SECONDS) -> None:
+        self._store = store
+        self._owner = owner
+        self._seconds = seconds
+
+    def claim(self, unit: Unit, session_id: str, tape: str) -> int:
+        """Take a session; the step's outcome has its epoch in the column `epoch`.
+
+        The unit fails while another process holds the session: a lease lasts `seconds` by the
+        database's clock unless it is renewed.
+        """
+        return unit.run(
+            "ledger.claim_session",
+            expect=1,
+            session_id=session_id,
+            tape=tape,
+            owner=self._owner,
+            seconds=self._seconds,
+        )
+
+    async def renew(self, session_ids: Iterable[str]) -> None:
+        """Renew our leases; sessions that another process took meanwhile stay with it."""
+        unit = Unit()
+        sessions = dump(sorted(session_ids))
+        unit.run("ledger.renew_leases", owner=self._owner, sessions=sessions, seconds=self._seconds)
+        await self._store.commit(unit)
+
+    async def end_others(self) -> None:
+        """End the leases of all other processes, which are known to be gone."""
+        unit = Unit()
+        unit.run("ledger.end_leases", owner=self._owner)
+        await self._store.commit(unit)
+
+    def fence(self, unit: Unit, session_id: str, epoch: int) -> None:
+        """Make the unit fail if the session is no longer ours."""
+        unit.run("ledger.fence", expect=1, session_id=session_id, owner=self._owner, epoch=epoch)

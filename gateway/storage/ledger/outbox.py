@@ -1,0 +1,107 @@
+"""The outbox: every message to send, from its draft to its receipt."""
+
+from __future__ import annotations
+
+from channels.draft import DraftReference
+from channels.message import InboundMessage, OutboundMessage
+from gateway.storage.ledger.rows import OutboxRow, account_id, idem_key, readable
+from tape.entry import dump
+from tape.store import UnitStore
+from tape.unit_of_work import Unit
+
+
+class Outbox:
+    """Messages to send; `gateway.storage.ledger.ledger` has the guarantees."""
+
+    def __init__(self, store: UnitStore) -> None:
+        self._store = store
+
+    def send_later(
+        self, unit: Unit, message: OutboundMessage, session_id: str, lane: str | None
+    ) -> int:
+        """Add a message; the step's outcome has its row, or no row.
+
+        No row means that a message with this key is being sent or was sent. A pending row is left
+        unchanged, because its sender identifies it by its id.
+        """
+        return unit.run(
+            "ledger.send_later",
+            account_id=account_id(message.channel, message.account),
+            chat_id=message.chat_id,
+            session_id=session_id,
+            turn_id=message.turn,
+            part=message.part,
+            idem=message.idem,
+            lane=lane,
+            payload=dump(message.to_payload()),
+        )
+
+    async def open_draft(
+        self, message: InboundMessage, session_id: str, turn_id: str, lane: str | None
+    ) -> DraftReference | None:
+        """Record that a draft is about to be shown, and return its reference.
+
+        Return None if the answer itself is on its way already.
+        """
+        idem = idem_key(turn_id, 0)
+        found = await self._store.select("ledger.draft_of", {"idem": idem})
+        if found:
+            return DraftReference(idem, found[0]["platform_id"], again=True)
+        unit = Unit()
+        unit.run(
+            "ledger.open_draft",
+            account_id=account_id(message.channel, message.account),
+            chat_id=message.chat_id,
+            session_id=session_id,
+            turn_id=turn_id,
+            part=0,
+            idem=idem,
+            lane=lane,
+        )
+        (opened,) = await self._store.commit(unit)
+        return DraftReference(idem) if opened.changed else None
+
+    async def locate_draft(self, place: DraftReference) -> None:
+        """Record under which id the platform shows a draft."""
+        unit = Unit()
+        unit.run("ledger.place_draft", idem=place.idem, platform_id=place.platform_id)
+        await self._store.commit(unit)
+
+    async def sending(self, row: OutboxRow) -> None:
+        """Record that a send begins."""
+        unit = Unit()
+        unit.run("ledger.sending", id=row.id)
+        await self._store.commit(unit)
+
+    async def unsent(self, row: OutboxRow) -> None:
+        """Record that a send which had begun did not happen."""
+        unit = Unit()
+        unit.run("ledger.unsent", id=row.id)
+        await self._store.commit(unit)
+
+    async def unplaced(self, row: OutboxRow, *, unsure: bool = False) -> None:
+        """Record that a draft is gone which a message was to replace.
+
+        `unsure` means that an earlier send may have succeeded all the same.
+        """
+        unit = Unit()
+        unit.run("ledger.unplaced", id=row.id, status="sending" if unsure else "pending")
+        await self._store.commit(unit)
+
+    def sent(self, unit: Unit, row: OutboxRow, platform_id: str | None) -> None:
+        """Record that the platform has a message."""
+        unit.run("ledger.sent", id=row.id, platform_id=platform_id)
+
+    def end_send(self, unit: Unit, row: OutboxRow, status: str, why: str) -> None:
+        """Record that a send will not be retried by itself, and why."""
+        unit.run("ledger.end_send", id=row.id, status=status, why=why)
+
+    def drop_draft(self, unit: Unit, turn_id: str) -> None:
+        """Record that a turn's draft will not become an answer."""
+        unit.run("ledger.drop_draft", turn_id=turn_id)
+
+    async def open_rows(self) -> list[OutboxRow]:
+        """Return every send that has not ended (except drafts), oldest first."""
+        rows = await self._store.select("ledger.open_outbox", {})
+        sends = [row for row in rows if row["status"] != "draft"]
+        return await readable(self._store, sends, OutboxRow.read, "ledger.bury_outbox")

@@ -1,0 +1,98 @@
+"""The events of a turn: their names, and the codec of those that put messages into views.
+
+A turn's first entry is `turn.start`; it names the messages that the turn's view shows. A
+`turn.retake` names more: those that are shown again after an overflow, and a question that was
+steered into the running turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from tape.entry import EVENT, Entry, NewEntry, event
+
+TURN_START: Final = "turn.start"
+TURN_RETAKE: Final = "turn.retake"
+TURN_RESUME: Final = "turn.resume"
+TURN_END: Final = "turn.end"
+LOOP_STEP: Final = "loop.step"
+TOOL_DONE: Final = "tool.done"
+OUTBOUND: Final = "outbound"
+PROMPT_SYSTEM: Final = "prompt.system"
+RECEIPT: Final = "send.receipt"
+
+TAKES: Final = (TURN_START, TURN_RETAKE)
+"""The events that put messages into a view."""
+
+_WHOLE_ROOM: Final = "room"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStart:
+    """The first entry of a turn.
+
+    takes       ids of the messages that the turn shows, the question last
+    include     ids of messages from elsewhere, shown before them
+    whole_room  whether the view shows every lane, because one conversation fills the room
+    """
+
+    turn: str
+    takes: tuple[int, ...] = ()
+    include: tuple[int, ...] = ()
+    whole_room: bool = False
+    steered: ClassVar[bool] = False
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The ids of all messages that it shows, in their order."""
+        return (*self.include, *self.takes)
+
+    def to_entry(self) -> NewEntry:
+        """Return the event as an entry to append."""
+        # The keys keep this order: an entry's bytes are part of what a file tape seals.
+        data: dict[str, Any] = {"turn": self.turn}
+        if self.include:
+            data["include"] = list(self.include)
+        if self.whole_room:
+            data["view"] = _WHOLE_ROOM
+        return event(TURN_START, {**data, "takes": list(self.takes)})
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRetake:
+    """More messages for the view of a running turn; `steered`: a question asked meanwhile."""
+
+    turn: str
+    takes: tuple[int, ...] = ()
+    steered: bool = False
+    include: tuple[int, ...] = ()
+    whole_room: ClassVar[bool] = False
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The ids of all messages that it shows, in their order."""
+        return (*self.include, *self.takes)
+
+    def to_entry(self) -> NewEntry:
+        """Return the event as an entry to append."""
+        data: dict[str, Any] = {"turn": self.turn, "takes": list(self.takes)}
+        if self.include:
+            data["include"] = list(self.include)
+        return event(TURN_RETAKE, {**data, "steered": True} if self.steered else data)
+
+
+def is_take(entry: Entry) -> bool:
+    """Return whether an entry is an event that puts messages into a view."""
+    return entry.kind == EVENT and entry.name in TAKES
+
+
+def read_take(entry: Entry) -> TurnStart | TurnRetake:
+    """Read an entry for which `is_take` holds; fields that are missing are empty."""
+    data: Mapping[str, Any] = entry.payload["data"]
+    turn = str(data.get("turn", ""))
+    takes, include = tuple(data.get("takes") or ()), tuple(data.get("include") or ())
+    if entry.name == TURN_START:
+        return TurnStart(turn, takes, include, data.get("view") == _WHOLE_ROOM)
+    return TurnRetake(turn, takes, bool(data.get("steered")), include)

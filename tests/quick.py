@@ -31,5 +31,5 @@ vars(uvicorn.server)["asyncio"] = _Impatient()
 
 # Compiling the linker's trees takes 0.1 s, and reading the machine's root certificates, of which
 # no test needs one, 0.03 s. Neither of the two changes afterwards.
-vars(tape.linking.linker)["load"] = functools.cache(tape.linking.linker.load)
-vars(ssl)["create_default_context"] = functools.cache(ssl.create_default_context)
+for module, name in ((tape.linking.linker, "load"), (ssl, "create_default_context")):
+    vars(module)[name] = functools.cache(vars(module)[name])

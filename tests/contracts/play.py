@@ -22,10 +22,9 @@ from channels.testing import LINES, Answer, Chat, Need, Person, Sent, Stage, rea
 from gateway.app import Gateway
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
-from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import tape_schema
 from tests.clock import RestingClock
-from tests.contracts.mortal import Moment, MortalStore, Strike
+from tests.contracts.mortal import LastingStore, Moment, MortalStore, Strike
 from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, tape_of
@@ -183,11 +182,11 @@ class House:
     stage: OpenStage
     model: FakeOpenAI
     clock: RestingClock
-    lasting: MemoryStore | None = field(default=None)
+    lasting: LastingStore | None = field(default=None)
 
     def last(self) -> None:
         """Keep everything in a store in memory that outlives the gateways, and can be killed."""
-        self.lasting = MemoryStore([tape_schema(), ledger_schema()], self.clock.now)
+        self.lasting = LastingStore([tape_schema(), ledger_schema()], self.clock.now)
 
     @asynccontextmanager
     async def playing(

@@ -93,6 +93,11 @@ class GatewaySocket:
         self._gateway.guests.changed()
 
     @property
+    def packs(self) -> bool:
+        """Return whether the client asked for a compressed stream."""
+        return self._packer is not None
+
+    @property
     def live(self) -> bool:
         """Tell whether events are meant for this socket: it has a session and is open."""
         return self.session is not None and self._socket is not None and self._socket.open

@@ -40,7 +40,7 @@ async def test_the_sdk_asks_for_a_compressed_stream_and_gets_it(fake: FakeDiscor
     async with Bot(fake) as bot:
         await bot.come_in()
         (socket,) = fake.gateway.live()
-        assert socket._packer is not None
+        assert socket.packs
 
 
 async def test_what_is_said_is_heard_in_its_order(

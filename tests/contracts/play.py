@@ -96,7 +96,7 @@ class Play:
         self.store.kill(self.stage.cut_off)
 
     async def killed(self) -> None:
-        """Let time pass until the gateway is killed."""
+        """Advance the clock until the gateway is killed."""
         await self.clock.run(self.store.killed.wait())
 
     async def health(self) -> tuple[int, dict[str, Any]]:
@@ -106,7 +106,7 @@ class Play:
         return response.status_code, dict(response.json())
 
     def has(self, need: Need) -> bool:
-        """Tell whether the channel has something."""
+        """Return whether the channel has something."""
         return reason_against([need], class_of(self.channel)) is None
 
     def person(self, name: str = "Alice") -> Person:
@@ -132,11 +132,11 @@ class Play:
         return said
 
     async def settle(self) -> None:
-        """Let time pass until what was said is answered as far as it will be."""
+        """Advance the clock until every message is answered as far as it will be."""
         await self.clock.run(self._settled())
 
     async def run(self, work: Awaitable[T]) -> T:
-        """Let time pass until something is done."""
+        """Advance the clock until something is done."""
         return await self.clock.run(work)
 
     async def taken(self) -> None:

@@ -143,7 +143,7 @@ class SlackStage(PlatformStage[FakeSlack, User]):
         return [answer for answer in found if answer.thread == chat.thread]
 
     def typing(self, chat: Chat) -> bool:
-        """Tell whether a status or a stream can be seen: either says that more is to come."""
+        """Return whether a status or a stream can be seen: either says that more is to come."""
         channel = self.fake.find(chat.id)
         status = any(self.fake.status(chat.id, thread) for thread in channel.statuses)
         return status or any(self._streams(message) for message in self._ours(chat))
@@ -205,7 +205,7 @@ class SlackStage(PlatformStage[FakeSlack, User]):
         return len(self.fake.sockets.live)
 
     def compete(self) -> None:
-        """Let the next greeting tell of another socket: Slack has room for ten of them."""
+        """Mention another socket in the next greeting: Slack has room for ten of them."""
         self.fake.sockets.others = 1
         self.fake.refresh()
 
@@ -236,7 +236,7 @@ class SlackStage(PlatformStage[FakeSlack, User]):
         return event.get("user") != self.fake.workspace.bot.id
 
     def _made_up_for(self, delivery: Delivery) -> bool:
-        """Tell whether the app has fetched what it was not told."""
+        """Return whether the app has fetched what it was not told."""
         if delivery.arrived and delivery.state != "lost":
             return False
         channel_id, ts = _key(delivery)
@@ -333,5 +333,5 @@ def _key(delivery: Delivery) -> tuple[str, str]:
 
 
 def _is_later_piece(payload: JsonObject) -> bool:
-    """Tell by the key of a message whether it goes on where another ended."""
+    """Return whether a message continues another one, by its key."""
     return any(_LATER_PIECE.search(str(value)) for value in payload.values())

@@ -19,7 +19,7 @@ from tests.visitor import visit
 pytestmark = pytest.mark.anyio
 
 NOTICED = 60
-"""So many seconds a connection may be dead until that is noticed."""
+"""Maximum seconds until a dead connection is noticed."""
 
 
 @contextmanager
@@ -37,13 +37,13 @@ def loop_time(clock: ManualClock) -> Iterator[None]:
 
 
 async def seconds_pass(play: Play, seconds: int) -> None:
-    """Let time pass, as everybody feels it."""
+    """Advance the clock in steps that everything notices."""
     for _ in range(seconds // 5):
         await play.clock.advance(5)
 
 
 async def until_connected(play: Play) -> None:
-    """Let time pass until the gateway listens."""
+    """Advance the clock until the gateway listens."""
     for _ in range(NOTICED):
         if play.stage.listening() and play.gateway.manager.ready():
             return

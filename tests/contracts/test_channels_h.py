@@ -1,4 +1,4 @@
-"""H: what became of a message, and that no secret is told; on every channel."""
+"""H: what became of a message, and that no secret is shown; on every channel."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ async def kept_in(store: LastingStore) -> bytes:
 
 
 async def everything_of(play: Play) -> str:
-    """Let things go well and wrong; returns all that an operator, a page and a chat can read."""
+    """Have things go well and wrong; return all that an operator, a page and a chat can read."""
     chat, alice = play.chat(), play.person()
     play.model.enqueue(
         Failure(401, f"Incorrect API key provided: {API_KEY}", None, "invalid_request_error"),

@@ -26,7 +26,7 @@ ALL_INTENTS: Final = discord.Intents.default().value | 1 << 15 | 1 << 1
 
 
 class Bot(discord.Client):
-    """The SDK's client, which also notes what it is told; connected while the context is open."""
+    """The SDK's client, which also notes its events; connected while the context is open."""
 
     def __init__(self, fake: FakeDiscord, intents: int = ALL_INTENTS, **options: Any) -> None:
         wanted = discord.Intents._from_value(intents)

@@ -142,7 +142,7 @@ def call_of(request: Request, path: str, at: float) -> Call:
 
 
 def known_path(path: str) -> bool:
-    """Tell whether a path exists, whatever the method."""
+    """Return whether a path exists, whatever the method."""
     return any(pattern.fullmatch(path) for _kind, _verb, pattern in _PATTERNS)
 
 

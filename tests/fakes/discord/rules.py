@@ -146,7 +146,7 @@ class Body:
 
     @property
     def says_nothing(self) -> bool:
-        """Tell whether there is neither text nor anything else in it."""
+        """Return whether there is neither text nor anything else in it."""
         return not self.content and not self.embeds and not self.components
 
 

@@ -121,7 +121,7 @@ class FakeDiscord(FakeServer[Call, Fault], Trouble):
         return [ping for message in said if message.mine for ping in message.pings]
 
     def is_typing(self, channel: Channel | int) -> bool:
-        """Tell whether people see the bot type: for ten seconds, or until its next message."""
+        """Return whether people see the bot type: for ten seconds, or until its next message."""
         number = self.channel(channel).id
         signs = [sign.at for sign in self.typing if sign.channel_id == number]
         said = [message.at for message in self.messages(number)]
@@ -154,7 +154,7 @@ class FakeDiscord(FakeServer[Call, Fault], Trouble):
     # -- what goes wrong with requests ---------------------------------------------------------
 
     def fail(self, kind: str, *faults: Fault, channel: Channel | int | None = None) -> None:
-        """Let the next requests of a kind go wrong, one fault each.
+        """Make the next requests of a kind go wrong, one fault each.
 
         Kinds are those of `discord_requests.ROUTES`, "cdn" for a download, "socket" for a new
         socket of the gateway, and "*" for any of them.

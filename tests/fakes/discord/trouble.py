@@ -11,7 +11,7 @@ class Trouble(People):
 
     @property
     def token_revoked(self) -> bool:
-        """Tell whether the token is no good any more; settable, and sockets are then closed."""
+        """Return whether the token is no good any more; settable, and sockets are then closed."""
         return self.revoked
 
     @token_revoked.setter
@@ -41,18 +41,18 @@ class Trouble(People):
             socket.send(RECONNECT, None)
 
     def invalidate(self, *, resumable: bool = False) -> None:
-        """Tell every client that its session is no good; unless `resumable`, for good."""
+        """End the session of every client; unless `resumable`, for good."""
         if not resumable:
             self.gateway.expire()
         for socket in self.gateway.live():
             socket.send(INVALID, resumable)
 
     def expire_sessions(self) -> None:
-        """Let no session of now be resumed: what happens until the next one is in no replay."""
+        """Make the current sessions unresumable: what happens until the next one is in no replay."""
         self.gateway.expire()
 
     def zombies(self, *, lost: bool = False) -> None:
-        """Let the sockets of now take heartbeats and deliver nothing.
+        """Make the current sockets take heartbeats and deliver nothing.
 
         What they miss comes with a RESUME, unless it is `lost`: then only the history has it.
         """
@@ -61,7 +61,7 @@ class Trouble(People):
             socket.loses = lost
 
     def silence(self, silent: bool = True) -> None:
-        """Let no socket deliver anything, neither those of now nor new ones, until it is ended."""
+        """Deliver nothing over any socket, current or new, until it is ended."""
         self.gateway.silent = silent
         for socket in self.gateway.live():
             if silent:

@@ -78,7 +78,7 @@ class Deliveries:
         self._wakes_at = 0.0
 
     def add(self, kind: Kind, payload: JsonObject, delay: float = 0.0) -> Delivery:
-        """Tell the app something, now or later."""
+        """Queue a delivery to the app, now or later."""
         made = Delivery(kind, payload, self._clock() + delay)
         self.put(made)
         return made

@@ -157,7 +157,7 @@ class FakeSlack(FakeServer[Call, Fault], People):
     # -- what goes wrong -----------------------------------------------------------------------
 
     def fail(self, method: str, *faults: Fault, channel: str | None = None) -> None:
-        """Let the next calls of a method go wrong, one fault each.
+        """Make the next calls of a method go wrong, one fault each.
 
         "*" is any method, `a|b` whichever of several is called first.
         """
@@ -165,7 +165,7 @@ class FakeSlack(FakeServer[Call, Fault], People):
 
     @property
     def token_revoked(self) -> bool:
-        """Tell whether every call is refused as of a revoked token; settable."""
+        """Return whether every call is refused as of a revoked token; settable."""
         return bool(self.tokens.app_refused)
 
     @token_revoked.setter
@@ -186,12 +186,12 @@ class FakeSlack(FakeServer[Call, Fault], People):
             self.zombie()
 
     def zombie(self) -> None:
-        """Let the sockets of now answer pings and deliver nothing."""
+        """Make the current sockets answer pings and deliver nothing."""
         for socket in self.sockets.live:
             socket.deaf = True
 
     def refresh(self, reason: Reason = "refresh_requested", *, close: bool = False) -> None:
-        """Ask the app to leave its sockets of now and connect anew."""
+        """Ask the app to leave its sockets of now and connect again."""
         for socket in list(self.sockets.live):
             socket.disconnect(reason, close=close)
 

@@ -76,7 +76,7 @@ class Socket:
 
 
 class Sockets:
-    """Let the app connect, and send each delivery to one of its sockets, drawn by lot.
+    """Have the app connect, and send each delivery to one of its sockets, drawn by lot.
 
     A socket that is deaf or half open draws like the others. `acks_to_lose` is how many
     acknowledgements are to be overlooked.

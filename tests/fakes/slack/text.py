@@ -83,7 +83,7 @@ def _special(
 
 
 def mentions(text: str, user_id: str) -> bool:
-    """Tell whether an encoded text mentions a user."""
+    """Return whether an encoded text mentions a user."""
     return re.search(rf"<@{user_id}(\|[^>]*)?>", text) is not None
 
 

@@ -12,7 +12,7 @@ from tests.fakes.slack.world import APP_ID, Workspace, World
 
 @dataclass(slots=True)
 class Tokens:
-    """Tell whose token it is; `oauth_codes` are those that oauth.v2.access takes, once each.
+    """Resolve tokens; `oauth_codes` are those that oauth.v2.access takes, once each.
 
     `app_refused` is what the app's own token is refused with; "" while it is good.
     """

@@ -143,7 +143,7 @@ def _check_link(url: object) -> None:
 
 
 def is_link(url: str) -> bool:
-    """Tell whether Telegram takes a text for the target of a link."""
+    """Return whether Telegram takes a text for the target of a link."""
     try:
         parts = urlsplit(url if "://" in url or url.startswith("tg:") else f"http://{url}")
     except ValueError:

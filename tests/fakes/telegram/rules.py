@@ -152,7 +152,7 @@ def checked_commands(params: JsonObject) -> list[JsonObject]:
 
 @dataclass(slots=True)
 class _Window:
-    """Let `most` calls through in `seconds`; who calls while it is closed starts the wait anew."""
+    """Allow `most` calls in `seconds`; a call while it is closed restarts the wait."""
 
     most: int
     seconds: float

@@ -129,14 +129,14 @@ class FakeTelegram(FakeServer[Call, Fault], People):
     # -- what goes wrong -----------------------------------------------------------------------
 
     def fail(self, method: str, *faults: Fault) -> None:
-        """Let the next calls of a method go wrong, one fault each; "*" is any method."""
+        """Make the next calls of a method go wrong, one fault each; "*" is any method."""
         for fault in faults:
             chat_id = fault.chat_id if isinstance(fault, RetryAfter) else None
             self._faults.add(method.lower(), [fault], chat_id)
 
     @property
     def token_revoked(self) -> bool:
-        """Tell whether every call is answered with 401; settable."""
+        """Return whether every call is answered with 401; settable."""
         return self._revoked
 
     @token_revoked.setter

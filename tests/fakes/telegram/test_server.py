@@ -23,7 +23,7 @@ GROUP = -1001000000001
 
 
 class Seconds:
-    """Time that passes when it is told to."""
+    """Time that passes on demand."""
 
     def __init__(self) -> None:
         self.now = 100.0

@@ -207,7 +207,7 @@ async def test_d1_a_search_is_made_for_as_long_as_it_takes(tmp_path: Path) -> No
 
 
 async def test_d1_doubt_outlives_a_place_that_is_gone(tmp_path: Path) -> None:
-    """An edit without a known outcome, and then the draft is closed: it may be the answer already."""
+    """An edit without a known outcome, then a closed draft: it may be the answer already."""
     channel = Searched(Platform())
     channel.capabilities = frozenset({"lookup", "edit"})  # type: ignore[misc]
     gate = asyncio.Event()

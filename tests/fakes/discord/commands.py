@@ -66,7 +66,7 @@ class Commands:
         return next((one for one in known if one["name"] == name), None)
 
     def use(self, channel: Channel, user: User, name: str, options: JsonObject) -> Interaction:
-        """Have someone use a command; LookupError where the bot has registered none of that name."""
+        """Have someone use a command; LookupError where it is not registered."""
         command = self.find(name, channel.guild_id)
         if command is None:
             raise LookupError(f"no command /{name} is registered")

@@ -48,7 +48,7 @@ class Trouble(People):
             socket.send(INVALID, resumable)
 
     def expire_sessions(self) -> None:
-        """Make the current sessions unresumable: what happens until the next one is in no replay."""
+        """Make the current sessions unresumable: what they miss is never replayed."""
         self.gateway.expire()
 
     def zombies(self, *, lost: bool = False) -> None:

@@ -255,7 +255,7 @@ class People:
         self._post(chat, user, {"new_chat_members": [user.as_json()]})
 
     def leave(self, chat: Chat | int, user: User | None = None, by: User | None = None) -> None:
-        """Have someone leave a group; without a user, let the bot be removed so it may come back."""
+        """Have someone leave a group; without a user, the bot is removed."""
         chat = self.chat(chat)
         if user is None:
             self._set_bot(chat, "left", by)

@@ -129,10 +129,10 @@ class PlatformStage(ABC, Generic[PlatformT, UserT]):
     def half_open(self) -> None:
         self.fake.half_open()
 
-    def go_deaf(self) -> None:
+    def stall_events(self) -> None:
         self.fake.silence()
 
-    def hear_again(self) -> None:
+    def resume_events(self) -> None:
         self.fake.silence(False)
 
     def drop_connections(self) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 import orjson
 
 from channels.telegram.format import render
-from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
 from tests.clock import ManualClock
 from tests.contracts.platform_stage import PlatformStage, seconds_of
 from tests.fakes.base.faults import LostAnswer
@@ -83,8 +83,8 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Sent | None = None,
-    ) -> Sent:
+        like: PersonMessage | None = None,
+    ) -> PersonMessage:
         place = self.fake.chat(int(chat.id))
         if like is not None:
             place.ids = iter(range(int(like.id), 2**31))
@@ -103,21 +103,21 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
         message = self.fake.chat(int(chat.id)).messages[int(answer.id)]
         self.fake.push_update({"message": message.json})
 
-    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
-        self.fake.redeliver(int(said.delivery), new_id=anew)
+    async def redeliver(self, said: PersonMessage, *, as_new: bool = False) -> None:
+        self.fake.redeliver(int(said.delivery), new_id=as_new)
 
-    async def edit(self, said: Sent, text: str) -> None:
+    async def edit(self, said: PersonMessage, text: str) -> None:
         self.fake.edit(int(said.chat.id), int(said.id), text)
 
-    async def delete(self, said: Sent) -> None:
+    async def delete(self, said: PersonMessage) -> None:
         self.fake.delete(int(said.chat.id), int(said.id))
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
+    async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         return await self.say(chat, person, f"/{name}", mention=False)
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Sent:
+    ) -> PersonMessage:
         user = self._people[person.name]
         caption = self._addressed(chat, text) if mention else text
         place = int(chat.id)
@@ -126,7 +126,7 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Sent:
+    ) -> PersonMessage:
         caption = self._addressed(chat, text)
         json = self.fake.send_document(
             int(chat.id),
@@ -224,9 +224,9 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
         number = -1001000000001 - sum(chat < 0 for chat in self.fake.world.chats)
         return self.fake.group(number, f"Group {-number % 1000}", forum)
 
-    def _said(self, json: JsonObject, chat: Chat, person: Person, text: str) -> Sent:
+    def _said(self, json: JsonObject, chat: Chat, person: Person, text: str) -> PersonMessage:
         delivery = str(self.fake.updates.all[-1].update_id)
-        return Sent(str(json["message_id"]), chat, person, text, delivery)
+        return PersonMessage(str(json["message_id"]), chat, person, text, delivery)
 
     def _ours(self, chat: Chat) -> list[Message]:
         found = self.fake.messages(int(chat.id))

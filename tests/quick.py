@@ -1,4 +1,4 @@
-"""What a gateway does once in its life and the tests would do two thousand times.
+"""Shortcuts for what a gateway does once in its life and the tests would do two thousand times.
 
 Importing this module changes three modules for the process; nothing that a test asserts differs.
 """

@@ -38,7 +38,7 @@ run: $(VENV)/.run ## the gateway, on http://127.0.0.1:8787/ unless you say other
 	@exec $(BIN)/tapeway gateway
 
 test: $(VENV)/.dev ## the tests
-	$(BIN)/python -m pytest --numprocesses=auto
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 check: $(VENV)/.dev lint types layers ## what CI runs: format, lint, types, layers, tests
 	$(MAKE) test

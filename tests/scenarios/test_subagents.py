@@ -29,7 +29,7 @@ GIVE = ToolCalls((Call("s1", "subagent", '{"task":"When did we deploy?"}'),))
 
 
 def hangs_in_the_subagent(server: FakeOpenAI) -> anyio.Event:
-    """Let the model give a task and never answer the subagent; returns when that has begun."""
+    """Have the model give a task and never answer the subagent; returns when that has begun."""
     begun = anyio.Event()
 
     def hang(_request: Request) -> Hang:

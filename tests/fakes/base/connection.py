@@ -1,4 +1,4 @@
-"""The fake Discord's end of a connection: HTTP/1.1, streamed bodies, and WebSockets (RFC 6455)."""
+"""A fake's end of a connection: HTTP/1.1, streamed bodies, and WebSockets (RFC 6455)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
-from tests.fakes.telegram.http import Answer, Request, take_request
+from tests.fakes.base.http import Answer, Request, take_request
 
 _GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _TEXT: Final = 1
@@ -49,13 +49,13 @@ class Listener(Protocol):
         ...
 
     def gone(self, code: int | None) -> None:
-        """Learn that the socket is closed; the code is the client's, None without a goodbye."""
+        """Take the client's closing code, None when it left without a goodbye."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """Answer with a WebSocket, and let someone listen to it."""
+    """Answer with a WebSocket, and have someone listen to it."""
 
     listener: Listener
 
@@ -74,12 +74,12 @@ class WebSocket:
 
     @property
     def mute(self) -> bool:
-        """Tell whether nothing comes through, although the connection is open."""
+        """Return whether nothing comes through, although the connection is open."""
         return self._connection.mute
 
     @property
     def open(self) -> bool:
-        """Tell whether the connection stands and no goodbye was said."""
+        """Return whether the connection stands and no goodbye was said."""
         return not self.closing and not self._connection.closed.is_set()
 
     def send(self, data: bytes, *, binary: bool = False) -> None:
@@ -87,18 +87,25 @@ class WebSocket:
         if self.open:
             self._connection.write(frame(_BINARY if binary else _TEXT, data))
 
-    def close(self, code: int, reason: str = "") -> None:
-        """Say goodbye; the connection ends when the client has answered, or hung up."""
+    def ping(self, data: bytes) -> None:
+        """Ask for a pong."""
+        if self.open:
+            self._connection.write(frame(_PING, data))
+
+    def close(self, code: int, reason: str = "", *, at_once: bool = False) -> None:
+        """Say goodbye; the connection ends when the client has answered, or `at_once`."""
         if self.open:
             self.closing = True
             self._connection.write(frame(_CLOSE, code.to_bytes(2, "big") + reason.encode()))
+            if at_once:
+                self._connection.finish()
 
     def hang_up(self) -> None:
         """Break the connection without a goodbye."""
         self._connection.hang_up()
 
     def fall_silent(self, *, stop_reading: bool = False) -> None:
-        """Let nothing come through any more, either way, without closing."""
+        """Pass nothing on any more, either way, without closing."""
         self._connection.fall_silent(stop_reading=stop_reading)
 
 
@@ -168,6 +175,11 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def finish(self) -> None:
+        """Close the connection after what was written."""
+        if self._transport is not None and not self.mute:
+            self._transport.close()
+
     def write(self, data: bytes) -> None:
         """Send bytes, unless nothing comes through any more."""
         if self._transport is not None and not self.mute and not self._transport.is_closing():
@@ -180,7 +192,7 @@ class Connection(asyncio.Protocol):
                 if request is None:
                     return
                 outcome = self._handler(request)
-                if outcome is None or isinstance(outcome, Answer | Upgrade):
+                if outcome is None or isinstance(outcome, (Answer, Upgrade)):
                     self._put(outcome, request)
                     continue
             except Exception as error:
@@ -225,6 +237,9 @@ class Connection(asyncio.Protocol):
 
     def _upgrade(self, listener: Listener, request: Request) -> None:
         key = request.headers.get("sec-websocket-key", "").encode()
+        if not key or request.headers.get("upgrade", "").lower() != "websocket":
+            self.write(Answer(b"Expected a WebSocket", 426, "text/plain").as_bytes())
+            return
         proof = base64.b64encode(hashlib.sha1(key + _GUID).digest()).decode()
         self.write(
             (

@@ -6,10 +6,11 @@ import pytest
 
 from agent.anchors import HINT, MOST_RESTED_ON
 from agent.errors import ToolRefused
+from agent.testing import call
 from agent.tool import Role, ToolContext
 from tape.entry import message, tool_call, tool_result
 from tape.handle import Tape
-from tests.agent.scripted import LANE, begin, call, new_tape
+from tests.agent.scripted import LANE, begin, new_tape
 from tests.agent.tools.using import use, use_in
 
 pytestmark = pytest.mark.anyio

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from agent.errors import ToolRefused
+from agent.testing import call
 from agent.tool import Role, ToolContext
 from agent.tools.context import CONSTRUCTED, NOTE
 from tape.construct import Constructed
 from tape.entry import message
 from tape.handle import Tape
-from tests.agent.scripted import call, new_tape
+from tests.agent.scripted import new_tape
 from tests.agent.tools.using import use_in
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ from agent.handoffs import Handoffs
 from agent.loop import Task, run_turn
 from agent.model import ModelReply, ModelRequest
 from agent.plain_view import plain_view
-from agent.subagents import DEEPEST, Subagents, close_left
+from agent.subagents import MAX_DEPTH, Subagents, close_left
 from agent.system_prompt import DEFAULT_PROMPT, read_agents_file
 from agent.token_meter import Meter, can_count_exactly
 from agent.tool import Role, Tool, ToolContext
@@ -182,7 +182,7 @@ class AgentPlugin:
                 async for told in events:
                     yield told
 
-        if depth < DEEPEST and settings.agent.subagents:
+        if depth < MAX_DEPTH and settings.agent.subagents:
             helpers = Subagents(self._services.tapes, log, run, depth, settings.agent.subagents)
             context = replace(context, give=helpers.give)
         return Task(

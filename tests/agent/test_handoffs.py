@@ -11,7 +11,7 @@ from agent.anchors import HINT
 from agent.errors import ModelDown
 from agent.handoffs import SUGGEST, Handoffs, Mode, Why, is_note
 from agent.model import ModelRequest
-from agent.models.offline import last_said
+from agent.models.offline import last_question
 from agent.testing import ScriptedModel, asks, call, says
 from agent.tools import BUILTIN_TOOLS
 from tape.entry import event, message
@@ -252,4 +252,4 @@ def test_the_offline_model_does_not_take_a_hint_for_a_person_s_words() -> None:
     note = "[Note of the gateway, not of a person: the task above seems to be finished."
     assert is_note(note)
     said = [{"role": "user", "content": "hello"}, {"role": "user", "content": note}]
-    assert last_said(said) == "hello"
+    assert last_question(said) == "hello"

@@ -12,7 +12,7 @@ import pytest
 from agent.errors import ModelDown, ToolRefused
 from agent.events import AgentEvent
 from agent.loop import run_turn
-from agent.subagents import END, MOST_IN_ALL, START, Subagents, close_left
+from agent.subagents import END, MAX_SUBAGENTS, START, Subagents, close_left
 from agent.testing import ScriptedModel, Step, asks, call, says
 from agent.turn_log import TurnLog
 from tape.entry import FORK_OPEN, Entry, event, message
@@ -165,8 +165,8 @@ async def test_so_many_run_side_by_side_and_the_others_wait(tape: Tape) -> None:
 
 
 async def test_there_is_an_end_to_how_many_one_answer_may_have(tape: Tape) -> None:
-    helpers = Helpers(tape, *[says("ok")] * MOST_IN_ALL)
-    for _number in range(MOST_IN_ALL):
+    helpers = Helpers(tape, *[says("ok")] * MAX_SUBAGENTS)
+    for _number in range(MAX_SUBAGENTS):
         await helpers.give()
     with pytest.raises(ToolRefused, match="do it yourself"):
         await helpers.give()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.anchors import HINT, MOST_RESTED_ON
+from agent.anchors import HINT, MAX_RESTED_ON
 from agent.errors import ToolRefused
 from agent.testing import call
 from agent.tool import Role, ToolContext
@@ -89,10 +89,10 @@ async def test_a_handoff_rests_on_what_the_view_showed_since_the_anchor_before(
 
 
 async def test_of_many_entries_it_rests_on_the_newest_are_named(tape: Tape) -> None:
-    said = await tape.append(*[message("assistant", "x")] * (MOST_RESTED_ON + 20))
+    said = await tape.append(*[message("assistant", "x")] * (MAX_RESTED_ON + 20))
     await use(tape, "tape.handoff", name="task/progress")
     state = (await tape.anchor("task/progress")).payload["state"]
-    assert state["rests_on"] == [entry.id for entry in said[-MOST_RESTED_ON:]]
+    assert state["rests_on"] == [entry.id for entry in said[-MAX_RESTED_ON:]]
 
 
 @pytest.mark.parametrize(

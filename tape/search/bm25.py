@@ -17,16 +17,16 @@ from tape.entry import Entry
 from tape.search.entry_terms import words
 from tape.search.query_text import SearchQuery
 
-RANKED: Final = 200
+MAX_RANKED: Final = 200
 """How many of the newest hits are ranked."""
 
-RANKED_TEXT: Final = 4000
+MAX_RANKED_CHARACTERS: Final = 4000
 """So many characters of a hit are ranked: a longer one is no better for its end."""
 
-_AT_ONCE: Final = 8000
+_CHARACTERS_PER_CHECKPOINT: Final = 8000
 """After so many characters, about a millisecond, the event loop has its turn."""
 
-_ENTRY: Final = 500
+_ENTRY_COST: Final = 500
 """An entry counts as so many characters beside its own."""
 
 _K1: Final = 1.2
@@ -44,13 +44,13 @@ async def scores(hits: Sequence[Entry], wanted: SearchQuery) -> list[float]:
     needles = [_row(phrase) for phrase in wanted.phrases]
     lengths: list[int] = []
     counts: list[list[int]] = []
-    read = _AT_ONCE
+    read = _CHARACTERS_PER_CHECKPOINT
     for entry in hits:
-        if read >= _AT_ONCE:
+        if read >= _CHARACTERS_PER_CHECKPOINT:
             await anyio.lowlevel.checkpoint()
             read = 0
-        found = words(entry, RANKED_TEXT)
-        read += _ENTRY + sum(map(len, found.text))
+        found = words(entry, MAX_RANKED_CHARACTERS)
+        read += _ENTRY_COST + sum(map(len, found.text))
         lengths.append(len(found.text) + 1)
         row = f"{_row(found.text)}\n{_row(found.who)}"
         counts.append([row.count(needle) for needle in needles])

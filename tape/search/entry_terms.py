@@ -9,7 +9,7 @@ from typing import Any, Final
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, content_text
 from tape.search.tokenizer import fold, terms
 
-LONGEST_TEXT: Final = 100_000
+MAX_TEXT_CHARACTERS: Final = 100_000
 """So many characters of an entry can be found: no platform's message is longer."""
 
 TALK: Final = ("message", "anchor", "system", "error")
@@ -24,15 +24,15 @@ class Words:
     who: list[str]
 
 
-def words(entry: Entry, most: int = LONGEST_TEXT) -> Words:
+def words(entry: Entry, most: int = MAX_TEXT_CHARACTERS) -> Words:
     """Return the terms of an entry's first characters; one that says nothing has none."""
-    text = terms(fold(said(entry)[:most]))
+    text = terms(fold(searchable_text(entry)[:most]))
     name = entry.meta.get("name")
     spoken = text and entry.kind == MESSAGE and isinstance(name, str)
     return Words(text, terms(fold(str(name)[:most])) if spoken else [])
 
 
-def said(entry: Entry) -> str:
+def searchable_text(entry: Entry) -> str:
     """Return the text of an entry as it was said."""
     payload = entry.payload
     if entry.kind == MESSAGE:

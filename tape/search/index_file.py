@@ -16,7 +16,7 @@ from tape.database.schema import Schema, read_schema
 from tape.search.tokenizer import VERSION
 
 SUFFIX: Final = "-search"
-ROOM: Final = 2**32
+IDS_PER_TAPE: Final = 2**32
 BUSY_MS: Final = 5000
 
 _LOG_BYTES: Final = 16 * 1024 * 1024

@@ -16,13 +16,13 @@ import apsw
 from tape.database.connection import Database, Reader
 from tape.entry import Entry
 from tape.query import Query
-from tape.search.entry_terms import said
-from tape.search.index_file import BROKEN, ROOM, IndexFile, index_schema
+from tape.search.entry_terms import searchable_text
+from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema
 from tape.search.index_rows import SPAN, match_of, tables_of
 from tape.search.query_text import SearchQuery
-from tape.search.scan import MOST_SCANNED, Scanned, scan_here, scanning
+from tape.search.scan import MAX_SCANNED, Scanned, scan_here, scanning
 
-LONGEST_PAGE: Final = 2000
+MAX_PAGE: Final = 2000
 _EVER: Final = "\U0010ffff"
 
 
@@ -45,7 +45,7 @@ class Lookup:
     So many entries that are not in the index are looked through, on either side of it: `most`.
     """
 
-    def __init__(self, database: Database, file: IndexFile, most: int = MOST_SCANNED) -> None:
+    def __init__(self, database: Database, file: IndexFile, most: int = MAX_SCANNED) -> None:
         self._database = database
         self._file = file
         self._most = most
@@ -102,7 +102,7 @@ class Lookup:
         hits, whole = found.hits, found.whole
         for page in self._pages(query, match_of(wanted, query), part):
             entries = tapes.query(replace(query, ids=tuple(page), limit=None))
-            hits += [entry for entry in reversed(entries) if said(entry)]
+            hits += [entry for entry in reversed(entries) if searchable_text(entry)]
             if _full(hits, query):
                 return Scanned(hits[: query.limit], whole)
         if part.low > query.after + 1:
@@ -119,7 +119,7 @@ class Lookup:
 
     def _pages(self, query: Query, match: str, part: Part) -> Iterator[list[int]]:
         """Give the ids that match, page by page, newest first."""
-        size = min((query.limit or LONGEST_PAGE) + 1, LONGEST_PAGE)
+        size = min((query.limit or MAX_PAGE) + 1, MAX_PAGE)
         for first, last in self._stretches(query, part):
             while True:
                 page = self._page(tables_of(query.kinds), match, part.tape, (first, last), size)
@@ -128,19 +128,19 @@ class Lookup:
                 if len(page) < size:
                     break
                 last = page[-1] - 1
-                size = min(4 * size, LONGEST_PAGE)
+                size = min(4 * size, MAX_PAGE)
 
     def _page(
         self, tables: tuple[str, ...], match: str, tape: int, ids: tuple[int, int], size: int
     ) -> list[int]:
         values = {
             "match": match,
-            "first": tape * ROOM + ids[0],
-            "last": tape * ROOM + ids[1],
+            "first": tape * IDS_PER_TAPE + ids[0],
+            "last": tape * IDS_PER_TAPE + ids[1],
             "limit": size,
         }
         found = [row[0] for table in tables for row in self._ask(f"find_{table}", values)]
-        return [place - tape * ROOM for place in sorted(found, reverse=True)[:size]]
+        return [place - tape * IDS_PER_TAPE for place in sorted(found, reverse=True)[:size]]
 
     def _stretches(self, query: Query, part: Part) -> Iterator[tuple[int, int]]:
         """Give the stretches of ids in which the query's dates lie, newest first."""

@@ -17,8 +17,8 @@ from tape.errors import QueryRefused
 from tape.search.entry_terms import Words, words
 from tape.search.tokenizer import fold, pieces, terms
 
-MOST_CHARACTERS: Final = 4000
-MOST_TERMS: Final = 256
+MAX_QUERY_CHARACTERS: Final = 4000
+MAX_QUERY_TERMS: Final = 256
 
 _QUOTE: Final = re.compile('["\u201c\u201d\u201e]')
 
@@ -32,25 +32,25 @@ class SearchQuery:
     @classmethod
     def read(cls, text: str) -> SearchQuery:
         """Read a person's question; raises QueryRefused for one that is too long."""
-        if len(text) > MOST_CHARACTERS:
+        if len(text) > MAX_QUERY_CHARACTERS:
             raise QueryRefused(
-                f"a search of {len(text)} characters: ask with at most {MOST_CHARACTERS}"
+                f"a search of {len(text)} characters: ask with at most {MAX_QUERY_CHARACTERS}"
             )
         wanted = cls(tuple(dict.fromkeys(_phrases(fold(text)))))
         count = sum(map(len, wanted.phrases))
-        if count > MOST_TERMS:
-            raise QueryRefused(f"a search of {count} words: ask with at most {MOST_TERMS}")
+        if count > MAX_QUERY_TERMS:
+            raise QueryRefused(f"a search of {count} words: ask with at most {MAX_QUERY_TERMS}")
         return wanted
 
     def __bool__(self) -> bool:
         """Tell whether anything is wanted."""
         return bool(self.phrases)
 
-    def said_in(self, entry: Entry) -> bool:
+    def matches(self, entry: Entry) -> bool:
         """Tell whether an entry says what is wanted: the reference for every index."""
-        return self.among(words(entry))
+        return self.matches_words(words(entry))
 
-    def among(self, found: Words) -> bool:
+    def matches_words(self, found: Words) -> bool:
         """Tell whether terms hold every phrase, and at least one of them in the text."""
         text, who = _row(found.text), _row(found.who)
         rows = [_row(phrase) for phrase in self.phrases]

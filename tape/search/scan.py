@@ -17,9 +17,9 @@ from tape.query import Query
 from tape.search.query_text import SearchQuery
 
 FIRST_PAGE: Final = 100
-LONGEST_PAGE: Final = 1000
+MAX_PAGE: Final = 1000
 
-MOST_SCANNED: Final = 20_000
+MAX_SCANNED: Final = 20_000
 """So many entries are looked through at most where that keeps a thread from others."""
 
 
@@ -42,12 +42,12 @@ def scanning(query: Query, wanted: SearchQuery, most: int | None = None) -> Scan
         if most is not None and looked >= most:
             return Scanned(hits, whole=False)
         page = yield replace(query, limit=size, newest=True)
-        hits += [entry for entry in reversed(page) if wanted.said_in(entry)]
+        hits += [entry for entry in reversed(page) if wanted.matches(entry)]
         if len(page) < size:
             break
         query = replace(query, before=page[0].id)
         looked += size
-        size = min(2 * size, LONGEST_PAGE)
+        size = min(2 * size, MAX_PAGE)
     return Scanned(hits if query.limit is None else hits[: query.limit])
 
 

@@ -9,14 +9,14 @@ from typing import Final, Protocol, runtime_checkable
 from tape.deletions import MESSAGE_DELETE, words_of
 from tape.entry import EVENT, Entry
 from tape.query import Query
-from tape.search.bm25 import RANKED, best_first, scores
+from tape.search.bm25 import MAX_RANKED, best_first, scores
 from tape.search.fusion import fused
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
 from tape.store import TapeStore
 
-LEAST_PAGE: Final = 20
-NEIGHBOURED: Final = 3
+MIN_PAGE: Final = 20
+HITS_WITH_NEIGHBOURS: Final = 3
 """So many of the best hits bring their neighbours, where meaning found some of them."""
 
 
@@ -69,8 +69,8 @@ async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> 
         return []
     if not rank:
         return await tape.hits(query, wanted)
-    window = await tape.hits(replace(query, limit=max(limit, RANKED)), wanted)
-    near = await tape.near(replace(query, limit=max(limit, LEAST_PAGE)), text)
+    window = await tape.hits(replace(query, limit=max(limit, MAX_RANKED)), wanted)
+    near = await tape.near(replace(query, limit=max(limit, MIN_PAGE)), text)
     if not near:
         return (await best_first(window, wanted))[:limit]
     by_words = zip(window, await scores(window, wanted), strict=True)
@@ -84,7 +84,7 @@ async def _with_neighbours(tape: SearchedTape, query: Query, found: Sequence[Ent
     placed: dict[int, Entry] = {}
     for place, entry in enumerate(found):
         placed.setdefault(entry.id, entry)
-        if place < NEIGHBOURED:
+        if place < HITS_WITH_NEIGHBOURS:
             before = await tape.query(replace(query, before=entry.id, limit=1, newest=True))
             after = await tape.query(replace(query, after=entry.id, limit=1))
             for neighbour in await tape.shown([*before, *after]):
@@ -97,7 +97,7 @@ async def shown_hits(store: TapeStore, query: Query, wanted: SearchQuery) -> lis
     found: list[Entry] = []
     limit = query.limit or 0
     while len(found) < limit:
-        size = max(limit - len(found), LEAST_PAGE)
+        size = max(limit - len(found), MIN_PAGE)
         page = await _hits_of(store, replace(query, limit=size), wanted)
         found += await shown_entries(store, query.tape, page)
         if len(page) < size:

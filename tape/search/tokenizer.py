@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import regex  # type: ignore[import-untyped]
 
-LONGEST: Final = 64
+MAX_TERM_CHARACTERS: Final = 64
 """A longer word is cut: nobody types it, and pasted data would fill the index."""
 
 _SOLO: Final = (
@@ -43,7 +43,7 @@ def fold(text: str) -> str:
 def terms(folded: str) -> list[str]:
     """Return the terms of a folded text in their order."""
     found = _ASCII.findall(folded) if folded.isascii() else _TERM.findall(folded)
-    return [term[:LONGEST] for term in found]
+    return [term[:MAX_TERM_CHARACTERS] for term in found]
 
 
 def pieces(folded: str) -> list[tuple[str, ...]]:
@@ -51,7 +51,7 @@ def pieces(folded: str) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     end = -1
     for match in _TERM.finditer(folded):
-        term = match[0][:LONGEST]
+        term = match[0][:MAX_TERM_CHARACTERS]
         if found and match.start() == end and alone(term) and alone(found[-1][-1]):
             found[-1] = (*found[-1], term)
         else:

@@ -26,10 +26,10 @@ from tape.search.embedder import Vector
 SUFFIX: Final = "-vectors"
 BUSY_MS: Final = 5000
 
-MOST: Final = 20_000
+MAX_VECTORS: Final = 20_000
 """So many of a tape's newest vectors are compared."""
 
-COMPARED: Final = 300
+MAX_COMPARED: Final = 300
 """So many of them exactly."""
 
 
@@ -67,10 +67,10 @@ class VectorFile:
         number = found[0][0]
         asked = _unit(vector)
         signs = int.from_bytes(_signs(asked), "little")
-        bound = {"tape": number, "before": before, "limit": MOST}
+        bound = {"tape": number, "before": before, "limit": MAX_VECTORS}
         rows = self._connection.execute(self._sql["signs"], bound)
         few = nsmallest(
-            max(COMPARED, limit),
+            max(MAX_COMPARED, limit),
             (((signs ^ int.from_bytes(own, "little")).bit_count(), -entry) for entry, own in rows),
         )
         ids = dump([-entry for _, entry in few])

@@ -1,8 +1,7 @@
-"""What the index answers, on connections of one thread.
+"""Search with the index, on connections of one thread.
 
-The newest entries, which the index does not have yet, are looked through; then the index names
-places, newest first, and the tapes give the entries: what is shown is always what the tape holds,
-and an entry whose text was erased is no hit.
+The newest entries, which are not indexed yet, are scanned. Then the index gives ids, newest first,
+and the tapes their entries: a hit is always what the tape has, and an erased entry is none.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ _EVER: Final = "\U0010ffff"
 
 
 class IndexBroken(Exception):
-    """The index is of no use and has to be made anew."""
+    """The index can't be used and must be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of a tape that is in the index: the tape's number, and its ids from low to high."""
+    """The indexed part of a tape: the tape's number, and the ids from low to high."""
 
     tape: int
     low: int
@@ -40,9 +39,9 @@ class Part:
 
 
 class Lookup:
-    """The readers of one thread: of the tapes, and of their index.
+    """The readers of one thread, of the tapes and of their index.
 
-    So many entries that are not in the index are looked through, on either side of it: `most`.
+    `most` limits the entries to scan on either side of the indexed part.
     """
 
     def __init__(self, database: Database, file: IndexFile, most: int = MAX_SCANNED) -> None:
@@ -55,7 +54,7 @@ class Lookup:
         self._sql = index_schema().statements
 
     def search(self, query: Query, wanted: SearchQuery) -> Scanned:
-        """Return the newest hits; not whole where the index lacks more than can be looked through.
+        """Return the newest hits; not `whole` if too many entries are not indexed.
 
         Raises IndexBroken.
         """
@@ -118,7 +117,7 @@ class Lookup:
         return Part(*rows[0]) if rows else None
 
     def _pages(self, query: Query, match: str, part: Part) -> Iterator[list[int]]:
-        """Give the ids that match, page by page, newest first."""
+        """Yield the matching ids, page by page, newest first."""
         size = min((query.limit or MAX_PAGE) + 1, MAX_PAGE)
         for first, last in self._stretches(query, part):
             while True:
@@ -143,7 +142,7 @@ class Lookup:
         return [place - tape * IDS_PER_TAPE for place in sorted(found, reverse=True)[:size]]
 
     def _stretches(self, query: Query, part: Part) -> Iterator[tuple[int, int]]:
-        """Give the stretches of ids in which the query's dates lie, newest first."""
+        """Yield the ranges of ids that may have the query's dates, newest first."""
         low = max(part.low, query.after + 1)
         high = part.high if query.before is None else min(part.high, query.before - 1)
         if low > high:

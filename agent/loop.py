@@ -19,14 +19,7 @@ from agent.errors import AgentError, ContextOverflow, StepLimit
 from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
-from agent.model import (
-    ChatModel,
-    ModelReply,
-    ModelRequest,
-    ReasoningPiece,
-    ResetPiece,
-    TextPiece,
-)
+from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
 from agent.plain_view import plain_retake, plain_view
 from agent.token_meter import Meter, estimate_request
 from agent.tool import Role, Tool, ToolContext

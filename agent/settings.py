@@ -47,11 +47,7 @@ class AgentSettings(BaseModel):
         examples=["Robin,Robbie"],
     )
     steps: int = Field(
-        20,
-        ge=1,
-        le=200,
-        description="Maximum model calls in one turn.",
-        examples=["20"],
+        20, ge=1, le=200, description="Maximum model calls in one turn.", examples=["20"]
     )
     tool_timeout: float = Field(
         60, gt=0, description="Maximum seconds for one tool call.", examples=["60"]
@@ -80,11 +76,7 @@ class AgentSettings(BaseModel):
         examples=["2"],
     )
     subagent_steps: int = Field(
-        10,
-        ge=1,
-        le=200,
-        description="Maximum model calls of one subagent.",
-        examples=["10"],
+        10, ge=1, le=200, description="Maximum model calls of one subagent.", examples=["10"]
     )
     counter: Literal["estimate", "exact"] = Field(
         "estimate",

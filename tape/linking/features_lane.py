@@ -41,17 +41,15 @@ def likely_lanes(against: list[Heard], chances: list[float]) -> list[LikelyLane]
     return sorted(found.values(), key=lambda lane: -lane.total)[:MAX_LANES]
 
 
-def lane_rows(room: LinkerRoom, features: MessageFeatures, lanes: list[LikelyLane]) -> list[Row]:
+def lane_rows(room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane]) -> list[Row]:
     """Return the numbers of a message against each lane."""
     everything = sum(lane.total for lane in lanes)
     totals = [*sorted((lane.total for lane in lanes), reverse=True), 0.0, 0.0]
     highest = [*sorted((lane.highest for lane in lanes), reverse=True), 0.0, 0.0]
-    overlaps = [_overlap(features, room.lanes[lane.lane]) for lane in lanes]
+    overlaps = [_overlap(new, room.lanes[lane.lane]) for lane in lanes]
     most = [*sorted((overlap[0] for overlap in overlaps), reverse=True), 0.0, 0.0]
-    own_lane = features.own.lane if features.own else None
-    theirs = {
-        room.authors[person][-1].lane for person in features.mentions if person in room.authors
-    }
+    own_lane = new.own.lane if new.own else None
+    theirs = {room.authors[person][-1].lane for person in new.mentions if person in room.authors}
     rows: list[Row] = []
     for lane, overlap in zip(lanes, overlaps, strict=True):
         rows.append(
@@ -67,17 +65,17 @@ def lane_rows(room: LinkerRoom, features: MessageFeatures, lanes: list[LikelyLan
                 overlap[0] - (most[1] if overlap[0] == most[0] else most[0]),
                 lane.lane == own_lane,
                 lane.lane in theirs,
-                features.now - lane.best.number,
-                lane.best.author == features.author,
-                *_standing(features, room.lanes[lane.lane]),
+                new.now - lane.best.number,
+                lane.best.author == new.author,
+                *_standing(new, room.lanes[lane.lane]),
                 len(lanes),
-                *features.message,
+                *new.message,
             )
         )
     return rows
 
 
-def new_row(features: MessageFeatures, lanes: list[LikelyLane], scores: list[float]) -> Row:
+def new_row(new: MessageFeatures, lanes: list[LikelyLane], scores: list[float]) -> Row:
     """Return the numbers of starting a new lane, from the scores of the lanes."""
     best = [*sorted(scores, reverse=True), 0.0, 0.0]
     totals = [*sorted((lane.total for lane in lanes), reverse=True), 0.0, 0.0]
@@ -89,38 +87,38 @@ def new_row(features: MessageFeatures, lanes: list[LikelyLane], scores: list[flo
         totals[1],
         sum(totals),
         max((lane.highest for lane in lanes), default=0.0),
-        max((chance for chance, _ in features.shared.values()), default=0.0),
+        max((chance for chance, _ in new.shared.values()), default=0.0),
         len(lanes),
-        bool(features.named),
-        *features.message,
+        bool(new.named),
+        *new.message,
     )
 
 
-def _overlap(features: MessageFeatures, lane: Lane) -> tuple[float, float, float]:
+def _overlap(new: MessageFeatures, lane: Lane) -> tuple[float, float, float]:
     """Return the weight of shared words: of the best message, of all, and as a share."""
     best = total = 0.0
     for heard in lane.heard:
-        found = features.shared.get(heard.number)
+        found = new.shared.get(heard.number)
         if found:
             total += found[0]
             best = max(best, found[0])
-    return best, total, best / (features.total + 1)
+    return best, total, best / (new.total + 1)
 
 
-def _standing(features: MessageFeatures, lane: Lane) -> Row:
+def _standing(new: MessageFeatures, lane: Lane) -> Row:
     """Return numbers of a lane: its size and age, the author's and the mentioned people's part."""
-    author, mentions = features.author, features.mentions
+    author, mentions = new.author, new.mentions
     mine = theirs = LONG_AGO
     addressing = addressed = share = asks = 0
-    near = features.now - RECENT_MESSAGES
+    near = new.now - RECENT_MESSAGES
     for heard in lane.heard:
         if heard.author == author:
-            mine = features.now - heard.number
+            mine = new.now - heard.number
             addressed += not mentions.isdisjoint(heard.mentions)
         else:
             addressing += author in heard.mentions
             if heard.author in mentions:
-                theirs = features.now - heard.number
+                theirs = new.now - heard.number
         share += heard.number >= near
         asks += heard.asks
     newest, oldest = lane.heard[-1], lane.heard[0]
@@ -128,16 +126,16 @@ def _standing(features: MessageFeatures, lane: Lane) -> Row:
     return (
         len(lane.heard),
         len(authors),
-        features.now - newest.number,
-        features.minute - newest.minute,
+        new.now - newest.number,
+        new.minute - newest.minute,
         newest.number - oldest.number,
         mine,
         theirs,
         authors.get(author, 0),
         authors.get(author, 0) / len(lane.heard),
         sum(authors.get(person, 0) for person in mentions),
-        sum(authors.get(person, 0) for person in features.named),
-        sum(person in features.exchanges for person in authors),
+        sum(authors.get(person, 0) for person in new.named),
+        sum(person in new.exchanges for person in authors),
         addressing,
         addressed,
         newest.author == author,

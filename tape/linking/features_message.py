@@ -111,35 +111,35 @@ def _shared(room: LinkerRoom, weighed: dict[int, float]) -> dict[int, tuple[floa
     return shared
 
 
-def _named(room: LinkerRoom, features: MessageFeatures, spoken: frozenset[str]) -> frozenset[str]:
+def _named(room: LinkerRoom, new: MessageFeatures, spoken: frozenset[str]) -> frozenset[str]:
     """Return the people whom the text names without a mention of the platform."""
     return frozenset(
         author
         for author, heard in room.authors.items()
         if len(heard[-1].called) > 2
         and heard[-1].called in spoken
-        and author not in features.mentions
-        and author != features.author
+        and author not in new.mentions
+        and author != new.author
     )
 
 
-def _own_past(room: LinkerRoom, features: MessageFeatures) -> tuple[float, ...]:
+def _own_past(room: LinkerRoom, new: MessageFeatures) -> tuple[float, ...]:
     """Return numbers of the author's last message, and of messages to the author since."""
-    own = features.own
-    addressing = room.mentioning.get(features.author, ())
+    own = new.own
+    addressing = room.mentioning.get(new.author, ())
     if own is None:
         return LONG_AGO, LONG_AGO, float(len(addressing)), 0.0, 0.0
     since = sum(heard.number > own.number for heard in addressing)
     return (
-        float(features.now - own.number),
-        float(features.minute - own.minute),
+        float(new.now - own.number),
+        float(new.minute - own.minute),
         float(since),
-        float(len(room.authors[features.author])),
-        float(bool(features.mentions & features.own_to)),
+        float(len(room.authors[new.author])),
+        float(bool(new.mentions & new.own_to)),
     )
 
 
-def _pace(room: LinkerRoom, features: MessageFeatures) -> tuple[float, ...]:
+def _pace(room: LinkerRoom, new: MessageFeatures) -> tuple[float, ...]:
     """Return the pace of the room: the times, authors, lanes and mentions of the last messages."""
     authors, lanes, answered = set(), set(), 0
     oldest = newest = None
@@ -154,8 +154,8 @@ def _pace(room: LinkerRoom, features: MessageFeatures) -> tuple[float, ...]:
     if oldest is None or newest is None:
         return 0.0, LONG_AGO, 0.0, 0.0, 0.0
     return (
-        float(features.minute - oldest.minute),
-        float(features.minute - newest.minute),
+        float(new.minute - oldest.minute),
+        float(new.minute - newest.minute),
         float(len(authors)),
         float(len(lanes)),
         float(answered),

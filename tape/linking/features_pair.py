@@ -16,7 +16,7 @@ MAX_OLDER: Final = 3
 Row = tuple[float, ...]
 
 
-def candidates(room: LinkerRoom, features: MessageFeatures) -> list[Heard]:
+def candidates(room: LinkerRoom, new: MessageFeatures) -> list[Heard]:
     """Return the remembered messages that a new one may continue, newest first."""
     found: dict[int, Heard] = {}
     for count, heard in enumerate(reversed(room.heard)):
@@ -26,11 +26,11 @@ def candidates(room: LinkerRoom, features: MessageFeatures) -> list[Heard]:
             found[heard.number] = heard
     near = len(found)
     for older in (
-        room.authors.get(features.author),
-        room.mentioning.get(features.author),
-        *(room.authors.get(person) for person in sorted(features.mentions)[:MAX_OLDER]),
+        room.authors.get(new.author),
+        room.mentioning.get(new.author),
+        *(room.authors.get(person) for person in sorted(new.mentions)[:MAX_OLDER]),
     ):
-        if older and older[0].number <= features.now - MAX_CANDIDATES:
+        if older and older[0].number <= new.now - MAX_CANDIDATES:
             for heard in list(older)[-MAX_OLDER:]:
                 if not heard.threaded:
                     found.setdefault(heard.number, heard)
@@ -39,18 +39,13 @@ def candidates(room: LinkerRoom, features: MessageFeatures) -> list[Heard]:
     return [found[number] for number in sorted(found, reverse=True)]
 
 
-def pair_rows(room: LinkerRoom, features: MessageFeatures, against: list[Heard]) -> list[Row]:
+def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> list[Row]:
     """Return the numbers of a message against each candidate; candidates come newest first."""
-    author, mentions, now, minute = (
-        features.author,
-        features.mentions,
-        features.now,
-        features.minute,
-    )
-    own, named, message, shared = features.own, features.named, features.message, features.shared
-    exchanges, last = features.exchanges, features.exchanges_last
+    author, mentions, now, minute = (new.author, new.mentions, new.now, new.minute)
+    own, named, message, shared = new.own, new.named, new.message, new.shared
+    exchanges, last = new.exchanges, new.exchanges_last
     own_lane = own.lane if own else None
-    own_to = features.own_to
+    own_to = new.own_to
     answers = room.answers
     by_author: dict[str, int] = {}
     by_lane: dict[str, int] = {}
@@ -63,7 +58,7 @@ def pair_rows(room: LinkerRoom, features: MessageFeatures, against: list[Heard])
         addresses = author in heard.mentions
         of_lane = lanes.get(lane)
         if of_lane is None:
-            of_lane = lanes[lane] = _of_lane(room, features, lane)
+            of_lane = lanes[lane] = _of_lane(room, new, lane)
         common, heaviest = shared.get(heard.number, (0.0, 0.0))
         parent = room.by_key.get(heard.parent) if heard.parent else None
         rows.append(
@@ -105,10 +100,10 @@ def pair_rows(room: LinkerRoom, features: MessageFeatures, against: list[Heard])
     return rows
 
 
-def _of_lane(room: LinkerRoom, features: MessageFeatures, name: str) -> Row:
+def _of_lane(room: LinkerRoom, new: MessageFeatures, name: str) -> Row:
     lane = room.lanes[name]
     authors, newest = lane.authors, lane.heard[-1]
-    near = features.now - RECENT_MESSAGES
+    near = new.now - RECENT_MESSAGES
     share = 0
     for heard in reversed(lane.heard):
         if heard.number < near:
@@ -116,11 +111,11 @@ def _of_lane(room: LinkerRoom, features: MessageFeatures, name: str) -> Row:
         share += 1
     return (
         len(lane.heard),
-        authors.get(features.author, 0),
-        sum(authors.get(person, 0) for person in features.mentions),
+        authors.get(new.author, 0),
+        sum(authors.get(person, 0) for person in new.mentions),
         len(authors),
-        features.now - newest.number,
-        features.minute - newest.minute,
-        newest.author == features.author,
+        new.now - newest.number,
+        new.minute - newest.minute,
+        newest.author == new.author,
         share,
     )

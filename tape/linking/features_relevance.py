@@ -26,14 +26,12 @@ class Judged(Protocol):
     new: float
 
 
-def relevance_rows(
-    room: LinkerRoom, features: MessageFeatures, judged: Judged, lane: str
-) -> list[Row]:
+def relevance_rows(room: LinkerRoom, new: MessageFeatures, judged: Judged, lane: str) -> list[Row]:
     """Return the numbers of a message against each one of its room, newest first.
 
     The room is as it was before the message came; `lane` is the message's recorded lane.
     """
-    view = _View(room, features, judged, lane)
+    view = _View(room, new, judged, lane)
     lanes: dict[str, Row] = {}
     since: dict[str, int] = {}
     rows: list[Row] = []
@@ -50,10 +48,8 @@ def relevance_rows(
 class _View:
     """The room as one message sees it."""
 
-    def __init__(
-        self, room: LinkerRoom, features: MessageFeatures, judged: Judged, lane: str
-    ) -> None:
-        self.room, self.features, self.judged, self.lane = room, features, judged, lane
+    def __init__(self, room: LinkerRoom, new: MessageFeatures, judged: Judged, lane: str) -> None:
+        self.room, self.new, self.judged, self.lane = room, new, judged, lane
         self.places = {likely.lane: at for at, likely in enumerate(judged.lanes)}
         numbers = [heard.number for heard in judged.against]
         self.chances = dict(zip(numbers, judged.chances, strict=True))
@@ -68,12 +64,12 @@ class _View:
             judged.new,
             max(judged.chances, default=0.0),
             len(judged.lanes),
-            *(features.message[at] for at in _OF_ASKED),
+            *(new.message[at] for at in _OF_ASKED),
         )
 
     def of_lane(self, name: str) -> Row:
         """Return the numbers that all messages of a lane share."""
-        features, lane, place = self.features, self.room.lanes[name], self.places.get(name)
+        new, lane, place = self.new, self.room.lanes[name], self.places.get(name)
         score = total = highest = UNSEEN
         rank = LONG_AGO
         if place is not None:
@@ -82,7 +78,7 @@ class _View:
             rank = sum(other > score for other in self.judged.scores)
         return (
             name == self.lane,
-            name == self.lane and features.replied,
+            name == self.lane and new.replied,
             score,
             self.best_score - score,
             score / (self.total + 0.01),
@@ -91,30 +87,30 @@ class _View:
             highest,
             len(lane.heard),
             len(lane.authors),
-            lane.authors.get(features.author, 0),
-            sum(lane.authors.get(person, 0) for person in features.mentions),
+            lane.authors.get(new.author, 0),
+            sum(lane.authors.get(person, 0) for person in new.mentions),
             sum(person in self.people for person in lane.authors),
-            features.now - lane.heard[-1].number,
+            new.now - lane.heard[-1].number,
         )
 
     def of_message(self, heard: Heard, after: int) -> Row:
         """Return the numbers of one message; `after` counts the later ones of its lane."""
-        features, room, them = self.features, self.room, heard.author
+        new, room, them = self.new, self.room, heard.author
         return (
-            features.now - heard.number,
-            features.minute - heard.minute,
+            new.now - heard.number,
+            new.minute - heard.minute,
             self.chances.get(heard.number, UNSEEN),
             after,
             self.hops.get(heard.key, LONG_AGO),
-            them == features.author,
-            them in features.mentions,
-            features.author in heard.mentions,
-            not features.mentions.isdisjoint(heard.mentions),
-            features.shared.get(heard.number, (0.0, 0.0))[0],
+            them == new.author,
+            them in new.mentions,
+            new.author in heard.mentions,
+            not new.mentions.isdisjoint(heard.mentions),
+            new.shared.get(heard.number, (0.0, 0.0))[0],
             self.people.get(them, 0),
             sum(person in self.people for person in heard.mentions),
             len(heard.mentions),
-            features.exchanges.get(them, 0),
+            new.exchanges.get(them, 0),
             room.lanes[heard.lane].authors[them],
             room.answers.get(heard.key, 0),
             heard.parent is None,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from tape.linking.features_text import gist
+from tape.linking.new import THREAD, LaneLink, Utterance, starts
 from tape.linking.room import Heard, LinkerRoom, minute
-from tape.linking.utterance import THREAD, LaneLink, Utterance, starts
 
 MAX_REMARK_WORDS: Final = 6
 """Maximum content words of a remark on the line before."""
@@ -19,84 +19,77 @@ LULL_MINUTES: Final = 30.0
 """Minutes of silence after which a room of one conversation starts another."""
 
 
-def given(
-    room: LinkerRoom, utterance: Utterance, replied_lane: str | None = None
-) -> LaneLink | None:
+def given(room: LinkerRoom, new: Utterance, replied_lane: str | None = None) -> LaneLink | None:
     """Return the link of a platform's thread or reply; None if there is neither."""
-    if utterance.thread is not None:
-        lane = THREAD + utterance.thread
+    if new.thread is not None:
+        lane = THREAD + new.thread
         known = room.lanes.get(lane)
         newest = known.heard[-1].key if known else None
-        return LaneLink(lane, utterance.reply_to or newest, "thread")
-    if utterance.reply_to is None:
+        return LaneLink(lane, new.reply_to or newest, "thread")
+    if new.reply_to is None:
         return None
-    replied = room.by_key.get(utterance.reply_to)
+    replied = room.by_key.get(new.reply_to)
     if replied is not None:
         return LaneLink(replied.lane, replied.key, "reply")
     if replied_lane is not None:
-        return LaneLink(replied_lane, utterance.reply_to, "reply")
+        return LaneLink(replied_lane, new.reply_to, "reply")
     return None
 
 
-def by_rules(room: LinkerRoom, utterance: Utterance) -> LaneLink:
+def by_rules(room: LinkerRoom, new: Utterance) -> LaneLink:
     """Link a message by the rules."""
-    found = (
-        _mentioned(room, utterance)
-        or _own(room, utterance)
-        or _addressed(room, utterance)
-        or _remark(room, utterance)
-    )
+    found = _mentioned(room, new) or _own(room, new) or _addressed(room, new) or _remark(room, new)
     if found is None:
-        return starts(utterance)
+        return starts(new)
     parent, why = found
     return LaneLink(parent.lane, parent.key, why)
 
 
-def by_recency(room: LinkerRoom, utterance: Utterance) -> LaneLink:
+def by_recency(room: LinkerRoom, new: Utterance) -> LaneLink:
     """Link a message to the last one, until a lull: the room has one conversation at a time."""
     last = _last(room)
-    if last is None or minute(utterance.at) - last.minute > LULL_MINUTES:
-        return starts(utterance)
+    if last is None or minute(new.at) - last.minute > LULL_MINUTES:
+        return starts(new)
     return LaneLink(last.lane, last.key, "the only conversation")
 
 
-def _mentioned(room: LinkerRoom, utterance: Utterance) -> tuple[Heard, str] | None:
+def _mentioned(room: LinkerRoom, new: Utterance) -> tuple[Heard, str] | None:
     """Find the last message of a person mentioned, preferably one that mentions the author."""
-    for person in utterance.mentions:
+    for person in new.mentions:
         theirs = [heard for heard in room.authors.get(person, ()) if not heard.threaded]
         for heard in reversed(theirs):
-            if utterance.author in heard.mentions and _within(utterance, heard, 60):
+            if new.author in heard.mentions and _within(new, heard, 60):
                 return heard, "mention"
-        if theirs and _within(utterance, theirs[-1], 120):
+        if theirs and _within(new, theirs[-1], 120):
             return theirs[-1], "mention"
     return None
 
 
-def _own(room: LinkerRoom, utterance: Utterance) -> tuple[Heard, str] | None:
+def _own(room: LinkerRoom, new: Utterance) -> tuple[Heard, str] | None:
     """Find the author's own last message, unless another message addressed them since."""
-    own = room.last_of(utterance.author)
-    if own is None or own.threaded or not _within(utterance, own, 8):
+    own = room.last_of(new.author)
+    if own is None or own.threaded or not _within(new, own, 8):
         return None
     for heard in reversed(room.heard):
         if heard is own:
             return own, "own last message"
-        if utterance.author in heard.mentions:
+        if new.author in heard.mentions:
             return None
     return None
 
 
-def _addressed(room: LinkerRoom, utterance: Utterance) -> tuple[Heard, str] | None:
+def _addressed(room: LinkerRoom, new: Utterance) -> tuple[Heard, str] | None:
     for heard in reversed(room.heard):
-        if not _within(utterance, heard, 15):
+        if not _within(new, heard, 15):
             return None
-        if utterance.author in heard.mentions and not heard.threaded:
+        if new.author in heard.mentions and not heard.threaded:
             return heard, "was addressed"
     return None
 
 
-def _remark(room: LinkerRoom, utterance: Utterance) -> tuple[Heard, str] | None:
+def _remark(room: LinkerRoom, new: Utterance) -> tuple[Heard, str] | None:
     last = _last(room)
-    text = gist(utterance.text)
+    text = gist(new.text)
     if last is None or text.asks or len(text.words) > MAX_REMARK_WORDS:
         return None
     return last, "short remark"
@@ -106,5 +99,5 @@ def _last(room: LinkerRoom) -> Heard | None:
     return next((heard for heard in reversed(room.heard) if not heard.threaded), None)
 
 
-def _within(utterance: Utterance, heard: Heard, minutes: float) -> bool:
-    return minute(utterance.at) - heard.minute <= minutes
+def _within(new: Utterance, heard: Heard, minutes: float) -> bool:
+    return minute(new.at) - heard.minute <= minutes

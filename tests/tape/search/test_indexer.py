@@ -349,7 +349,7 @@ async def test_words_that_cannot_be_taken_out_keep_no_others_there(
 
 
 async def _is_refused(store: SqliteStore, number: int) -> None:
-    with pytest.raises(TapeError, match="keeps words"):
+    with pytest.raises(TapeError, match="still has words"):
         await store.forget(T, [number])
 
 

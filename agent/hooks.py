@@ -13,11 +13,9 @@ class ToolHooks(Protocol):
 
     async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
         """See a call before it is made; an exception denies it."""
-        ...
 
     async def after_tool_call(self, name: str, result: str) -> None:
         """See a call's result."""
-        ...
 
 
 class LoopHooks(ToolHooks, Protocol):
@@ -25,11 +23,9 @@ class LoopHooks(ToolHooks, Protocol):
 
     async def before_llm_call(self, request: ModelRequest) -> None:
         """See the request; an exception ends the turn."""
-        ...
 
     async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None:
         """See the reply."""
-        ...
 
 
 class NoHooks:

@@ -210,7 +210,6 @@ async def _listen(
 
 
 async def _finish(task: Task, model: ChatModel, call: _ModelCall) -> ModelReply:
-    """Return the reply of a call, after the hooks have seen it."""
     if call.reply is None:
         raise AgentError(f"the model {model.name} gave no reply")
     task.meter.learn(model.name, _facts(call))
@@ -270,7 +269,6 @@ def _step(call: _ModelCall, status: str, **more: Any) -> NewEntry:
 
 
 def _facts(call: _ModelCall) -> dict[str, Any]:
-    """Return what a call cost: the model that answered, its usage, and our estimate."""
     if call.reply is None:
         return {}
     facts: dict[str, Any] = {"model": call.reply.model, "usage": dict(call.reply.usage)}
@@ -294,7 +292,6 @@ async def _recall_overflows(task: Task) -> None:
 
 
 async def _record_system(task: Task) -> None:
-    """Record the system prompt, unless the tape has the same one already."""
     if task.system:
         mark = digest(task.system)
         prompt = event(PROMPT_SYSTEM, {"sha256": mark, "text": task.system})

@@ -80,8 +80,6 @@ class ChatModel(Protocol):
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         """Yield the pieces of an answer, then exactly one ModelReply; raises ModelError."""
-        ...
 
     async def aclose(self) -> None:
         """Close the connections."""
-        ...

@@ -40,7 +40,6 @@ class RunsTask(Protocol):
 
     def __call__(self, log: TurnLog, asked: int, depth: int, /) -> AsyncGenerator[AgentEvent, None]:
         """Answer the message `asked` on the log's fork; yields the events of the loop."""
-        ...
 
 
 @dataclass(slots=True)

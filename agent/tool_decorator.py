@@ -103,9 +103,8 @@ def _arguments(function: Function) -> tuple[type[BaseModel], str]:
         if hints[parameter.name] is ToolContext:
             contexts.append(parameter.name)
         else:
-            required = parameter.default is parameter.empty
-            default = ... if required else parameter.default
-            fields[parameter.name] = (hints[parameter.name], default)
+            hint, default = hints[parameter.name], parameter.default
+            fields[parameter.name] = hint if default is parameter.empty else (hint, default)
     if len(contexts) > 1:
         raise _unfit(function, f"takes the ToolContext twice ({', '.join(contexts)}): keep one")
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agent.tool import NoArguments, Tool, ToolContext
+from agent.tool import Role, ToolContext
+from agent.tool_decorator import tool
 from tape.entry import Entry
 from tape.tokens import estimate_text
 from tape.turn_events import LOOP_STEP
@@ -14,8 +15,9 @@ MAX_COUNTED_ENTRIES = 1000
 """Maximum newest entries to count."""
 
 
-async def run_info(_arguments: NoArguments, context: ToolContext) -> object:
-    """Return the size of the tape, and figures since its last anchor."""
+@tool(name="tape.info", role=Role.STRANGER, side_effects=False, first=True)
+async def tape_info(context: ToolContext) -> object:
+    """How much this chat's tape holds, and what came since the last anchor."""
     tape = context.tape
     anchor = await tape.last_anchor(lane=context.lane)
     after = await tape.find(
@@ -49,24 +51,7 @@ def _usage(entry: Entry) -> dict[str, Any]:
     return dict(entry.payload["data"].get("usage") or {})
 
 
-async def run_context_summary(_arguments: NoArguments, context: ToolContext) -> object:
-    """Return the figures of the tape, anchor by anchor."""
+@tool(name="tape.context_summary", role=Role.STRANGER, side_effects=False)
+async def summarize_context(context: ToolContext) -> object:
+    """The tape in figures: anchors with dates, tokens and kinds since the last one."""
     return await context.tape.context_summary()
-
-
-INFO = Tool(
-    name="tape.info",
-    description="How much this chat's tape holds, and what came since the last anchor.",
-    arguments=NoArguments,
-    run=run_info,
-    repeatable=True,
-    first=True,
-)
-
-CONTEXT_SUMMARY = Tool(
-    name="tape.context_summary",
-    description="The tape in figures: anchors with dates, tokens and kinds since the last one.",
-    arguments=NoArguments,
-    run=run_context_summary,
-    repeatable=True,
-)

@@ -6,13 +6,14 @@ results of tools.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
 from agent.anchors import HINT, bare_text, who
 from agent.errors import ToolRefused
-from agent.tool import Arguments, Tool, ToolContext
+from agent.tool import Role, ToolContext
+from agent.tool_decorator import tool
 from agent.tools.chat_access import QUOTED_NOTE, tape_of
 from agent.turn_log import steered_into
 from tape.entry import ANCHOR, MESSAGE, Entry, parse_date, utc_iso
@@ -23,50 +24,46 @@ SPARE_HITS: Final = 30
 """Extra hits to request, because some of them are left out."""
 
 
-class SearchArguments(Arguments):
-    """The query and its filters."""
-
-    query: str = Field(min_length=1, max_length=500, description="words that were said")
-    limit: int = Field(10, ge=1, le=50)
-    since: str = Field("", max_length=40, description="ISO date, inclusive")
-    until: str = Field("", max_length=40, description="ISO date, exclusive")
-    author: str = Field("", max_length=100, description="a person's id")
-    kinds: list[Literal["message", "anchor"]] = Field(default_factory=list, max_length=2)
-    chat: str = Field("", max_length=200, description="another chat (owner only)")
-
-
-async def run_search(arguments: SearchArguments, context: ToolContext) -> object:
-    """Return the newest hits first."""
-    if not arguments.query.strip():
+@tool(name="tape.search", role=Role.STRANGER, side_effects=False, first=True)
+async def search_tape(
+    context: ToolContext,
+    *,
+    query: Annotated[str, Field(min_length=1, max_length=500, description="words that were said")],
+    limit: Annotated[int, Field(ge=1, le=50)] = 10,
+    since: Annotated[str, Field(max_length=40, description="ISO date, inclusive")] = "",
+    until: Annotated[str, Field(max_length=40, description="ISO date, exclusive")] = "",
+    author: Annotated[str, Field(max_length=100, description="a person's id")] = "",
+    kinds: Annotated[list[Literal["message", "anchor"]], Field(default_factory=list, max_length=2)],
+    chat: Annotated[str, Field(max_length=200, description="another chat (owner only)")] = "",
+) -> object:
+    """Find earlier messages of this chat by words, newest first."""
+    if not query.strip():
         raise ToolRefused("tape.search was not run: the query has no words")
-    tape = await tape_of(context, arguments.chat)
-    since, until = _date("since", arguments.since), _date("until", arguments.until)
+    tape = await tape_of(context, chat)
     try:
         found = await tape.search(
-            arguments.query,
-            limit=arguments.limit + SPARE_HITS,
-            kinds=tuple(arguments.kinds) or (MESSAGE, ANCHOR),
-            since=since,
-            until=until,
-            author=arguments.author or None,
+            query,
+            limit=limit + SPARE_HITS,
+            kinds=tuple(kinds) or (MESSAGE, ANCHOR),
+            since=_date("since", since),
+            until=_date("until", until),
+            author=author or None,
         )
     except QueryRefused as refused:
         raise ToolRefused(f"tape.search was not run: {refused}") from refused
     own = await _questions(context) if tape.name == context.tape.name else set()
     hits = [entry for entry in found if entry.id not in own and not _is_echo(entry, context.turn)]
-    shown = [_hit(entry, arguments.query) for entry in hits[: arguments.limit]]
-    return {"query": arguments.query, "note": QUOTED_NOTE, "hits": shown}
+    shown = [_hit(entry, query) for entry in hits[:limit]]
+    return {"query": query, "note": QUOTED_NOTE, "hits": shown}
 
 
 async def _questions(context: ToolContext) -> set[int]:
-    """Return the entries of the turn's question, and of those that were steered into the turn."""
     if not context.turn:
         return set(context.asked)
     return {*context.asked, *await steered_into(context.tape, context.turn)}
 
 
 def _is_echo(entry: Entry, turn: str) -> bool:
-    """Return whether an entry is about a search rather than its subject."""
     of_this_turn = bool(turn) and entry.meta.get("turn") == turn
     return of_this_turn or HINT in entry.meta or "command" in entry.meta
 
@@ -94,7 +91,6 @@ def _hit(entry: Entry, query: str) -> dict[str, Any]:
 
 
 def _excerpt(text: str, query: str) -> str:
-    """Return the part of a text around the words of a query."""
     if len(text) <= EXCERPT_CHARACTERS:
         return text
     words = [word.strip('"') for word in query.casefold().split()]
@@ -103,13 +99,3 @@ def _excerpt(text: str, query: str) -> str:
     start = min(start, len(text) - EXCERPT_CHARACTERS)
     end = start + EXCERPT_CHARACTERS
     return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"
-
-
-SEARCH = Tool(
-    name="tape.search",
-    description="Find earlier messages of this chat by words, newest first.",
-    arguments=SearchArguments,
-    run=run_search,
-    repeatable=True,
-    first=True,
-)

@@ -57,7 +57,6 @@ class Strategy(Protocol):
         self, task: str, candidates: Sequence[Candidate], budget: int
     ) -> Sequence[Choice]:
         """Return a choice for each candidate, the best first."""
-        ...
 
 
 class SemanticSource(Protocol):
@@ -65,7 +64,6 @@ class SemanticSource(Protocol):
 
     async def near(self, query: Query, text: str) -> Sequence[tuple[Entry, float]]:
         """Return the entries of the query nearest in meaning, the best first."""
-        ...
 
 
 class Readable(Protocol):
@@ -75,22 +73,17 @@ class Readable(Protocol):
 
     async def size(self) -> int:
         """Return the number of entries."""
-        ...
 
     async def find(self, **conditions: Any) -> list[Entry]:
         """Return the entries that match conditions."""
-        ...
 
     async def entries(self, ids: Sequence[int]) -> dict[int, Entry]:
         """Return entries by their ids."""
-        ...
 
     async def search(self, text: str, *, limit: int = 20, before: int | None = None) -> list[Entry]:
         """Return the newest entries (before an id) that match a text, newest first."""
-        ...
 
     async def last_anchor(
         self, name: str | None = None, lane: str | None = None, before: int | None = None
     ) -> Entry | None:
         """Return the latest anchor."""
-        ...

@@ -125,7 +125,6 @@ def _rarity(hits: Sequence[Entry], asof: int) -> float:
 
 
 def _worth(entry: Entry, rarity: Mapping[str, float]) -> float:
-    """Return the worth of an entry by the words that it matches."""
     says = words(entry)
     return sum(
         value for word, value in rarity.items() if SearchQuery.read(word).matches_words(says)
@@ -133,7 +132,6 @@ def _worth(entry: Entry, rarity: Mapping[str, float]) -> float:
 
 
 async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
-    """Return the newest anchors with words of the task, the best first."""
     anchors = await tape.find(
         kinds=(ANCHOR,), before=found.asof + 1, limit=MAX_ANCHORS, newest=True
     )

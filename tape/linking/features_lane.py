@@ -95,7 +95,6 @@ def new_row(new: MessageFeatures, lanes: list[LikelyLane], scores: list[float]) 
 
 
 def _overlap(new: MessageFeatures, lane: Lane) -> tuple[float, float, float]:
-    """Return the weight of shared words: of the best message, of all, and as a share."""
     best = total = 0.0
     for heard in lane.heard:
         found = new.shared.get(heard.number)

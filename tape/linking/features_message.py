@@ -67,7 +67,6 @@ class MessageFeatures:
 
 
 def _addressees(room: LinkerRoom, heard: Heard) -> frozenset[str]:
-    """Return the people whom a message mentions, and the author of the one that it continues."""
     parent = room.by_key.get(heard.parent) if heard.parent else None
     return frozenset((*heard.mentions, parent.author) if parent else heard.mentions)
 

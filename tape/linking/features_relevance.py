@@ -121,7 +121,6 @@ class _View:
 
 
 def _hops(room: LinkerRoom, heard: Heard | None) -> dict[str, int]:
-    """Count the steps from a message back to each one that it continues."""
     hops: dict[str, int] = {}
     while heard is not None and heard.key not in hops:
         hops[heard.key] = len(hops)

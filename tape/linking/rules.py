@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from tape.linking.features_text import gist
-from tape.linking.new import THREAD, LaneLink, Utterance, starts
 from tape.linking.room import Heard, LinkerRoom, minute
+from tape.linking.utterance import THREAD, LaneLink, Utterance, starts
 
 MAX_REMARK_WORDS: Final = 6
 """Maximum content words of a remark on the line before."""
@@ -66,7 +66,6 @@ def _mentioned(room: LinkerRoom, new: Utterance) -> tuple[Heard, str] | None:
 
 
 def _own(room: LinkerRoom, new: Utterance) -> tuple[Heard, str] | None:
-    """Find the author's own last message, unless another message addressed them since."""
     own = room.last_of(new.author)
     if own is None or own.threaded or not _within(new, own, 8):
         return None

@@ -20,8 +20,6 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector for each text, in order; raises EmbedderFailed."""
-        ...
 
     async def aclose(self) -> None:
         """Release its resources; may be called twice."""
-        ...

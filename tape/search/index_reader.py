@@ -117,7 +117,6 @@ class Lookup:
         return Part(*rows[0]) if rows else None
 
     def _pages(self, query: Query, match: str, part: Part) -> Iterator[list[int]]:
-        """Yield the matching ids, page by page, newest first."""
         size = min((query.limit or MAX_PAGE) + 1, MAX_PAGE)
         for first, last in self._stretches(query, part):
             while True:

@@ -30,7 +30,6 @@ class SearchStore(Protocol):
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Return the newest entries of the query that match."""
-        ...
 
 
 class NearestSearch(Protocol):
@@ -38,7 +37,6 @@ class NearestSearch(Protocol):
 
     async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
         """Return the entries of the query nearest in meaning, each with its score."""
-        ...
 
 
 class SearchedTape(Protocol):
@@ -46,19 +44,15 @@ class SearchedTape(Protocol):
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         """Return the newest entries of the query that match and may be shown."""
-        ...
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
         """Return the entries of the query nearest in meaning that may be shown."""
-        ...
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query."""
-        ...
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return the entries whose words were not deleted."""
-        ...
 
 
 async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> list[Entry]:

@@ -9,7 +9,7 @@ import pytest
 from agent.tool import Role, ToolContext
 from agent.toolbox import Toolbox
 from agent.tools import BUILTIN_TOOLS
-from agent.tools.help import HelpArguments, run_help
+from agent.tools.help import offer_tools
 from tests.agent.scripted import new_tape, returning
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,7 @@ def toolbox() -> Toolbox:
 
 async def ask(toolbox: Toolbox, *names: str) -> dict[str, Any]:
     context = ToolContext(new_tape(), Role.MEMBER, offer=toolbox.offer, known=toolbox.known)
-    told = await run_help(HelpArguments(tools=list(names)), context)
+    told = await offer_tools.run(offer_tools.check({"tools": list(names)}), context)
     assert isinstance(told, dict)
     return told
 

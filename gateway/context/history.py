@@ -11,13 +11,15 @@ from tape.entry import EVENT, MESSAGE, Entry
 from tape.handle import Tape
 from tape.turn_events import OUTBOUND
 
-ENTRIES_A_MESSAGE: Final = 4
+ENTRIES_PER_MESSAGE: Final = 4
 """Entries read per message wanted: a turn leaves others in between."""
 
 
 async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]:
     """Return the newest messages of a chat, oldest first."""
-    entries = await tape.find(kinds=(MESSAGE, EVENT), limit=limit * ENTRIES_A_MESSAGE, newest=True)
+    entries = await tape.find(
+        kinds=(MESSAGE, EVENT), limit=limit * ENTRIES_PER_MESSAGE, newest=True
+    )
     gone = await deleted(tape, entries[0].id) if entries else set()
     finals = _finals(entries)
     shown: list[ShownMessage] = []

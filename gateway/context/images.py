@@ -27,10 +27,10 @@ from tape.context import MESSAGE_MEDIA
 from tape.entry import MESSAGE, Entry, event
 
 SCHEME: Final = "tapeway:media/"
-MOST_BYTES: Final = 24_000_000
+MAX_REQUEST_CHARACTERS: Final = 24_000_000
 """Maximum size of all images in one request, in base64 characters."""
 
-MOST_IMAGES: Final = 4
+MAX_IMAGES: Final = 4
 """Maximum images of a turn's newest messages."""
 
 MIMES: Final = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif"}
@@ -60,7 +60,7 @@ async def load_images(services: Services, turn: Turn) -> None:
         if entry.name == MESSAGE_MEDIA
     }
     found: dict[int, dict[str, list[str]]] = {}
-    for entry, media in wanted[-MOST_IMAGES:]:
+    for entry, media in wanted[-MAX_IMAGES:]:
         if entry.id in loaded:
             continue
         kept = found.setdefault(entry.id, {"images": [], "refused": []})
@@ -138,7 +138,7 @@ def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
 
     Other images, and those whose file is gone, are replaced by a note.
     """
-    left = MOST_BYTES
+    left = MAX_REQUEST_CHARACTERS
 
     def show(url: str) -> str | None:
         nonlocal left

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from channels.message import InboundMessage
-from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta, said_of
+from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta, utterance_of
 from gateway.logs import get_log
 from gateway.scheduling.debounce import Key
 from gateway.services import Services
@@ -102,7 +102,7 @@ class LaneAssigner:
             return LaneAssignment(None, replied)
         room = await self._rooms.of(tape)
         people = room.people(said)
-        heard = said_of(said, row.id, people)
+        heard = utterance_of(said, row.id, people)
         link = await self._given(row, session_id, known, replied_lane)
         if link is None:
             link = _linked(room, heard, replied_lane)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from channels.message import InboundMessage
-from gateway.context.room_memory import RoomMemories, key_of
+from gateway.context.room_memory import RoomMemories, room_key
 from gateway.context.selection import Nearby
 from gateway.logs import get_log
 from tape.construct.keywords import words_of_task
@@ -19,10 +19,10 @@ from tape.entry import MESSAGE
 from tape.errors import TapeError
 from tape.handle import Tape
 
-WORDS: Final = 3
+EVIDENCE_WORDS: Final = 3
 """Number of rare words that an old entry must contain, all of them."""
 
-SHORTEST: Final = 4
+MIN_WORD_LETTERS: Final = 4
 """Minimum length of an ASCII word; characters of other scripts count as words alone."""
 
 
@@ -35,7 +35,7 @@ async def find_nearby(
     conversation is young.
     """
     room = await rooms.of(tape.name)
-    key = key_of(message, inbox_id)
+    key = room_key(message, inbox_id)
     heard = room.room.by_key.get(key)
     if heard is None:
         return Nearby(thread=message.thread_id)
@@ -56,8 +56,8 @@ async def find_evidence(tape: Tape, lane: str, question: str, before: int, most:
     `before` is the first entry in the room memory. Entries from before a reset are excluded. If the
     search fails, return none, so that the question is still answered.
     """
-    words = [word for word in words_of_task(question) if _tells(word)][:WORDS]
-    if most < 1 or len(words) < WORDS or before <= 1:
+    words = [word for word in words_of_task(question) if _tells(word)][:EVIDENCE_WORDS]
+    if most < 1 or len(words) < EVIDENCE_WORDS or before <= 1:
         return []
     try:
         hits = await tape.search(" ".join(words), limit=most * 2, kinds=(MESSAGE,), before=before)
@@ -78,4 +78,4 @@ async def find_evidence(tape: Tape, lane: str, question: str, before: int, most:
 
 
 def _tells(word: str) -> bool:
-    return len(word) >= SHORTEST or not word.isascii()
+    return len(word) >= MIN_WORD_LETTERS or not word.isascii()

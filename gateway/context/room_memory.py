@@ -22,27 +22,27 @@ from tape.linking.utterance import AGENT
 from tape.service import TapeService
 
 OURS: Final = "turn:"
-MOST_REMEMBERED: Final = 5_000
+MAX_MESSAGES: Final = 5_000
 """Maximum messages in all room memories; each takes about a kilobyte."""
 
-LEAST: Final = 8
+MIN_ROOM_WEIGHT: Final = 8
 """Minimum messages that a room counts for."""
 
-LOOK_EVERY: Final = 32
+CHECK_INTERVAL: Final = 32
 """Lookups after which the total is checked."""
 
 PAGE: Final = WINDOW + 50
 MORE: Final = 4 * WINDOW
-MOST_PEOPLE: Final = 30
+MAX_ADDRESSEES: Final = 30
 """Maximum addressees considered when linking a message."""
 
-MOST_LIKELY: Final = 30
+MAX_LIKELY: Final = 30
 """Maximum messages included for a young conversation."""
 
 RECENT: Final = 50
 FILLS: Final = 0.92
 FILLS_NO_MORE: Final = 0.8
-FEWEST: Final = 6
+MIN_MESSAGES_TO_FILL: Final = 6
 """Minimum messages for deciding whether one conversation fills the room."""
 
 
@@ -99,18 +99,18 @@ class RoomMemory:
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
         """Return the ids of those whom a message addresses: mentions, a leading name, the agent."""
-        found = dict.fromkeys(self._person(name) for name in message.mentions[:MOST_PEOPLE])
+        found = dict.fromkeys(self._person(name) for name in message.mentions[:MAX_ADDRESSEES])
         found.update(dict.fromkeys([self._begins_with(message.text)]))
         if message.addressed:
             found = {AGENT: None, **found}
         people = (one for one in found if one and one != message.sender.id)
-        return tuple(islice(people, MOST_PEOPLE))
+        return tuple(islice(people, MAX_ADDRESSEES))
 
     def likely(self, key: str) -> list[int]:
         """Return the entries that seem to belong to a message's young conversation."""
         if not self.is_young(key):
             return []
-        found = self.linker.chosen(self.room, key, MOST_LIKELY)
+        found = self.linker.chosen(self.room, key, MAX_LIKELY)
         return [self.entries[one] for one in found if one in self.entries]
 
     def is_young(self, key: str) -> bool:
@@ -137,7 +137,7 @@ class RoomMemory:
 
     def _fills(self, recent: Sequence[Heard]) -> str | None:
         """Return the lane that fills the room, with hysteresis for the current one."""
-        if len(recent) < FEWEST:
+        if len(recent) < MIN_MESSAGES_TO_FILL:
             return None
         lanes = Counter(heard.lane for heard in recent)
         (lane, most), *_others = lanes.most_common(1)
@@ -162,8 +162,8 @@ class RoomMemories:
             room = self._rooms.setdefault(tape, made)
         self._rooms.move_to_end(tape)
         self._asked += 1
-        if self._asked % LOOK_EVERY == 0:
-            self._make_place()
+        if self._asked % CHECK_INTERVAL == 0:
+            self._evict()
         return room
 
     def forget(self, tapes: Iterable[str]) -> None:
@@ -190,12 +190,12 @@ class RoomMemories:
             kept = [*(entry for entry in more if _is_said(entry)), *kept]
         return kept[-WINDOW:]
 
-    def _make_place(self) -> None:
+    def _evict(self) -> None:
         """Evict the rooms that were idle for longest, until the others fit."""
-        remembered = sum(max(len(room.room), LEAST) for room in self._rooms.values())
-        while remembered > MOST_REMEMBERED and len(self._rooms) > 1:
+        remembered = sum(max(len(room.room), MIN_ROOM_WEIGHT) for room in self._rooms.values())
+        while remembered > MAX_MESSAGES and len(self._rooms) > 1:
             _tape, oldest = self._rooms.popitem(last=False)
-            remembered -= max(len(oldest.room), LEAST)
+            remembered -= max(len(oldest.room), MIN_ROOM_WEIGHT)
 
 
 def open_linker() -> Linker:
@@ -207,7 +207,7 @@ def open_linker() -> Linker:
         return Linker()
 
 
-def key_of(message: InboundMessage, inbox_id: int) -> str:
+def room_key(message: InboundMessage, inbox_id: int) -> str:
     """Return the key of a message within a room.
 
     A migrated chat counts its messages from 1 again, and a slash command may have no message.
@@ -215,10 +215,10 @@ def key_of(message: InboundMessage, inbox_id: int) -> str:
     return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
 
 
-def said_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Utterance:
+def utterance_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Utterance:
     """Return a message in the linker's form."""
     return Utterance(
-        key=key_of(message, inbox_id),
+        key=room_key(message, inbox_id),
         at=parse_date(message.date).timestamp(),
         author=message.sender.id,
         name=message.sender.name,

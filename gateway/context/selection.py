@@ -29,11 +29,11 @@ from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
 from tape.turn_events import TurnStart, is_take, read_take
 
-LOOK_BACK: Final = 400
+MAX_LOOKBACK: Final = 400
 """Maximum entries of a lane that are checked for messages no turn has taken."""
 
 HANDFUL: Final = 4
-REFILLED: Final = 0.5
+REFILL_SHARE: Final = 0.5
 """Share of the token budget refilled with earlier messages after an overflow."""
 
 FEW: Final = 6
@@ -99,7 +99,7 @@ async def select_messages(
         after=after,
         lane=lane,
         kinds=(MESSAGE, EVENT),
-        limit=LOOK_BACK,
+        limit=MAX_LOOKBACK,
         newest=True,
     )
     taken = set(selected_ids(recent))
@@ -109,7 +109,7 @@ async def select_messages(
     fresh = [
         entry
         for entry in recent
-        if entry.id not in settled and (_is_chatter(entry) or _tells(entry, recent, unseen))
+        if entry.id not in settled and (_is_chatter(entry) or _must_show(entry, recent, unseen))
     ]
     kept = _newest_within(fresh, budget)
     include: list[Entry] = []
@@ -139,7 +139,7 @@ async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget:
     left -= _cost(pairs)
     others = [messages[number] for number in dict.fromkeys(earlier) if number in messages]
     kept = _newest_within(others, left)
-    left -= _cost(kept) + budget - int(budget * REFILLED)
+    left -= _cost(kept) + budget - int(budget * REFILL_SHARE)
     old = _newest_within(await _shown_before(tape, turn, own), left)
     before = [entry.id for entry in (*old, *kept)]
     return before + list(asked) + [entry.id for entry in pairs]
@@ -192,7 +192,7 @@ async def _elsewhere(
         wanted.append(near.opened_on)
     found = dict(await tape.entries(list(dict.fromkeys(wanted))))
     if few or near.whole:
-        most = LOOK_BACK if near.whole else FEW * 2
+        most = MAX_LOOKBACK if near.whole else FEW * 2
         room = await tape.find(after=after, kinds=(MESSAGE,), limit=most, newest=True)
         others = [entry for entry in room if entry.meta.get("lane") != lane and _is_said(entry)]
         kept = others if near.whole else others[-FEW:]
@@ -224,7 +224,7 @@ def _is_chatter(entry: Entry) -> bool:
     return waits(entry) and "command" not in entry.meta
 
 
-def _tells(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bool:
+def _must_show(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bool:
     """Return whether an edit must be shown: an earlier turn showed the old text."""
     if not is_edit(entry):
         return False

@@ -34,22 +34,16 @@ class ModelError(AgentError):
 
 
 class ContextOverflow(ModelError):
-    """The prompt is longer than the model's context."""
-
     sentence = "this conversation has become too long for the model; `,reset` starts a new one"
 
 
 class KeyRefused(ModelError):
-    """The provider refused the key."""
-
     sentence = (
         "the model service rejected the API key (the operator can set TAPEWAY_AGENT__API_KEY)"
     )
 
 
 class UnknownModel(ModelError):
-    """The provider has no model of that name."""
-
     sentence = (
         "the model service doesn't know the model (the operator can set TAPEWAY_AGENT__MODEL)"
     )
@@ -66,26 +60,18 @@ class ModelBusy(ModelError):
 
 
 class ModelUnreachable(ModelError):
-    """No connection, or no answer in time."""
-
     sentence = "I can't reach the model service; please try again later"
 
 
 class ModelDown(ModelError):
-    """The provider failed on its side."""
-
     sentence = "the model service is having trouble; please try again later"
 
 
 class RequestRejected(ModelError):
-    """The provider did not accept the request."""
-
     sentence = "the model service rejected the request"
 
 
 class AnswerBroken(ModelError):
-    """The stream was cut, empty or malformed, or carried an error."""
-
     sentence = "the model's answer broke off; please ask again"
 
 
@@ -94,8 +80,6 @@ class KeyMissing(AgentError):
 
 
 class StepLimit(AgentError):
-    """The model still called tools in its last step."""
-
     sentence = "I took too many steps without reaching an answer; please ask for less at once"
 
 

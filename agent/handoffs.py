@@ -46,14 +46,14 @@ _NAMES: Final = MappingProxyType(
 class Handoffs:
     """The suggestions of one turn.
 
-    looks   the boundary that the question seems to be: "done", "quiet" or none
-    asked   the entries of the question
-    due     the reason to set an anchor at the end of the turn; empty for none
+    looks     the boundary that the question seems to be: "done", "quiet" or none
+    question  the entries of the question
+    due       the reason to set an anchor at the end of the turn; empty for none
     """
 
     mode: Mode = "off"
     looks: Why = ""
-    asked: Sequence[int] = ()
+    question: Sequence[int] = ()
     due: Why = field(default="", init=False)
     _settled: bool = field(default=False, init=False)
 
@@ -99,7 +99,7 @@ class Handoffs:
             return ()
         shown = await shown_since(log.tape, log.lane, log.turn)
         state = state_of(excerpts(shown), "", rests_on(shown))
-        takes = dict.fromkeys([*self.asked, *await steered_into(log.tape, log.turn)])
+        takes = dict.fromkeys([*self.question, *await steered_into(log.tape, log.turn)])
         again = TurnRetake(log.turn, tuple(takes)).to_entry()
         return (*handoff(_NAMES[self.due], {**state, "why": self.due}), again)
 

@@ -38,7 +38,9 @@ INTERRUPTED: Final = "the turn was interrupted"
 class RunsTask(Protocol):
     """Runs the loop of a subagent with the role and limits of its turn."""
 
-    def __call__(self, log: TurnLog, asked: int, depth: int, /) -> AsyncGenerator[AgentEvent, None]:
+    def __call__(
+        self, log: TurnLog, question: int, depth: int, /
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Answer the message `asked` on the log's fork; yields the events of the loop."""
 
 
@@ -105,10 +107,10 @@ class Subagents:
         lane = {"lane": log.lane} if log.lane else {}
         await fork.append(*handoff("task/start", {"by": self._log.turn}, **lane))
         start = TurnStart(turn).to_entry()
-        _start, asked = await log.record(start, message("user", task))
+        _start, question = await log.record(start, message("user", task))
         final = ""
         try:
-            async with aclosing(self._run(log, asked.id, self._depth)) as events:
+            async with aclosing(self._run(log, question.id, self._depth)) as events:
                 async for happened in events:
                     cost.add(happened)
                     if happened.kind == "final":

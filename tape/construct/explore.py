@@ -141,8 +141,8 @@ async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
 
 
 async def _by_meaning(tape: Readable, task: str, meaning: SemanticSource, found: Explored) -> None:
-    asked = Query(tape.name, before=found.asof + 1, kinds=SPOKEN, limit=MAX_HITS)
-    found.add("meaning", [entry for entry, _score in await meaning.near(asked, task)])
+    nearest = Query(tape.name, before=found.asof + 1, kinds=SPOKEN, limit=MAX_HITS)
+    found.add("meaning", [entry for entry, _score in await meaning.near(nearest, task)])
 
 
 async def _add_neighbours(tape: Readable, found: Explored) -> None:

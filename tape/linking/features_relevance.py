@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final
 
 from tape.linking.features_lane import LikelyLane
 from tape.linking.features_message import LONG_AGO, MessageFeatures
@@ -16,17 +17,23 @@ _OF_ASKED: Final = (0, 1, 4, 7, 12)
 """Indexes of the message's own numbers: length, question, mentions, own last message, pace."""
 
 
-class Judged(Protocol):
-    """The result of the first two stages, as far as it is needed here."""
+@dataclass(slots=True)
+class Judgement:
+    """The result of the first two stages for a new message, with their rows."""
 
     against: list[Heard]
+    pairs: list[tuple[float, ...]]
     chances: list[float]
     lanes: list[LikelyLane]
+    rows: list[tuple[float, ...]]
     scores: list[float]
+    new_row: tuple[float, ...]
     new: float
 
 
-def relevance_rows(room: LinkerRoom, new: MessageFeatures, judged: Judged, lane: str) -> list[Row]:
+def relevance_rows(
+    room: LinkerRoom, new: MessageFeatures, judged: Judgement, lane: str
+) -> list[Row]:
     """Return the numbers of a message against each one of its room, newest first.
 
     The room is as it was before the message came; `lane` is the message's recorded lane.
@@ -48,7 +55,9 @@ def relevance_rows(room: LinkerRoom, new: MessageFeatures, judged: Judged, lane:
 class _View:
     """The room as one message sees it."""
 
-    def __init__(self, room: LinkerRoom, new: MessageFeatures, judged: Judged, lane: str) -> None:
+    def __init__(
+        self, room: LinkerRoom, new: MessageFeatures, judged: Judgement, lane: str
+    ) -> None:
         self.room, self.new, self.judged, self.lane = room, new, judged, lane
         self.places = {likely.lane: at for at, likely in enumerate(judged.lanes)}
         numbers = [heard.number for heard in judged.against]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from tape.linking.boosted_trees import Trees, chance
-from tape.linking.features_lane import LikelyLane, lane_rows, likely_lanes, new_row
+from tape.linking.features_lane import lane_rows, likely_lanes, new_row
 from tape.linking.features_message import MessageFeatures
 from tape.linking.features_pair import candidates, pair_rows
-from tape.linking.features_relevance import relevance_rows
+from tape.linking.features_relevance import Judgement, relevance_rows
 from tape.linking.room import Heard, LinkerRoom
 from tape.linking.utterance import LaneLink, Utterance, starts
 
@@ -23,20 +23,6 @@ PAIR_MARGIN: Final = 4.0
 
 RELEVANCE_MARGIN: Final = 8.0
 """The same for the third stage, which ranks all of them."""
-
-
-@dataclass(slots=True)
-class Judgement:
-    """The result of the first two stages for a new message, with their rows."""
-
-    against: list[Heard]
-    pairs: list[tuple[float, ...]]
-    chances: list[float]
-    lanes: list[LikelyLane]
-    rows: list[tuple[float, ...]]
-    scores: list[float]
-    new_row: tuple[float, ...]
-    new: float
 
 
 @dataclass(frozen=True, slots=True)

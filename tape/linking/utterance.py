@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 THREAD: Final = "thread:"
-LANE: Final = "said:"
+LANE_PREFIX: Final = "said:"
 
 AGENT: Final = "agent"
 """The id of the agent itself among authors and mentions."""
@@ -55,4 +55,4 @@ class LaneLink:
 
 def starts(utterance: Utterance, why: str = "new") -> LaneLink:
     """Return the link of a message that starts a conversation."""
-    return LaneLink(LANE + utterance.key, None, why)
+    return LaneLink(LANE_PREFIX + utterance.key, None, why)

@@ -43,7 +43,7 @@ def _try_out(model: Model) -> None:
     # Rows of another width than the trees expect raise ValueError.
     room = LinkerRoom()
     for at, author in enumerate(("one", "two", "three")):
-        utterance = Utterance(str(at), 60.0 * at, author, author, "said to try it out")
+        utterance = Utterance(str(at), 60.0 * at, author, author, "a text to try it out")
         room.add(utterance, model.link(room, utterance))
         model.relevant(room.before(utterance.key), room.heard[-1])
 

@@ -108,11 +108,11 @@ async def _hits_of(store: TapeStore, query: Query, wanted: SearchQuery) -> list[
 
 async def shown_entries(store: TapeStore, tape: str, page: Sequence[Entry]) -> list[Entry]:
     """Return the entries of a store's tape whose words were not deleted."""
-    said = [number for entry in page if (number := _words_of(entry)) is not None]
-    if not said:
+    ids = [number for entry in page if (number := _words_of(entry)) is not None]
+    if not ids:
         return list(page)
-    told = Query(tape, after=min(said), about=tuple(dict.fromkeys(said)), name=MESSAGE_DELETE)
-    gone = {event.payload["data"]["entry"] for event in await store.query(told)}
+    deletions = Query(tape, after=min(ids), about=tuple(dict.fromkeys(ids)), name=MESSAGE_DELETE)
+    gone = {event.payload["data"]["entry"] for event in await store.query(deletions)}
     return [entry for entry in page if _words_of(entry) not in gone]
 
 

@@ -97,16 +97,16 @@ async def test_a_tool_may_refuse_with_a_sentence_which_is_no_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "refusal"),
     [
         (call("ecko"), "Error: there is no tool named ecko. Known here: echo."),
         (call(arguments='{"txt":"a"}'), "did you mean text?"),
         (call(arguments="{broken"), "Error: echo was not run."),
     ],
 )
-async def test_a_call_that_cannot_be_made_tells_why(asked: object, told: str) -> None:
+async def test_a_call_that_cannot_be_made_says_why(asked: object, refusal: str) -> None:
     stage = stage_of(ECHO)
-    assert told in (await stage.runner.run(asked)).text  # type: ignore[arg-type]
+    assert refusal in (await stage.runner.run(asked)).text  # type: ignore[arg-type]
     assert "before_tool_call echo" not in stage.hooks.seen
 
 

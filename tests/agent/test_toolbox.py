@@ -67,7 +67,7 @@ def test_a_tool_is_found_by_its_dotted_and_its_wire_name(name: str) -> None:
     assert Toolbox(BUILTIN_TOOLS, Role.MEMBER).find(name).name == "tape.info"
 
 
-def test_an_unknown_tool_is_told_with_the_nearest_names_first() -> None:
+def test_an_unknown_tool_is_refused_with_the_nearest_names_first() -> None:
     with pytest.raises(ToolRefused, match=r"no tool named tape_serch\. Known here: tape_search"):
         Toolbox(BUILTIN_TOOLS, Role.MEMBER).find("tape_serch")
 
@@ -96,9 +96,9 @@ def test_names_of_calls_and_results_have_no_dots_on_the_wire() -> None:
         {"role": "assistant", "content": "", "tool_calls": [{"id": "a", "function": function}]},
         {"role": "tool", "content": "x", "tool_call_id": "a", "name": "tape.info"},
     ]
-    asked, told = to_wire(messages)
-    assert asked["tool_calls"][0]["function"] == {"name": "tape_info", "arguments": "{}"}
-    assert told["name"] == "tape_info"
+    call_message, result = to_wire(messages)
+    assert call_message["tool_calls"][0]["function"] == {"name": "tape_info", "arguments": "{}"}
+    assert result["name"] == "tape_info"
     assert function["name"] == "tape.info"
 
 

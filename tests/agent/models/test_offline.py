@@ -75,7 +75,7 @@ async def test_it_calls_no_tool_that_is_not_offered() -> None:
     assert reply.calls == ()
 
 
-async def test_it_tells_what_the_tape_said_and_does_not_ask_again() -> None:
+async def test_it_shows_the_tool_s_result_and_does_not_call_again() -> None:
     result = {"role": "tool", "content": '{"entries":7}', "tool_call_id": "a"}
     _, reply = await answer(person("the tape?"), result, tools=SCHEMAS)
     assert reply.text.endswith('```json\n{"entries":7}\n```')

@@ -192,7 +192,7 @@ async def _run_and_kill(path: Path, lines: int, later: float) -> None:
 # Rebuilds.
 
 
-async def test_an_index_is_made_anew_while_searches_go_on(store: SqliteStore) -> None:
+async def test_an_index_is_rebuilt_while_searches_go_on(store: SqliteStore) -> None:
     tape = Tape(store, T)
     await tape.append(*(said(f"plum {number}") for number in range(2 * BATCH)))
     await store.indexed()
@@ -208,9 +208,7 @@ async def test_an_index_is_made_anew_while_searches_go_on(store: SqliteStore) ->
     assert store.search_state().ready
 
 
-async def test_an_index_that_is_deleted_by_hand_is_made_anew(
-    store: SqliteStore, path: Path
-) -> None:
+async def test_an_index_that_is_deleted_by_hand_is_rebuilt(store: SqliteStore, path: Path) -> None:
     tape = Tape(store, T)
     await tape.append(said("plum one"))
     await store.indexed()
@@ -235,7 +233,7 @@ async def test_an_index_that_is_deleted_by_hand_is_made_anew(
     ],
     ids=str,
 )
-async def test_an_index_that_is_of_no_use_is_made_anew(path: Path, spoil: bytes | str) -> None:
+async def test_a_useless_index_is_rebuilt(path: Path, spoil: bytes | str) -> None:
     store = SqliteStore.open(path)
     await store.append(T, [said("plum")])
     await store.indexed()
@@ -353,7 +351,7 @@ async def _is_refused(store: SqliteStore, number: int) -> None:
         await store.forget(T, [number])
 
 
-def test_who_waits_for_words_to_go_is_told_when_the_indexer_ends(path: Path) -> None:
+def test_a_waiting_forget_is_cancelled_when_the_indexer_ends(path: Path) -> None:
     indexer = Indexer(Database.open(path, [tape_schema()]), IndexFile(path))
     indexer.rebuild()
     failing = indexer.forget(T, [2**70])

@@ -1,4 +1,4 @@
-"""The index answers as the reference does, whatever is said and whatever is asked."""
+"""The index gives the same answers as the reference, for any texts and queries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ gaps = st.sampled_from(["", " "])
 
 
 def glued(least: int, most: int) -> st.SearchStrategy[str]:
-    """Make texts of a few bits, so that what is asked is often said."""
+    """Make texts of a few parts, so that queries often match."""
     pieces = st.lists(st.tuples(few | few | bits, gaps), min_size=least, max_size=most)
     return pieces.map(lambda found: "".join(bit + gap for bit, gap in found))
 
@@ -59,7 +59,7 @@ metas = st.fixed_dictionaries(
 )
 pieces = st.tuples(st.integers(2, 40), st.integers(0, 9), st.integers(2, 6), st.booleans())
 questions = texts | pieces | pieces
-"""A text, or a piece of one that was said: of which entry, from where, how long, in quotes?"""
+"""A text, or a part of an entry: its index, start, length, and whether it is quoted."""
 
 dates = st.integers(1, 9).map("2026-01-0{}T00:00:00.000000+00:00".format)
 messages = st.builds(

@@ -101,12 +101,10 @@ class AgentSettings(BaseModel):
         return SecretStr(key)
 
     def models(self) -> tuple[str, ...]:
-        """Return the names of the model and its fallbacks."""
         others = (name.strip() for name in self.fallback_models.split(","))
         return (self.model, *(name for name in others if name))
 
     def names_in_chats(self) -> tuple[str, ...]:
-        """Return the names of the agent in groups."""
         others = (name.strip() for name in self.names.split(","))
         return (self.name, *(name for name in others if name))
 

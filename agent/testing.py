@@ -27,7 +27,6 @@ class ScriptedModel:
         self._steps = deque(steps)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer a request; see `ChatModel`."""
         self.requests.append(request)
         if not self._steps:
             raise AssertionError(f"the script of {self.name} has no step {len(self.requests)}")
@@ -38,7 +37,6 @@ class ScriptedModel:
             yield piece
 
     async def aclose(self) -> None:
-        """Record that it was closed."""
         self.closed = True
 
 

@@ -47,7 +47,6 @@ class Toolbox:
         return [tool.schema() for name, tool in self.known.items() if name in self._offered]
 
     def offered(self) -> list[str]:
-        """Return the names of the offered tools."""
         return [name for name in self.known if name in self._offered]
 
     def offer(self, names: list[str]) -> list[str]:

@@ -56,7 +56,6 @@ class TurnLog:
         return await self.tape.append(*(self.stamp(entry) for entry in entries), key=key)
 
     def defer(self, *entries: NewEntry) -> None:
-        """Keep entries for the transaction that ends the turn."""
         self.deferred.extend(self.stamp(entry) for entry in entries)
 
     def stamp(self, entry: NewEntry) -> NewEntry:

@@ -36,6 +36,5 @@ class FallbackModel:
                 return
 
     async def aclose(self) -> None:
-        """Close every model."""
         for model in self._models:
             await model.aclose()

@@ -37,7 +37,6 @@ class OfflineModel:
         self._pause = pause
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer a request; see `ChatModel`."""
         question = last_question(request.messages)
         offered = {tool["function"]["name"] for tool in request.tools}
         results = trailing_results(request.messages)

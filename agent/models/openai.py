@@ -61,7 +61,6 @@ class OpenAIModel:
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer a request; see `ChatModel`."""
         # As plain arguments, the SDK would walk the messages and tools in Python.
         body: dict[str, Any] = {
             "messages": request.messages,
@@ -88,7 +87,6 @@ class OpenAIModel:
         yield reader.reply()
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
 

@@ -21,7 +21,6 @@ class RetryingModel:
         self.name = model.name
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer a request; see `ChatModel`."""
         for left in range(self._retries, -1, -1):
             spoke = False
             try:
@@ -37,5 +36,4 @@ class RetryingModel:
                     yield ResetPiece(f"{self.name}: {cause}")
 
     async def aclose(self) -> None:
-        """Close the model."""
         await self._model.aclose()

@@ -31,7 +31,6 @@ class Candidate:
 
     @property
     def is_anchor(self) -> bool:
-        """Whether it is an anchor."""
         return "anchor" in self.sources
 
 

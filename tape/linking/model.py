@@ -37,13 +37,11 @@ class Model:
     least_new: float
 
     def link(self, room: LinkerRoom, utterance: Utterance) -> LaneLink:
-        """Return the link of a message."""
         return self.decide(
             utterance, self.judge(room, MessageFeatures(room, utterance, self.weights))
         )
 
     def decide(self, utterance: Utterance, judged: Judgement) -> LaneLink:
-        """Return the link for a judgement."""
         if not judged.lanes or judged.new > self.least_new:
             return starts(utterance, f"new {judged.new:.2f}" if judged.lanes else "new")
         score = max(judged.scores)

@@ -82,39 +82,27 @@ class Lane:
     authors: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LinkerRoom:
     """The last `most` messages of one chat and their links.
 
     It depends on nothing else: a room replayed from the tape links like the original.
+
+    answers     number of remembered messages that continue a message, by its key
+    mentioning  the messages that mention a person, by that person
     """
 
-    __slots__ = (
-        "answers",
-        "authors",
-        "by_key",
-        "frequency",
-        "heard",
-        "lanes",
-        "mentioning",
-        "most",
-        "number",
-    )
-
-    def __init__(self, most: int = WINDOW) -> None:
-        self.most = most
-        self.number = 0
-        self.heard: list[Heard] = []
-        self.by_key: dict[str, Heard] = {}
-        self.answers: dict[str, int] = {}
-        """The number of remembered messages that continue a message, by its key."""
-        self.authors: dict[str, list[Heard]] = {}
-        self.mentioning: dict[str, list[Heard]] = {}
-        """The messages that mention a person, by that person."""
-        self.lanes: dict[str, Lane] = {}
-        self.frequency: dict[int, int] = {}
+    most: int = WINDOW
+    number: int = field(default=0, init=False)
+    heard: list[Heard] = field(default_factory=list, init=False)
+    by_key: dict[str, Heard] = field(default_factory=dict, init=False)
+    answers: dict[str, int] = field(default_factory=dict, init=False)
+    authors: dict[str, list[Heard]] = field(default_factory=dict, init=False)
+    mentioning: dict[str, list[Heard]] = field(default_factory=dict, init=False)
+    lanes: dict[str, Lane] = field(default_factory=dict, init=False)
+    frequency: dict[int, int] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
-        """Return the number of remembered messages."""
         return len(self.heard)
 
     @classmethod

@@ -92,5 +92,4 @@ class IndexFile:
 
 @functools.cache
 def index_schema() -> Schema:
-    """Return the tables and statements of the index."""
     return read_schema("search", "tape.search", "sqlite")

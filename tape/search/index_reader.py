@@ -77,7 +77,6 @@ class Lookup:
         return scan_here(scanning(query, wanted, self._most), tapes.query)
 
     def close(self) -> None:
-        """Close both connections."""
         for connection in (self._tapes, self._index):
             if connection is not None:
                 connection.close()

@@ -20,7 +20,6 @@ Row = tuple[int, str, str, str, str]
 
 
 def table_of(kind: str) -> str:
-    """Return the table in which a kind is indexed."""
     return "talk" if kind in TALK else "work"
 
 

@@ -42,7 +42,6 @@ class SearchQuery:
         return wanted
 
     def __bool__(self) -> bool:
-        """Return whether there is any phrase."""
         return bool(self.phrases)
 
     def matches(self, entry: Entry) -> bool:

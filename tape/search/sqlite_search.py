@@ -33,7 +33,6 @@ class SqliteSearch:
         self._partial = 0
 
     def wrote(self, tapes: Mapping[int, str]) -> None:
-        """Note that these tapes have new entries."""
         self._indexer.wrote(tapes)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
@@ -43,12 +42,10 @@ class SqliteSearch:
         return found.hits
 
     def state(self) -> SearchState:
-        """Return the state of the index."""
         indexer = self._indexer
         return SearchState(indexer.ready, indexer.left, indexer.problem, self._partial)
 
     def rebuild(self) -> None:
-        """Build the index again, in the background."""
         self._indexer.rebuild()
 
     async def indexed(self) -> None:

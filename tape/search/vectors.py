@@ -85,7 +85,6 @@ class VectorFile:
             self._connection.executemany(self._sql["forget"], rows)
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def _opened(self) -> apsw.Connection:
@@ -120,7 +119,6 @@ class VectorFile:
 
 @functools.cache
 def vector_schema() -> Schema:
-    """Return the tables and statements of the vectors."""
     return read_schema("vectors", "tape.search", "vectors")
 
 

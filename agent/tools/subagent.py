@@ -22,5 +22,5 @@ async def give_task(
 ) -> object:
     """Give a task to a helper that can search this tape; its answer comes back."""
     if context.give is None:
-        raise ToolRefused("only the model can use a subagent, at most two levels deep")
+        raise ToolRefused("a subagent is not available here: do it yourself")
     return await context.give(task)

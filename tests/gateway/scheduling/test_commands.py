@@ -129,7 +129,7 @@ async def test_an_anchor_of_a_person_rests_on_the_newest_and_not_on_the_whole_ta
 @pytest.mark.anyio
 async def test_a_subagent_is_not_to_be_had_by_a_line(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway:
-        assert "only the model can use a subagent" in await _run(gateway, ",subagent x", Role.OWNER)
+        assert "a subagent is not available here" in await _run(gateway, ",subagent x", Role.OWNER)
 
 
 @pytest.mark.anyio

@@ -75,7 +75,7 @@ async def test_subagents_are_two_deep_and_not_deeper(tmp_path: Path) -> None:
         await settled(gateway)
         told = server.requests[3].body["messages"][-1]["content"]
     assert answer["text"] == "top"
-    assert told.startswith("Error: a subagent can be had only")
+    assert told.startswith("Error: a subagent is not available here")
 
 
 async def test_a_subagent_has_a_budget_of_steps_of_its_own(tmp_path: Path) -> None:

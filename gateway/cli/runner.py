@@ -1,4 +1,4 @@
-"""What every command does around its work: settings, log, and errors as sentences."""
+"""Run a command: load the settings, set up the log, and print errors as sentences."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ P = ParamSpec("P")
 def run_command(
     work: Callable[Concatenate[Settings, P], int], *arguments: P.args, **options: P.kwargs
 ) -> int:
-    """Run a command with the settings; returns its exit code.
-
-    A command that prints for a person (all but the gateway) logs what warns, and no more.
-    """
+    """Run a command with the settings and return its exit code."""
+    # All commands but the gateway print for a person: they log warnings and errors only.
     quiet = work.__name__ != "serve"
     try:
         refuse_django_channels()
@@ -35,13 +33,13 @@ def run_command(
     except KeyboardInterrupt:
         return 130
     except Exception as cause:
-        return _told(cause)
+        return _print_error(cause)
 
 
-def _told(cause: BaseException) -> int:
-    """Print an error that has a sentence, and return the exit code; raise any other again."""
+def _print_error(cause: BaseException) -> int:
+    """Print an error with a sentence and return the exit code; raise any other error."""
     if isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
-        return _told(cause.exceptions[0])
+        return _print_error(cause.exceptions[0])
     if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
         raise cause
     print(f"tapeway: {cause}", file=sys.stderr)
@@ -57,7 +55,7 @@ def _quiet(settings: LogSettings) -> LogSettings:
 
 
 def refuse_django_channels() -> None:
-    """Refuse to run beside Django Channels, whose import package has the name of ours."""
+    """Raise GatewayError if Django Channels is installed: its package has the name of ours."""
     try:
         distribution("channels")
     except PackageNotFoundError:

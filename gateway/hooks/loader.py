@@ -61,12 +61,13 @@ def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> 
             loaded = point.load()
             hooks.register(loaded() if callable(loaded) else loaded, point.name)
         except (Exception, SystemExit) as cause:
-            failures.append(Failure(point.name, _sentence(cause)))
+            failures.append(Failure(point.name, load_error(cause)))
             get_log().error("plugin.load_failed", plugin=point.name, exc_info=cause)
     return failures
 
 
-def _sentence(cause: BaseException) -> str:
+def load_error(cause: BaseException) -> str:
+    """Return why a plugin did not load, with the new place of what it imports from an old one."""
     sentence = f"{type(cause).__name__}: {cause}"
     moved = _moved(cause) if isinstance(cause, ImportError) else None
     return f"{sentence}. {moved[0]} is now {moved[1]}: import it from there" if moved else sentence

@@ -112,7 +112,7 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         "     3  2026-01-02T00:00:02  message      Al (7)  [x]  你好",
     ]
     code, _out, refused = await run_tapeway(environ, "tape", "follow", "telegram:-5")
-    assert (code, "no gateway runs" in refused) == (1, True)
+    assert (code, "no gateway is running" in refused) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 """The tools that come with Tapeway.
 
-info          tape.info, tape.context_summary
-search        tape.search
-anchors       tape.anchors, tape.handoff
-context       tape.context
-subagent      subagent
-help          names the tools, and offers the model more of them
+info      tape.info, tape.context_summary
+search    tape.search
+anchors   tape.anchors, tape.handoff
+context   tape.context
+subagent  subagent
+help      lists the tools, and offers the model more of them
 """
 
 from agent.tool import Tool

@@ -10,7 +10,7 @@ from agent.tool import Arguments, Tool, ToolContext
 
 
 class AnchorsArguments(Arguments):
-    """How many."""
+    """The number of anchors."""
 
     limit: int = Field(20, ge=1, le=100, description="how many of the newest")
 
@@ -24,7 +24,7 @@ class HandoffArguments(Arguments):
 
 
 async def run_anchors(arguments: AnchorsArguments, context: ToolContext) -> object:
-    """List the newest anchors, oldest of them first."""
+    """List the newest anchors, the oldest first."""
     anchors = await context.tape.anchors(arguments.limit)
     return {
         "anchors": [
@@ -40,9 +40,9 @@ async def run_anchors(arguments: AnchorsArguments, context: ToolContext) -> obje
 
 
 async def run_handoff(arguments: HandoffArguments, context: ToolContext) -> object:
-    """Set an anchor: from the next turn on, what came before it is reached by search only."""
+    """Set an anchor; from the next turn on, only search finds the entries before it."""
     if not context.sets_anchors:
-        raise ToolRefused("only admins may set an anchor here: it concerns the whole group")
+        raise ToolRefused("only admins may set an anchor here: it affects the whole group")
     name = check_name(arguments.name)
     shown = await shown_since(context.tape, context.lane, context.turn)
     state = state_of(arguments.summary, arguments.next_steps, rests_on(shown))

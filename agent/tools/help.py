@@ -1,4 +1,4 @@
-"""The tool `help`: what else there is."""
+"""The tool `help`: list the tools, and offer more of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agent.tool import Arguments, Tool, ToolContext, wire_name
 
 
 class HelpArguments(Arguments):
-    """Which tools to add."""
+    """The tools to add."""
 
     tools: list[str] = Field(
         default_factory=list, description="names of tools to make callable in this turn"
@@ -16,14 +16,14 @@ class HelpArguments(Arguments):
 
 
 async def run_help(arguments: HelpArguments, context: ToolContext) -> object:
-    """Name every tool, and add those that are asked for to this turn."""
+    """List every tool, and offer the named ones in this turn."""
     known = context.known or {}
     listed = {name: tool.description for name, tool in known.items()}
     if not arguments.tools:
         return {"tools": listed}
     added = context.offer(arguments.tools)
-    there = {wire_name(name) for name in added}
-    unknown = [name for name in arguments.tools if wire_name(name) not in there]
+    found = {wire_name(name) for name in added}
+    unknown = [name for name in arguments.tools if wire_name(name) not in found]
     return {"added": added, "unknown": unknown, "tools": listed if unknown else {}}
 
 

@@ -1,4 +1,4 @@
-"""The tool `subagent`: a task of its own for a second loop of the agent, on a fork of the tape."""
+"""The tool `subagent`: give a task to a second loop of the agent, on a fork of the tape."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 from agent.errors import ToolRefused
 from agent.tool import Arguments, Tool, ToolContext
 
-SECONDS: Final = 600.0
+TIMEOUT_SECONDS: Final = 600.0
 
 
 class SubagentArguments(Arguments):
@@ -21,9 +21,9 @@ class SubagentArguments(Arguments):
 
 
 async def run_subagent(arguments: SubagentArguments, context: ToolContext) -> object:
-    """Give a task to a subagent; its answer is the result."""
+    """Give a task to a subagent and return its answer."""
     if context.give is None:
-        raise ToolRefused("a subagent can be had only in an answer of the model, and not deeper")
+        raise ToolRefused("only the model can use a subagent, at most two levels deep")
     return await context.give(arguments.task)
 
 
@@ -32,5 +32,5 @@ SUBAGENT = Tool(
     description="Give a task to a helper that can search this tape; its answer comes back.",
     arguments=SubagentArguments,
     run=run_subagent,
-    timeout=SECONDS,
+    timeout=TIMEOUT_SECONDS,
 )

@@ -90,7 +90,8 @@ class Commands:
                 return await self._reset(asked)
             if command.name == "handoff":
                 command = _as_tool(command)
-            toolbox = Toolbox(await self._tools(), asked.role)
+            shared = asked.message.chat_kind == "group"
+            toolbox = Toolbox(await self._tools(), asked.role, shared=shared)
             if command.name == "help":
                 return self._help(toolbox)
             return await self._tool(asked, command, toolbox)

@@ -18,11 +18,11 @@ from tape.errors import TapeError
 from tape.tokens import estimate
 
 BUDGET: Final = 4000
-MOST_RECORDED: Final = 150
+MAX_RECORDED: Final = 150
 """So many candidates are on record one by one: those that were shown, then the most wanted."""
 
-MOST_MENDED: Final = 50
-LONGEST_TASK: Final = 500
+MAX_MENDED: Final = 50
+MAX_TASK_CHARACTERS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class ContextConstructor:
         messages = messages_of(groups, entries)
         tokens = estimate(messages)
         record = {
-            "task": task[:LONGEST_TASK],
+            "task": task[:MAX_TASK_CHARACTERS],
             "lane": lane,
             "budget": budget,
             "strategy": self._strategy.name,
@@ -118,13 +118,13 @@ def _chosen(
     shown = set(groups)
     listed = sorted(choices, key=lambda choice: choice.candidate.ids not in shown)
     return {
-        "candidates": [_told(choice, shown) for choice in listed[:MOST_RECORDED]],
-        "more": max(0, len(listed) - MOST_RECORDED),
-        "mended": [{"ids": list(group), "why": why} for group, why in mended[:MOST_MENDED]],
+        "candidates": [_as_record(choice, shown) for choice in listed[:MAX_RECORDED]],
+        "more": max(0, len(listed) - MAX_RECORDED),
+        "mended": [{"ids": list(group), "why": why} for group, why in mended[:MAX_MENDED]],
     }
 
 
-def _told(choice: Choice, shown: set[Group]) -> dict[str, Any]:
+def _as_record(choice: Choice, shown: set[Group]) -> dict[str, Any]:
     candidate = choice.candidate
     return {
         "ids": list(candidate.ids),

@@ -24,19 +24,19 @@ SPOKEN: Final = (MESSAGE, ANCHOR)
 ASIDE: Final = frozenset({"command", "hint"})
 """Marks in the meta of what is no part of a conversation: commands, hints of the gateway."""
 
-LOOK_BACK: Final = 200
+MAX_NEWEST_ENTRIES: Final = 200
 """So many of the newest entries of the lane, and of the room, are looked at."""
 
-ANCHORS: Final = 60
+MAX_ANCHORS: Final = 60
 """So many of the newest anchors are looked at for what the task speaks of."""
 
-HITS: Final = 30
+MAX_HITS: Final = 30
 """So many of the newest hits of a word are looked at."""
 
-BESIDE: Final = 10
+NEIGHBOURED_HITS: Final = 10
 """The neighbours of so many of the best hits come along."""
 
-REACH: Final = 6
+MAX_DISTANCE: Final = 6
 """A neighbour stands at most so many entries away."""
 
 
@@ -79,15 +79,15 @@ async def explore(
         found.latest = latest.id
         found.add("anchor", [latest])
     if lane is not None:
-        newest = await tape.find(lane=lane, before=before, limit=LOOK_BACK, newest=True)
+        newest = await tape.find(lane=lane, before=before, limit=MAX_NEWEST_ENTRIES, newest=True)
         found.add("lane", reversed(newest))
-    newest = await tape.find(before=before, limit=LOOK_BACK, newest=True)
+    newest = await tape.find(before=before, limit=MAX_NEWEST_ENTRIES, newest=True)
     found.add("room", reversed(newest))
     await _by_words(tape, task, found)
     found.add("anchor", await _spoken_of(tape, found))
     if meaning is not None:
         await _by_meaning(tape, task, meaning, found)
-    await _beside(tape, found)
+    await _add_neighbours(tape, found)
     await _complete(tape, found)
     return found
 
@@ -100,7 +100,7 @@ async def _by_words(tape: Readable, task: str, found: Explored) -> None:
         said = await _search(tape, word, found)
         hits.update((entry.id, entry) for entry in said)
         found.rarity[word] = _rarity(said, found.asof)
-        if len(said) >= HITS:
+        if len(said) >= MAX_HITS:
             frequent.append(word)
     frequent.sort(key=lambda word: -found.rarity[word])
     for first, second in pairs_of(frequent):
@@ -112,13 +112,13 @@ async def _by_words(tape: Readable, task: str, found: Explored) -> None:
 
 async def _search(tape: Readable, text: str, found: Explored) -> list[Entry]:
     found.searches += 1
-    return await tape.search(text, limit=HITS, before=found.asof + 1)
+    return await tape.search(text, limit=MAX_HITS, before=found.asof + 1)
 
 
 def _rarity(said: Sequence[Entry], asof: int) -> float:
     """Return what finding a word is worth; of a frequent one, by how densely it is said lately."""
     count = float(len(said))
-    if len(said) >= HITS:
+    if len(said) >= MAX_HITS:
         count *= asof / max(1, asof - said[-1].id + 1)
     return log(1 + asof / max(1.0, count))
 
@@ -126,31 +126,38 @@ def _rarity(said: Sequence[Entry], asof: int) -> float:
 def _worth(entry: Entry, rarity: Mapping[str, float]) -> float:
     """Return what an entry is worth by the words that it says, told apart as a search does."""
     says = words(entry)
-    return sum(value for word, value in rarity.items() if SearchQuery.read(word).among(says))
+    return sum(
+        value for word, value in rarity.items() if SearchQuery.read(word).matches_words(says)
+    )
 
 
 async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
     """Return the newest anchors whose name or state speak of the task, the most telling first."""
-    anchors = await tape.find(kinds=(ANCHOR,), before=found.asof + 1, limit=ANCHORS, newest=True)
+    anchors = await tape.find(
+        kinds=(ANCHOR,), before=found.asof + 1, limit=MAX_ANCHORS, newest=True
+    )
     worth = {anchor.id: _worth(anchor, found.rarity) for anchor in anchors}
     spoken = [anchor for anchor in anchors if worth[anchor.id]]
     return sorted(spoken, key=lambda anchor: (-worth[anchor.id], -anchor.id))
 
 
 async def _by_meaning(tape: Readable, task: str, meaning: SemanticSource, found: Explored) -> None:
-    asked = Query(tape.name, before=found.asof + 1, kinds=SPOKEN, limit=HITS)
+    asked = Query(tape.name, before=found.asof + 1, kinds=SPOKEN, limit=MAX_HITS)
     found.add("meaning", [entry for entry, _score in await meaning.near(asked, task)])
 
 
-async def _beside(tape: Readable, found: Explored) -> None:
+async def _add_neighbours(tape: Readable, found: Explored) -> None:
     """Add the messages before and after the best hits, of the same lane where one is near."""
-    hits = [*found.ranked.get("meaning", [])[:BESIDE], *found.ranked["words"][:BESIDE]]
-    around = {hit + step for hit in hits for step in range(-REACH, REACH + 1)}
+    hits = [
+        *found.ranked.get("meaning", [])[:NEIGHBOURED_HITS],
+        *found.ranked["words"][:NEIGHBOURED_HITS],
+    ]
+    around = {hit + step for hit in hits for step in range(-MAX_DISTANCE, MAX_DISTANCE + 1)}
     near = await tape.entries(sorted(number for number in around if number > 0))
     for hit in hits:
         lane = near[hit].meta.get("lane") if hit in near else None
         for direction in (-1, 1):
-            window = [near.get(hit + direction * step) for step in range(1, REACH + 1)]
+            window = [near.get(hit + direction * step) for step in range(1, MAX_DISTANCE + 1)]
             said = [e for e in window if e is not None and e.kind == MESSAGE]
             own = [entry for entry in said if entry.meta.get("lane") == lane]
             found.add("beside", (own or said)[:1])

@@ -9,12 +9,12 @@ from typing import Final
 
 from tape.query import fold
 
-MOST_READ: Final = 2_000
+MAX_READ_CHARACTERS: Final = 2_000
 """So many characters of a task are read for words."""
 
-LONGEST: Final = 60
-MOST_WORDS: Final = 10
-MOST_PAIRS: Final = 6
+MAX_WORD_CHARACTERS: Final = 60
+MAX_WORDS: Final = 10
+MAX_PAIRS: Final = 6
 
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _PIECE: Final = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}][^\\W{_UNSPACED}]*")
@@ -34,16 +34,16 @@ def words_of_task(task: str) -> list[str]:
     out, unless there are no others.
     """
     found: dict[str, None] = {}
-    for piece in _PIECE.findall(task[:MOST_READ]):
+    for piece in _PIECE.findall(task[:MAX_READ_CHARACTERS]):
         found.update(dict.fromkeys(_units(piece)))
-    words = [word for word in found if len(word) <= LONGEST]
+    words = [word for word in found if len(word) <= MAX_WORD_CHARACTERS]
     telling = [word for word in words if word not in _SAYS_NOTHING]
-    return sorted(telling or words, key=_likely_rare, reverse=True)[:MOST_WORDS]
+    return sorted(telling or words, key=_likely_rare, reverse=True)[:MAX_WORDS]
 
 
 def pairs_of(words: Sequence[str]) -> list[tuple[str, str]]:
     """Return the pairs of words that may be found together, the rarest first."""
-    return list(combinations(words, 2))[:MOST_PAIRS]
+    return list(combinations(words, 2))[:MAX_PAIRS]
 
 
 def _units(piece: str) -> list[str]:

@@ -12,7 +12,7 @@ from tape.construct.explore import Explored
 from tape.entry import Entry
 from tape.tokens import estimate
 
-FLAT: Final = 10
+RANK_DAMPING: Final = 10
 """The greater, the less the first ranks of a way count before the next."""
 
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
@@ -41,7 +41,7 @@ def _candidate(
         found = [ranks[way][number] for number in group if number in ranks.get(way, ())]
         if found:
             sources.append(way)
-            score += weight / (FLAT + min(found))
+            score += weight / (RANK_DAMPING + min(found))
     tokens = estimate(messages_of([group], entries))
     is_latest = latest in group
     return Candidate(group, tuple(sources), score, tokens, is_latest, text_of(group, entries))

@@ -22,10 +22,10 @@ from tape.entry import Entry, dump
 from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.query import Query
-from tape.search.index_file import BROKEN, ROOM, IndexFile, index_schema
+from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema
 from tape.search.index_rows import SPAN, Row, row_of, table_of
 
-GATHER: Final = 0.2
+GATHER_SECONDS: Final = 0.2
 """Seconds to wait for more before the newest entries are indexed: each transaction is a segment."""
 
 BATCH: Final = 2000
@@ -34,10 +34,10 @@ BATCH: Final = 2000
 PAGE: Final = 250
 """So many are read at once: an entry may be large."""
 
-SLICE: Final = 0.002
+SLICE_SECONDS: Final = 0.002
 """Seconds of work, after which the thread rests as long."""
 
-RETRY: Final = (1.0, 5.0, 30.0)
+RETRY_SECONDS: Final = (1.0, 5.0, 30.0)
 """Seconds to wait after the first, the second, and each further failure in a row."""
 
 Sleep = Callable[[float], object]
@@ -75,7 +75,7 @@ class Indexer:
         self._hurry = threading.Event()
         self._awaited: list[Future[None]] = []
         self._noted = threading.Lock()
-        self._told: dict[int, str] = {}
+        self._written: dict[int, str] = {}
         self._to_forget: list[ToForget] = []
         self._rebuild = False
         self._planned = False
@@ -92,7 +92,7 @@ class Indexer:
     def wrote(self, tapes: Mapping[int, str]) -> None:
         """Take note that these tapes have new entries; for the writer's thread, and quick."""
         with self._noted:
-            self._told.update(tapes)
+            self._written.update(tapes)
         self._woken.set()
 
     def rebuild(self) -> None:
@@ -126,7 +126,7 @@ class Indexer:
     def ready(self) -> bool:
         """Tell whether the index has all that this thread was told of."""
         with self._noted:
-            idle = not self._told and not self._rebuild
+            idle = not self._written and not self._rebuild
         return self._planned and idle and not self._fresh and not self._older
 
     @property
@@ -145,7 +145,7 @@ class Indexer:
         self._thread.join()
 
     def _run(self) -> None:
-        failures, pause = 0, GATHER
+        failures, pause = 0, GATHER_SECONDS
         while True:
             self._hurry.wait(pause)
             if self._closing.is_set():
@@ -156,11 +156,11 @@ class Indexer:
                 break
             except Exception as cause:  # whatever it is, tapes and searches go on
                 self._failed(cause)
-                pause = RETRY[min(failures, len(RETRY) - 1)]
+                pause = RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)]
                 failures += 1
                 continue
             failures, self.problem = 0, ""
-            pause = 0.0 if busy else GATHER
+            pause = 0.0 if busy else GATHER_SECONDS
             if not busy:
                 self._settle()
                 self._woken.wait()
@@ -173,7 +173,7 @@ class Indexer:
     def _settle(self) -> None:
         """Tell those who wait that all is indexed, unless there is news."""
         with self._noted:
-            if self._told or self._rebuild:
+            if self._written or self._rebuild:
                 return
             awaited, self._awaited = self._awaited, []
         self._hurry.clear()
@@ -210,8 +210,8 @@ class Indexer:
         if not self._planned:
             self._plan(self._index, self._tapes)
         with self._noted:
-            self._fresh |= {n: name for n, name in self._told.items() if INFIX not in name}
-            self._told.clear()
+            self._fresh |= {n: name for n, name in self._written.items() if INFIX not in name}
+            self._written.clear()
         while job := self._next_to_forget():
             self._forget(self._index, *job)
         if self._fresh or self._older:
@@ -233,7 +233,7 @@ class Indexer:
             if row is None or row["name"] != name or row["newest"] < high:
                 raise apsw.CorruptError("the index is of other tapes")
             if high >= low:
-                places[tape * ROOM + high] = mark
+                places[tape * IDS_PER_TAPE + high] = mark
             if row["newest"] > high:
                 self._fresh[tape] = name
             if low > 1:
@@ -249,7 +249,7 @@ class Indexer:
     def _transact(self, index: apsw.Connection, tapes: Reader) -> None:
         index.execute("BEGIN IMMEDIATE")
         try:
-            self._slice_end = time.perf_counter() + SLICE
+            self._slice_end = time.perf_counter() + SLICE_SECONDS
             room = BATCH
             while room > 0 and (self._fresh or self._older):
                 room -= self._newer(tapes, room) if self._fresh else self._more(tapes, room)
@@ -300,7 +300,7 @@ class Indexer:
         spans: dict[int, tuple[str, str]] = {}
         for entry in entries:
             self._rest()
-            row = row_of(tape * ROOM + entry.id, entry)
+            row = row_of(tape * IDS_PER_TAPE + entry.id, entry)
             if row is not None:
                 rows[table_of(entry.kind)].append(row)
             oldest, newest = spans.get(entry.id // SPAN, (entry.date, entry.date))
@@ -321,7 +321,7 @@ class Indexer:
             rows = self._write("covered", {"name": tape})
             with index:
                 for number in ids if rows else ():
-                    place = (rows[0][0] * ROOM + number,)
+                    place = (rows[0][0] * IDS_PER_TAPE + number,)
                     self._write("forget_talk", place)
                     self._write("forget_work", place)
             for table in ("talk", "work") if rows else ():
@@ -337,9 +337,9 @@ class Indexer:
         """Give the other threads as much time as this one took."""
         if time.perf_counter() < self._slice_end:
             return
-        if self._closing.wait(SLICE):
+        if self._closing.wait(SLICE_SECONDS):
             raise _Stopped
-        self._slice_end = time.perf_counter() + SLICE
+        self._slice_end = time.perf_counter() + SLICE_SECONDS
 
     def _write(self, statement: str, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
         assert self._index is not None

@@ -21,28 +21,28 @@ from tape.errors import EmbedderFailed
 from tape.fork import INFIX
 from tape.query import Query
 from tape.search.embedder import Embedder, Vector
-from tape.search.entry_terms import said
-from tape.search.vectors import MOST, VectorFile, check_vectors
+from tape.search.entry_terms import searchable_text
+from tape.search.vectors import MAX_VECTORS, VectorFile, check_vectors
 from tape.store import TapeStore
 
 KINDS: Final = (MESSAGE, ANCHOR)
 BATCH: Final = 64
 """So many texts go to the embedder at once."""
 
-LONGEST: Final = 2000
+MAX_TEXT_CHARACTERS: Final = 2000
 """So many characters of a text: what is longer has no one meaning."""
 
-LOOK_EVERY: Final = 10.0
+LOOK_INTERVAL_SECONDS: Final = 10.0
 """Seconds between two looks at what is new: until then, words find it."""
 
-PATIENCE: Final = 5.0
+EMBED_TIMEOUT_SECONDS: Final = 5.0
 """Seconds that a search waits for the embedder."""
 
 T = TypeVar("T")
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
-def _unheard(_problem: str) -> None:
+def _ignore(_problem: str) -> None:
     return
 
 
@@ -55,13 +55,13 @@ class SemanticIndex:
         embedder: Embedder,
         database: Path,
         *,
-        tell: Tell = _unheard,
-        look_every: float = LOOK_EVERY,
+        notify: Notify = _ignore,
+        look_every: float = LOOK_INTERVAL_SECONDS,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._database = database
-        self._tell = tell
+        self._notify = notify
         self._look_every = look_every
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tape-vectors")
         self._file: VectorFile | None = None
@@ -94,8 +94,8 @@ class SemanticIndex:
         Nothing while the embedder is away: a search never fails for it.
         """
         try:
-            with anyio.fail_after(PATIENCE):
-                vector = (await self._embed([text[:LONGEST]]))[0]
+            with anyio.fail_after(EMBED_TIMEOUT_SECONDS):
+                vector = (await self._embed([text[:MAX_TEXT_CHARACTERS]]))[0]
             before = query.before if query.before is not None else 2**32
             found = await self._in_thread(
                 lambda file: file.nearest(query.tape, vector, before, 4 * limit)
@@ -117,7 +117,7 @@ class SemanticIndex:
             author=query.author,
             lane=query.lane,
         )
-        entries = [entry for entry in await self._store.query(asked) if said(entry)]
+        entries = [entry for entry in await self._store.query(asked) if searchable_text(entry)]
         entries.sort(key=lambda entry: (-scores[entry.id], -entry.id))
         return [(entry, scores[entry.id]) for entry in entries[:limit]]
 
@@ -142,13 +142,13 @@ class SemanticIndex:
             asked = Query(tape, after=high, kinds=KINDS, limit=BATCH)
             entries = await self._store.query(asked)
             stretch = (low, entries[-1].id if len(entries) == BATCH else newest)
-        elif low > max(1, newest - 2 * MOST):
+        elif low > max(1, newest - 2 * MAX_VECTORS):
             asked = Query(tape, before=low, kinds=KINDS, limit=BATCH, newest=True)
             entries = await self._store.query(asked)
             stretch = (entries[0].id if len(entries) == BATCH else 1, high)
         else:
             return False
-        spoken = [entry for entry in entries if said(entry).strip()]
+        spoken = [entry for entry in entries if searchable_text(entry).strip()]
         vectors = await self._embed([text_of(entry) for entry in spoken])
         made = list(zip((entry.id for entry in spoken), vectors, strict=True))
         await self._in_thread(lambda file: file.put(tape, *stretch, made))
@@ -167,7 +167,7 @@ class SemanticIndex:
         """Tell of a trouble once, until it is over."""
         problem = str(cause) or type(cause).__name__
         if not self._problem:
-            self._tell(problem)
+            self._notify(problem)
         self._problem = problem
 
     async def _in_thread(self, do: Callable[[VectorFile], T]) -> T:
@@ -184,4 +184,6 @@ def text_of(entry: Entry) -> str:
     """Return the text of which a vector is made: when, who, what."""
     name = entry.meta.get("name")
     who = f" {name}:" if isinstance(name, str) else ""
-    return f"{entry.date[:16].replace('T', ' ')}{who} {said(entry)}"[:LONGEST]
+    return f"{entry.date[:16].replace('T', ' ')}{who} {searchable_text(entry)}"[
+        :MAX_TEXT_CHARACTERS
+    ]

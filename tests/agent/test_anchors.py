@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.anchors import EXCERPT, MOST_EXCERPTS, excerpts, state_of, who
+from agent.anchors import EXCERPT_CHARACTERS, MAX_EXCERPTS, excerpts, state_of, who
 from tape.entry import Entry, anchor, message
 
 
@@ -39,7 +39,7 @@ def test_they_go_on_from_the_summary_before() -> None:
 def test_they_are_short_however_much_was_said() -> None:
     many = [entry(n, "assistant", "x" * 5_000) for n in range(2, 500)]
     told = excerpts([begun("y" * 5_000), *many])
-    assert len(told) < (MOST_EXCERPTS + 3) * (EXCERPT + 40)
+    assert len(told) < (MAX_EXCERPTS + 3) * (EXCERPT_CHARACTERS + 40)
     assert told.startswith("Before that: yyy")
 
 

@@ -11,25 +11,13 @@ from agent.anchors import HINT
 from agent.errors import ModelDown
 from agent.handoffs import SUGGEST, Handoffs, Mode, Why, is_note
 from agent.model import ModelRequest
-from agent.models.offline import last_said
+from agent.models.offline import last_question
+from agent.testing import ScriptedModel, asks, call, says
 from agent.tools import BUILTIN_TOOLS
 from tape.entry import event, message
 from tape.handle import Tape
 from tape.turn_events import TURN_RETAKE, TURN_START
-from tests.agent.scripted import (
-    ECHO,
-    LANE,
-    QUESTION,
-    TURN,
-    ScriptedModel,
-    Stage,
-    asks,
-    begin,
-    call,
-    new_tape,
-    says,
-    stage_of,
-)
+from tests.agent.scripted import ECHO, LANE, QUESTION, TURN, Stage, begin, new_tape, stage_of
 
 pytestmark = pytest.mark.anyio
 
@@ -264,4 +252,4 @@ def test_the_offline_model_does_not_take_a_hint_for_a_person_s_words() -> None:
     note = "[Note of the gateway, not of a person: the task above seems to be finished."
     assert is_note(note)
     said = [{"role": "user", "content": "hello"}, {"role": "user", "content": note}]
-    assert last_said(said) == "hello"
+    assert last_question(said) == "hello"

@@ -11,16 +11,17 @@ import pytest
 from agent.errors import AgentError, ContextOverflow, ModelDown, StepLimit
 from agent.events import AgentEvent
 from agent.loop import (
-    LONGEST_REASON,
+    MAX_REASON_CHARACTERS,
+    MIN_RETAKE_TOKENS,
     OVERFLOW_NOTICED,
-    OVERFLOW_TOLD,
-    SMALLEST_RETAKE,
+    OVERFLOW_REPORTED,
     digest,
     run_turn,
 )
 from agent.model import ModelReply, ReasoningPiece, ResetPiece, TextPiece
 from agent.models.openai import OpenAIModel
 from agent.settings import AgentSettings
+from agent.testing import ScriptedModel, asks, call, says
 from agent.token_meter import estimate_request
 from agent.tools import BUILTIN_TOOLS
 from tape.entry import dump, event, message, tool_call
@@ -32,14 +33,10 @@ from tests.agent.scripted import (
     LANE,
     QUESTION,
     TURN,
-    ScriptedModel,
     Stage,
-    asks,
     begin,
-    call,
     new_tape,
     returning,
-    says,
     stage_of,
 )
 from tests.fakes.openai.script import Call, Text, ToolCalls
@@ -365,10 +362,10 @@ async def test_a_prompt_that_the_provider_finds_too_long_is_asked_again_after_an
     stage, model = stage_of(tape=tape), ScriptedModel(TOO_LONG, says("ok"))
     events = await stage.run(model)
     assert kinds(events) == ["reset", "text", "final"]
-    (anchor,) = await stage.named(OVERFLOW_TOLD)
+    (anchor,) = await stage.named(OVERFLOW_REPORTED)
     assert anchor.payload["state"] == {"reason": "context_length_exceeded", "error": "too long"}
     assert anchor.meta == {"lane": LANE, "turn": TURN}
-    after = await names(tape, OVERFLOW_TOLD)
+    after = await names(tape, OVERFLOW_REPORTED)
     assert after == ["handoff", "loop.step", "turn.retake"]
     assert (await stage.steps(), deferred(stage)) == ([(1, "auto_handoff")], [(1, "ok")])
     assert shown(model)[1:] == [QUESTION]
@@ -377,8 +374,8 @@ async def test_a_prompt_that_the_provider_finds_too_long_is_asked_again_after_an
 async def test_of_a_provider_s_long_words_the_anchor_has_the_beginning(tape: Tape) -> None:
     stage = stage_of(tape=tape)
     await stage.run(ScriptedModel([ContextOverflow("too long " * 10_000)], says("ok")))
-    (anchor,) = await stage.named(OVERFLOW_TOLD)
-    assert len(anchor.payload["state"]["error"]) == LONGEST_REASON
+    (anchor,) = await stage.named(OVERFLOW_REPORTED)
+    assert len(anchor.payload["state"]["error"]) == MAX_REASON_CHARACTERS
 
 
 async def test_both_overflows_may_happen_in_one_turn_each_once(tape: Tape) -> None:
@@ -386,7 +383,9 @@ async def test_both_overflows_may_happen_in_one_turn_each_once(tape: Tape) -> No
     stage = stage_of(tape=tape, budget=500)
     await stage.run(ScriptedModel(TOO_LONG, says("ok")))
     assert stage.retakes == [500, 500]
-    assert len(await stage.named(OVERFLOW_NOTICED)) == len(await stage.named(OVERFLOW_TOLD)) == 1
+    assert (
+        len(await stage.named(OVERFLOW_NOTICED)) == len(await stage.named(OVERFLOW_REPORTED)) == 1
+    )
 
 
 async def test_what_usage_has_taught_makes_the_view_that_is_taken_again_smaller(
@@ -408,7 +407,7 @@ async def test_the_second_try_may_have_half_of_what_was_too_long(tape: Tape) -> 
     assert stage.retakes == [estimate(model.requests[0].messages) // 2]
 
 
-@pytest.mark.parametrize(("budget", "retaken"), [(100_000, SMALLEST_RETAKE), (300, 300)])
+@pytest.mark.parametrize(("budget", "retaken"), [(100_000, MIN_RETAKE_TOKENS), (300, 300)])
 async def test_a_small_prompt_is_not_halved_to_nothing_and_the_budget_holds(
     tape: Tape, budget: int, retaken: int
 ) -> None:
@@ -440,7 +439,7 @@ async def test_a_second_overflow_in_one_turn_is_an_error(tape: Tape) -> None:
     with pytest.raises(ContextOverflow):
         await stage.run(ScriptedModel(TOO_LONG, TOO_LONG))
     assert await stage.steps() == [(1, "auto_handoff"), (1, "error")]
-    assert len(await stage.named(OVERFLOW_TOLD)) == len(stage.retakes) == 1
+    assert len(await stage.named(OVERFLOW_REPORTED)) == len(stage.retakes) == 1
 
 
 async def test_an_overflow_of_a_turn_that_had_one_before_it_was_resumed_is_an_error(

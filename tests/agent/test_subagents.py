@@ -12,25 +12,14 @@ import pytest
 from agent.errors import ModelDown, ToolRefused
 from agent.events import AgentEvent
 from agent.loop import run_turn
-from agent.subagents import END, MOST_IN_ALL, START, Subagents, close_left
+from agent.subagents import END, MAX_SUBAGENTS, START, Subagents, close_left
+from agent.testing import ScriptedModel, Step, asks, call, says
 from agent.turn_log import TurnLog
 from tape.entry import FORK_OPEN, Entry, event, message
 from tape.fork import INFIX
 from tape.handle import Tape
 from tape.service import TapeService
-from tests.agent.scripted import (
-    ECHO,
-    LANE,
-    TURN,
-    Answer,
-    ScriptedModel,
-    asks,
-    begin,
-    call,
-    new_tape,
-    says,
-    stage_of,
-)
+from tests.agent.scripted import ECHO, LANE, TURN, begin, new_tape, stage_of
 
 pytestmark = pytest.mark.anyio
 
@@ -50,7 +39,7 @@ def service(tape: Tape) -> TapeService:
 class Helpers:
     """The subagents of a turn, answered by a script."""
 
-    def __init__(self, tape: Tape, *answers: Answer, most: int = 2, depth: int = 0) -> None:
+    def __init__(self, tape: Tape, *answers: Step, most: int = 2, depth: int = 0) -> None:
         self.log = TurnLog(tape, TURN, LANE)
         self.model = ScriptedModel(*answers)
         self.depths: list[int] = []
@@ -176,8 +165,8 @@ async def test_so_many_run_side_by_side_and_the_others_wait(tape: Tape) -> None:
 
 
 async def test_there_is_an_end_to_how_many_one_answer_may_have(tape: Tape) -> None:
-    helpers = Helpers(tape, *[says("ok")] * MOST_IN_ALL)
-    for _number in range(MOST_IN_ALL):
+    helpers = Helpers(tape, *[says("ok")] * MAX_SUBAGENTS)
+    for _number in range(MAX_SUBAGENTS):
         await helpers.give()
     with pytest.raises(ToolRefused, match="do it yourself"):
         await helpers.give()

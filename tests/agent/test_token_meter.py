@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from agent.token_meter import (
-    LEAST,
-    MOST,
-    SMALLEST,
+    MAX_RATIO,
+    MIN_RATIO,
+    MIN_SAMPLE_TOKENS,
     Meter,
     can_count_exactly,
     estimate_request,
@@ -68,7 +68,7 @@ async def test_it_comes_nearer_to_what_the_provider_tells_with_each_call() -> No
     assert meter.as_estimate("m", 1500) == int(1500 / ratios[-1])
 
 
-@pytest.mark.parametrize(("told", "bound"), [(10, LEAST), (90_000, MOST)])
+@pytest.mark.parametrize(("told", "bound"), [(10, MIN_RATIO), (90_000, MAX_RATIO)])
 def test_what_a_provider_tells_moves_it_within_bounds_only(told: int, bound: float) -> None:
     meter = Meter()
     for _call in range(50):
@@ -84,7 +84,7 @@ def test_what_a_provider_tells_moves_it_within_bounds_only(told: int, bound: flo
         step("many"),
         step(True),
         step(5000, None),
-        step(5000, SMALLEST - 1),
+        step(5000, MIN_SAMPLE_TOKENS - 1),
         {"usage": None},
         {},
     ],

@@ -25,7 +25,7 @@ from tape.entry import Entry, NewEntry, entry_text
 from tape.errors import StoreUnavailable
 from tape.query import Query, fold
 from tape.search.query_text import SearchQuery
-from tape.search.scan import MOST_SCANNED, scan_here, scanning
+from tape.search.scan import MAX_SCANNED, scan_here, scanning
 from tape.store import Now, TapeInfo, utc_now
 from tape.stores.jsonl.folder import INDEX, Folder
 from tape.stores.jsonl.index import open_index
@@ -111,7 +111,7 @@ class FileStore:
         What is older is found where `before`, dates or another condition leave out what is newer.
         """
         await self._read_through(query.tape)
-        scan = scanning(query, wanted, MOST_SCANNED)
+        scan = scanning(query, wanted, MAX_SCANNED)
         return await self._in_thread(lambda reader: scan_here(scan, reader.query).hits)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:

@@ -61,7 +61,7 @@ async def test_a_message_of_parts_is_read() -> None:
 @pytest.mark.parametrize("messages", [[], [person("")], [person("[lobby | Alice | now]\n")]])
 async def test_silence_is_answered_too(messages: list[dict[str, Any]]) -> None:
     _, reply = await answer(*messages)
-    assert "you said nothing" in reply.text
+    assert "it has no text" in reply.text
 
 
 async def test_asked_about_the_tape_it_looks_at_it() -> None:

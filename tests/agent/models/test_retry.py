@@ -7,7 +7,7 @@ import pytest
 from agent.errors import AnswerBroken, ModelDown
 from agent.model import ModelRequest, Piece, ResetPiece, TextPiece
 from agent.models.retry import RetryingModel
-from tests.agent.scripted import ScriptedModel, says
+from agent.testing import ScriptedModel, says
 
 pytestmark = pytest.mark.anyio
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from agent.anchors import HINT, MOST_RESTED_ON
+from agent.anchors import HINT, MAX_RESTED_ON
 from agent.errors import ToolRefused
+from agent.testing import call
 from agent.tool import Role, ToolContext
 from tape.entry import message, tool_call, tool_result
 from tape.handle import Tape
-from tests.agent.scripted import LANE, begin, call, new_tape
+from tests.agent.scripted import LANE, begin, new_tape
 from tests.agent.tools.using import use, use_in
 
 pytestmark = pytest.mark.anyio
@@ -88,10 +89,10 @@ async def test_a_handoff_rests_on_what_the_view_showed_since_the_anchor_before(
 
 
 async def test_of_many_entries_it_rests_on_the_newest_are_named(tape: Tape) -> None:
-    said = await tape.append(*[message("assistant", "x")] * (MOST_RESTED_ON + 20))
+    said = await tape.append(*[message("assistant", "x")] * (MAX_RESTED_ON + 20))
     await use(tape, "tape.handoff", name="task/progress")
     state = (await tape.anchor("task/progress")).payload["state"]
-    assert state["rests_on"] == [entry.id for entry in said[-MOST_RESTED_ON:]]
+    assert state["rests_on"] == [entry.id for entry in said[-MAX_RESTED_ON:]]
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from agent.errors import ToolRefused
+from agent.testing import call
 from agent.tool import Role, ToolContext
-from agent.tools.context import CONSTRUCTED, NOTE
+from agent.tools.chat_access import QUOTED_NOTE
+from agent.tools.context import CONSTRUCTED
 from tape.construct import Constructed
 from tape.entry import message
 from tape.handle import Tape
-from tests.agent.scripted import call, new_tape
+from tests.agent.scripted import new_tape
 from tests.agent.tools.using import use_in
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +46,7 @@ async def test_it_gives_what_the_tape_makes_for_a_task(tape: ConstructedTape) ->
     assert tape.wanted == ("harvest", 500, "lane-1")
     assert told == {
         "task": "harvest",
-        "note": NOTE,
+        "note": QUOTED_NOTE,
         "tokens": 12,
         "entries": [3],
         "messages": [

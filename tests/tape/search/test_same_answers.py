@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tape.database.connection import Database
 from tape.entry import Entry, NewEntry, message
 from tape.query import Query
-from tape.search.entry_terms import said
+from tape.search.entry_terms import searchable_text
 from tape.search.index_file import IndexFile
 from tape.search.index_reader import Lookup
 from tape.search.query_text import SearchQuery
@@ -118,7 +118,7 @@ async def _compare(batches: list[list[NewEntry]], asked: list[tuple[str | Piece,
 
 
 def _piece(everything: list[Entry], which: int, start: int, length: int, quoted: bool) -> str:
-    text = said(everything[which % len(everything)])
+    text = searchable_text(everything[which % len(everything)])
     piece = text[start % max(len(text), 1) :][:length]
     return f'"{piece}"' if quoted else piece
 

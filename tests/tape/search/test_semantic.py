@@ -66,7 +66,7 @@ async def told() -> list[str]:
 async def meaning(
     store: SqliteStore, embedder: Hashing, tmp_path: Path, told: list[str]
 ) -> AsyncIterator[SemanticIndex]:
-    meaning = SemanticIndex(store, embedder, tmp_path / "tapeway.db", tell=told.append)
+    meaning = SemanticIndex(store, embedder, tmp_path / "tapeway.db", notify=told.append)
     yield meaning
     await meaning.close()
 

@@ -3,7 +3,8 @@
 from gateway.plugin import hookimpl
 """
 
-from agent.tool import Arguments, NoArguments, Role, Tool, ToolContext
+from agent.tool import Arguments, Chats, NoArguments, Role, Tool, ToolContext
+from agent.tool_decorator import tool
 from channels.base import Channel, Traits
 from channels.errors import (
     ChannelDown,
@@ -29,6 +30,7 @@ __all__ = [
     "ChannelDown",
     "ChannelError",
     "ChannelUnfit",
+    "Chats",
     "Entry",
     "InboundMessage",
     "Media",
@@ -50,4 +52,5 @@ __all__ = [
     "field_of",
     "hookimpl",
     "to_messages",
+    "tool",
 ]

@@ -22,7 +22,7 @@ async def provided_tools(hooks: HookRuntime) -> list[Tool]:
         rival = chosen.setdefault(tool.wire_name, tool)
         if rival is not tool:
             source.fault(
-                f"returned the tool {tool.name!r}, which providers cannot tell from {rival.name!r}",
+                f"returned the tool {tool.name!r}, which providers cannot distinguish from {rival.name!r}",
                 "Rename the tool: dots and other signs become underscores.",
             )
     return list(chosen.values())

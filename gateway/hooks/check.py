@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from agent.tools import BUILTIN_TOOLS
-from gateway.hooks.provided import provided_channels, provided_tools
+from gateway.hooks.provided import provided_tools
 from gateway.hooks.results import ResultRefused
 from gateway.hooks.runtime import BUILTIN, HookRuntime, call
 from gateway.hooks.specs import hookimpl
@@ -37,7 +37,7 @@ async def check_plugins(hooks: HookRuntime, app: Any, *, with_store: bool) -> No
     _report_plugins_without_hooks(hooks)
     hooks.register(BuiltinTools(), BUILTIN)
     await provided_tools(hooks)
-    await provided_channels(hooks)
+    await hooks.call_many("provide_channels")
     hooks.call_many_sync("register_cli_commands", app=app)
     await _results(hooks, "resolve_session")
     await _results(hooks, "system_prompt")

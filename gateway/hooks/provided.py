@@ -1,9 +1,8 @@
-"""Collect what plugins contribute: their tools and channels, without those that clash."""
+"""Collect the tools of all plugins, without those whose names clash."""
 
 from __future__ import annotations
 
 from agent.tool import Tool
-from channels.base import Channel
 from gateway.hooks.runtime import BUILTIN, HookRuntime, Implementation
 
 
@@ -22,16 +21,7 @@ async def provided_tools(hooks: HookRuntime) -> list[Tool]:
         rival = chosen.setdefault(tool.wire_name, tool)
         if rival is not tool:
             source.fault(
-                f"returned the tool {tool.name!r}, which providers cannot distinguish from {rival.name!r}",
+                f"returned the tool {tool.name!r}, which looks like {rival.name!r} to providers",
                 "Rename the tool: dots and other signs become underscores.",
             )
     return list(chosen.values())
-
-
-async def provided_channels(hooks: HookRuntime) -> dict[str, Channel]:
-    """Return every plugin's channels by name; the first of each name wins."""
-    found: dict[str, Channel] = {}
-    for _source, channels in await hooks.contributions("provide_channels"):
-        for channel in channels or ():
-            found.setdefault(channel.name, channel)
-    return found

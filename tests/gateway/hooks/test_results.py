@@ -13,7 +13,7 @@ from agent.tool import NoArguments, Role, Tool, ToolContext
 from agent.tools import BUILTIN_TOOLS
 from channels.base import Channel
 from channels.message import OutboundMessage, Receipt
-from gateway.hooks.provided import provided_channels, provided_tools
+from gateway.hooks.provided import provided_tools
 from gateway.hooks.results import ResultRefused
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
@@ -180,7 +180,7 @@ async def test_a_plugin_may_replace_a_builtin_tool_by_its_name() -> None:
 async def test_what_is_no_channel_is_left_out(result: Any, problem: str) -> None:
     mail = Mail()
     hooks = runtime(good=plugin("provide_channels", [mail]), bad=plugin("provide_channels", result))
-    assert await provided_channels(hooks) == {"mail": mail}
+    assert [one for some in await hooks.call_many("provide_channels") for one in some] == [mail]
     assert problem in str(hooks.findings[0])
 
 

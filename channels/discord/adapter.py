@@ -87,9 +87,9 @@ class DiscordChannel(Channel):
         self.traits = Traits(
             edit_interval=1.1,
             first_text=0.7,
-            longest_draft=1_900,
+            max_draft_chars=1_900,
             typing_signs=True,
-            deaf_after=70.0,
+            stalled_after=70.0,
             idempotent_for=120.0,
             # Five in five seconds, as far as is known; a little less, since clocks differ.
             chat=Budget(1.05, 5, 5.3),

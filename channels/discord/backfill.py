@@ -13,7 +13,7 @@ from channels.discord.api import MISSING_ACCESS, UNKNOWN_CHANNEL, ApiRefused, Di
 from channels.discord.guild_cache import WRITTEN, GuildCache, GuildChannel
 from channels.discord.inbound import Raw, unreadable
 from channels.errors import ChannelDown, SendDelayed
-from channels.host import ChannelHost, Cursors
+from channels.host import Cursors, FullHost
 from channels.message import InboundMessage
 
 PAGE: Final = 100
@@ -43,7 +43,7 @@ class Backfill:
         self,
         api: DiscordApi,
         places: GuildCache,
-        host: ChannelHost,
+        host: FullHost,
         read: Read,
         later: Callable[[], None],
     ) -> None:

@@ -19,7 +19,7 @@ from channels.discord.guild_cache import GuildCache, GuildChannel
 from channels.discord.inbound import DiscordSelf, changed, parse, unreadable
 from channels.discord.shard import Place, Shard
 from channels.errors import ChannelDown, ChannelUnfit, SendDelayed
-from channels.host import ChannelHost
+from channels.host import FullHost
 from channels.message import InboundMessage
 
 MOST_AT_ONCE: Final = 100
@@ -70,7 +70,7 @@ class EventQueue:
 
     def __init__(
         self,
-        host: ChannelHost,
+        host: FullHost,
         api: DiscordApi,
         places: GuildCache,
         me: Callable[[], DiscordSelf],

@@ -34,7 +34,7 @@ from channels.discord.api import (
 )
 from channels.discord.format import LIMIT, render, render_partial
 from channels.draft import DraftReference
-from channels.errors import PlaceGone, SendRefused
+from channels.errors import DraftGone, SendRefused
 from channels.message import InboundMessage, OutboundMessage, Receipt
 
 NOBODY: Final = {**AllowedMentions.none().to_dict(), "replied_user": False}
@@ -103,7 +103,7 @@ class DiscordSender:
             if message.idem not in self._gone:
                 nonce = nonce_of(message.idem) if message.idem else None
                 return [Receipt(await self._put(message, text, nonce))]
-        except PlaceGone:
+        except DraftGone:
             if not message.idem:
                 raise
             # Under the key of a draft that was deleted Discord would answer with that draft.
@@ -213,7 +213,7 @@ class DiscordSender:
                 break
             except ApiRefused as refused:
                 if refused.code in (UNKNOWN_MESSAGE, UNKNOWN_CHANNEL):
-                    raise PlaceGone(str(refused)) from refused
+                    raise DraftGone(str(refused)) from refused
                 if refused.code != ARCHIVED or opened:
                     self._tell(room, refused)
                     raise

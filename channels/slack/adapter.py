@@ -94,8 +94,8 @@ class SlackChannel(Channel):
         self.traits = Traits(
             edit_interval=1.2,
             first_text=0.5,
-            longest_draft=LIMIT - 500,
-            deaf_after=60.0 if self._by_socket else None,
+            max_draft_chars=LIMIT - 500,
+            stalled_after=60.0 if self._by_socket else None,
             answers_open_threads=True,
             chat=place,
             group=place,

@@ -19,8 +19,8 @@ from channels.errors import (
     ChannelDown,
     ChannelError,
     ChannelUnfit,
+    DraftGone,
     MediaRefused,
-    PlaceGone,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
@@ -238,7 +238,7 @@ class SlackApi:
             return TokenRefused(UNKNOWN_BOT if method in METHODS else UNKNOWN_APP)
         if code == "missing_scope":
             return self._scope_missing(data)
-        return PlaceGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
+        return DraftGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
 
     async def _confirmed(self, method: str, refused: TokenRefused) -> ChannelError:
         """Ask once more whether a token is no good, where another method than that one says so."""

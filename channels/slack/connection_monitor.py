@@ -12,7 +12,7 @@ from typing import Any, Final
 import anyio
 
 from channels.errors import ChannelError, ChannelUnfit
-from channels.host import ChannelHost
+from channels.host import FullHost
 from channels.pacing import Clock
 from channels.slack.race import either
 from channels.slack.self_events import ECHO_SECONDS, SelfEvents
@@ -55,7 +55,7 @@ class ConnectionMonitor:
     probe  does something of which Slack has to tell, where there is such a thing
     """
 
-    def __init__(self, host: ChannelHost, catch_up: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, host: FullHost, catch_up: Callable[[], Awaitable[None]]) -> None:
         self._host = host
         self._catch_up = catch_up
         self._deaf_since = 0.0

@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from channels.errors import ChannelDown, ChannelError
-from channels.host import ChannelHost
+from channels.host import FullHost
 from channels.message import InboundMessage
 from channels.slack.api import QUIET
 from channels.slack.connection_monitor import ConnectionMonitor
@@ -75,7 +75,7 @@ class Events:
         self._hold = settings.hold
         secret = settings.signing_secret.get_secret_value()
         self._verifier = SignatureVerifier(secret) if secret else None
-        self._host: ChannelHost | None = None
+        self._host: FullHost | None = None
         self._presence: ConnectionMonitor | None = None
         self._held: ReorderBuffer | None = None
         self.app = AsyncApp(
@@ -89,7 +89,7 @@ class Events:
 
     def begin(
         self,
-        host: ChannelHost,
+        host: FullHost,
         presence: ConnectionMonitor,
         keep: Callable[[list[InboundMessage]], Awaitable[Any]],
     ) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from channels.errors import ChannelDown, SendAmbiguous, SendDelayed, SendRefused
-from channels.host import ChannelHost, Cursors
+from channels.host import Cursors, FullHost
 from channels.message import InboundMessage, OutboundMessage
 from channels.pacing import Priority
 from channels.slack.inbound import SlackSelf, edit_of, is_own, of_event, ts_of
@@ -47,7 +47,7 @@ class HistoryMatch:
 class History:
     """Asks for what was said; `me_of` tells who the app is in a workspace."""
 
-    def __init__(self, host: ChannelHost, me_of: Callable[[Workspace], SlackSelf]) -> None:
+    def __init__(self, host: FullHost, me_of: Callable[[Workspace], SlackSelf]) -> None:
         self._host = host
         self._me_of = me_of
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from channels.draft import DraftReference
-from channels.errors import PlaceGone, SendAmbiguous, SendDelayed, SendRefused
+from channels.errors import DraftGone, SendAmbiguous, SendDelayed, SendRefused
 from channels.markdown.autoclose import close_open_marks
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
@@ -102,7 +102,7 @@ class SlackSender:
         workspace = self._workspaces.of(message.account)
         try:
             await workspace.api.call("chat.delete", channel=message.chat_id, ts=ts)
-        except (SendRefused, PlaceGone):
+        except (SendRefused, DraftGone):
             """It is gone, or may not be deleted: then it stays."""
 
     # -- partial text
@@ -191,7 +191,7 @@ class SlackSender:
         mark = metadata(message.idem, named(message))
         try:
             await self._edit(workspace, message.chat_id, found.ts, render(message.text), mark)
-        except PlaceGone:
+        except DraftGone:
             return None
         return found.ts
 

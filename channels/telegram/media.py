@@ -1,4 +1,4 @@
-"""What came with a message: photos, files and what has no file, each named."""
+"""Attachments: photos, files, and things without a file such as a location."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 
 
 def media_of(raw: Raw) -> tuple[Media, ...]:
-    """Return what came with a message; what is not known here is named by its field."""
+    """Return the attachments of a message."""
     if raw.get("photo"):
         return (_photo(raw["photo"]),)
     for name, (kind, label) in _FILES.items():

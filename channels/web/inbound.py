@@ -1,4 +1,4 @@
-"""From a post of the page to a message: who is asked is decided here."""
+"""Turns a post of the page into a message, and decides whether it is for the agent."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _ADDRESS: Final = re.compile(r"://|\w\.\w{2,}/")
 def addressed(
     text: str, agent: str, others: Sequence[str], *, to_agent: bool, to_ours: bool
 ) -> tuple[bool, str]:
-    """Tell whether the agent is asked, and by which rule.
+    """Return whether a message is for the agent, and by which rule.
 
-    `to_agent` is the page's switch, `to_ours` whether the message replies to one of the agent's.
-    A name inside code or a link names nobody.
+    `to_agent` is the page's switch; `to_ours`: the message replies to one of the agent's. Names in
+    code and links do not count.
     """
     plain = " ".join(word for word in prose(text).split() if not _ADDRESS.search(word))
     if text.startswith(","):
@@ -39,7 +39,7 @@ def addressed(
 def parse(
     channel: str, room: str, post: Post, date: str, agent: str, others: Sequence[str]
 ) -> InboundMessage:
-    """Make a message of a post."""
+    """Return a post as a message."""
     asked, why = addressed(
         post.text,
         agent,

@@ -18,7 +18,7 @@ from channels.base import Channel
 from channels.errors import (
     ChannelDown,
     ChannelUnfit,
-    PlaceGone,
+    DraftGone,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
@@ -148,7 +148,7 @@ class OutboxSender:
                 await self._write_unsent(row, doubt)
                 await self._services.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(waits, 6) / 2))
                 waits += 1
-            except PlaceGone:
+            except DraftGone:
                 if row.message.edits is None:  # a place that is gone again and again
                     tries += 1
                     await self._services.clock.sleep(min(LONGEST_WAIT, 2.0**tries / 2))

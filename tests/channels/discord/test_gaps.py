@@ -15,7 +15,7 @@ from channels.discord.api import DiscordApi
 from channels.discord.backfill import MOST_PRIVATE, Backfill
 from channels.discord.guild_cache import GuildCache
 from channels.errors import ChannelDown
-from channels.host import ChannelHost, Cursors
+from channels.host import Cursors, FullHost
 from channels.message import Author, InboundMessage
 from tests.channels.discord.hosts import Bot, discord_bot, house
 from tests.channels.discord.test_backfill import began, texts
@@ -190,7 +190,7 @@ async def test_private_chats_that_are_left_out_are_told() -> None:
     backfill = Backfill(
         cast(DiscordApi, NothingNew()),
         places,
-        cast(ChannelHost, host),
+        cast(FullHost, host),
         lambda _name, _raw: None,
         lambda: None,
     )

@@ -13,7 +13,7 @@ from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,
     ChannelError,
-    PlaceGone,
+    DraftGone,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
@@ -272,7 +272,7 @@ async def test_what_slack_refuses_is_told_apart(
 async def test_d4_an_edit_of_what_is_gone_says_so(code: str) -> None:
     async with asked() as room:
         room.fake.fail("chat.update", Refuse(code))
-        with pytest.raises(PlaceGone):
+        with pytest.raises(DraftGone):
             await room.deliver(edits="1700000000.000001")
 
 

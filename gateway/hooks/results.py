@@ -17,7 +17,7 @@ from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 
-from agent.tool import Role, Tool
+from agent.tool import Chats, Role, Tool
 from channels.base import Channel
 from channels.message import OutboundKind, OutboundMessage
 from gateway.hooks.messages import field_of
@@ -194,8 +194,8 @@ def _tool_problem(tool: Any) -> tuple[str, str]:
     run = tool.run if inspect.isroutine(tool.run) else getattr(tool.run, "__call__", None)  # noqa: B004
     if not inspect.iscoroutinefunction(inspect.unwrap(run) if run else run):
         return "its `run` is not an async function", "Write it with `async def`."
-    if not isinstance(tool.role, Role):
-        return "its role is not a Role", "Use a Role, such as Role.MEMBER."
+    if not isinstance(tool.role, Role) or not isinstance(tool.chats, Chats):
+        return "its role or chats are of the wrong type", "Use Role.MEMBER and Chats.ALL, say."
     return _arguments_problem(tool.arguments)
 
 

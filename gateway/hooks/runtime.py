@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pluggy
 
+from gateway.errors import GatewayError
 from gateway.hooks.results import CHECKS, CONTRIBUTIONS, Check, Fault, Finding
 from gateway.hooks.specs import NAMESPACE, TapewaySpec
 from gateway.logs import get_log
@@ -162,6 +163,12 @@ async def call(implementation: Implementation, arguments: dict[str, Any]) -> Any
         if inspect.isawaitable(result):
             result = await result
     except Exception as cause:
+        if implementation.hook == "provide_tape_store":
+            # Another store in its place would answer from empty tapes.
+            raise GatewayError(
+                f"the plugin {implementation.plugin_name} cannot open its tape store"
+                f" ({type(cause).__name__}: {cause}): fix the cause, or uninstall the plugin"
+            ) from cause
         if implementation.hook not in CONTRIBUTIONS:
             raise
         implementation.failed(cause)

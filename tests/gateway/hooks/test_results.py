@@ -13,6 +13,7 @@ from agent.tool import NoArguments, Role, Tool, ToolContext
 from agent.tools import BUILTIN_TOOLS
 from channels.base import Channel
 from channels.message import OutboundMessage, Receipt
+from gateway.errors import GatewayError
 from gateway.hooks.provided import provided_tools
 from gateway.hooks.results import ResultRefused
 from gateway.hooks.runtime import HookRuntime
@@ -136,6 +137,7 @@ async def test_the_builtin_plugin_is_not_checked() -> None:
         ([Tool("m", "Send it.", Unwritable, ran)], "no JSON schema"),
         ([Tool("m", "Send it.", NoArguments, plain)], "async"),  # type: ignore[arg-type]
         ([Tool("m", "Send it.", NoArguments, ran, role=3)], "role"),  # type: ignore[arg-type]
+        ([Tool("m", "Send it.", NoArguments, ran, chats="all")], "chats"),  # type: ignore[arg-type]
     ],
 )
 async def test_what_is_no_tool_is_left_out(result: Any, problem: str) -> None:
@@ -194,6 +196,12 @@ async def test_a_contribution_that_raises_is_left_out(hook: str) -> None:
     assert [finding.problem for finding in hooks.findings] == [
         "raised RuntimeError: no such folder"
     ]
+
+
+async def test_a_store_that_cannot_be_opened_stops_the_start_with_a_sentence() -> None:
+    hooks = runtime(bad=plugin("provide_tape_store", OSError("no disk"), broken=True))
+    with pytest.raises(GatewayError, match=r"plugin bad .*no disk.*uninstall"):
+        await hooks.call_first("provide_tape_store")
 
 
 async def test_another_hook_s_error_is_raised_as_before() -> None:

@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from functools import partial
 from typing import Final, cast
 from uuid import uuid4
 
@@ -36,19 +35,25 @@ GREETING: Final = (
 )
 
 
-def chat(settings: Settings, session: str) -> int:
+async def chat(settings: Settings, session: str) -> int:
     """Chat until the end of input."""
     check_name(session)
-    return anyio.run(partial(_chat, settings, session))
+    async with open_chat(settings, session, me()) as link, anyio.create_task_group() as group:
+        screen = Screen(link)
+        group.start_soon(screen.show)
+        await screen.opened.wait()
+        await (_converse(screen, settings) if sys.stdin.isatty() else _read_lines(screen))
+        group.cancel_scope.cancel()
+    return 0
 
 
-def run_once(settings: Settings, message: str, session: str) -> int:
+async def run_once(settings: Settings, message: str, session: str) -> int:
     """Send one message and print the answer; 1 if the answer is an error notice."""
     check_name(session)
     text = sys.stdin.read() if message == "-" else message
     if not text.strip():
         raise GatewayError('the message is empty: try tapeway run "your question"')
-    return anyio.run(partial(_run_once, settings, text, session))
+    return await _ask(settings, text, session)
 
 
 def check_name(session: str) -> None:
@@ -69,7 +74,7 @@ def me() -> RoomPerson:
     return RoomPerson(id="owner", name=name)
 
 
-async def _run_once(settings: Settings, text: str, session: str) -> int:
+async def _ask(settings: Settings, text: str, session: str) -> int:
     question_id = uuid4()
     printer = Printer()
     async with open_chat(settings, session, me()) as link, aclosing(_generator(link)) as events:
@@ -99,16 +104,6 @@ def _print_event(event: Json, question_id: str, printer: Printer) -> int | None:
     _write(printer.finish(message["id"], message["text"]))
     failed = message["role"] == "notice" and "(Error " in message["text"]
     return 1 if failed else 0
-
-
-async def _chat(settings: Settings, session: str) -> int:
-    async with open_chat(settings, session, me()) as link, anyio.create_task_group() as group:
-        screen = Screen(link)
-        group.start_soon(screen.show)
-        await screen.opened.wait()
-        await (_converse(screen, settings) if sys.stdin.isatty() else _read_lines(screen))
-        group.cancel_scope.cancel()
-    return 0
 
 
 class Screen:

@@ -6,7 +6,6 @@ import gc
 import shutil
 import signal
 import sys
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -18,12 +17,7 @@ from gateway.logs import get_log
 from gateway.settings import Settings
 
 
-def serve(settings: Settings) -> int:
-    """Run the gateway in the foreground."""
-    return anyio.run(partial(_serve, settings))
-
-
-async def _serve(settings: Settings) -> int:
+async def serve(settings: Settings) -> int:
     """Run until a signal: SIGTERM lets turns finish for a while, Ctrl-C stops at once."""
     stopping = anyio.Event()
     started = anyio.Event()

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Callable, Coroutine
-from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final, ParamSpec
+from typing import IO, Any, Final
 
 import anyio
 
@@ -19,8 +16,6 @@ from gateway.errors import GatewayError
 from gateway.home import find_running
 from gateway.settings import Settings
 
-P = ParamSpec("P")
-
 COLUMNS: Final = ("session", "tape", "entries", "newest")
 PAGE: Final = 1_000
 FOLLOW_FIRST: Final = 10
@@ -28,94 +23,16 @@ FOLLOW_SECONDS: Final = 0.5
 INDEX_SECONDS: Final = 0.1
 
 
-def show_list(settings: Settings) -> int:
+async def show_list(settings: Settings) -> int:
     """Print every tape as a table, the most recently used last."""
-    return _run(_list, settings)
-
-
-def show_entries(settings: Settings, name: str, where: dict[str, Any], as_json: bool) -> int:
-    """Print the entries that meet the conditions."""
-    return _run(_show, settings, name, where, as_json)
-
-
-def show_prompts(settings: Settings, name: str, turn: str, as_json: bool) -> int:
-    """Print what each model call of a turn was shown."""
-    return _run(_show_prompts, settings, name, turn, as_json)
-
-
-def search(settings: Settings, name: str, text: str, how: dict[str, Any], as_json: bool) -> int:
-    """Print the matches of a search, newest or best first."""
-    return _run(_search, settings, name, text, how, as_json)
-
-
-def reindex(settings: Settings) -> int:
-    """Rebuild the word index, showing the progress."""
-    return _run(_reindex, settings)
-
-
-def export(settings: Settings, name: str, target: str) -> int:
-    """Write a tape as JSONL to a new file or to standard output."""
-    if target == "-":
-        return _run(_export, settings, name, sys.stdout)
-    with Path(target).open("x", encoding="utf-8") as out:
-        try:
-            return _run(_export, settings, name, out)
-        except BaseException:
-            Path(target).unlink()
-            raise
-
-
-def follow(settings: Settings, name: str, as_json: bool) -> int:
-    """Print entries as they arrive, until Ctrl-C."""
-    if find_running(settings.home_path) is None:
-        raise GatewayError("no gateway is running on this home, so its tapes get no new entries")
-    return _run(_follow, settings, name, as_json)
-
-
-def import_file(settings: Settings, file: str, session: str, tape: str, dry_run: bool) -> int:
-    """Import a file and print what was repaired."""
-    return _run(_import, settings, file, session, tape, dry_run)
-
-
-def _run(work: Callable[P, Coroutine[Any, Any, int]], *given: P.args, **more: P.kwargs) -> int:
-    """Run a command whose output may be closed at any time, as by `head`."""
-    try:
-        code = anyio.run(partial(work, *given, **more))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _discard_output()
-        return 0
-    except BaseExceptionGroup as group:
-        if group.split(BrokenPipeError)[1] is not None:
-            raise
-        _discard_output()
-        return 0
-    return code
-
-
-def _discard_output() -> None:
-    # Python would report the rest of its buffer as an error when the process ends.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _print(entry: dict[str, Any], as_json: bool) -> None:
-    print_line(json.dumps(entry, ensure_ascii=False) if as_json else as_text(entry))
-
-
-def _progress(text: str) -> None:
-    # One line that is written over.
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-
-
-async def _list(settings: Settings) -> int:
     async with open_admin(settings) as admin:
         rows = sorted(await admin.call("tapes.tapes"), key=lambda row: str(row["newest"]))
     print_table(COLUMNS, ({**row, "newest": row["newest"][:19]} for row in rows))
     return 0
 
 
-async def _show(settings: Settings, name: str, where: dict[str, Any], as_json: bool) -> int:
+async def show_entries(settings: Settings, name: str, where: dict[str, Any], as_json: bool) -> int:
+    """Print the entries that meet the conditions."""
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         where = {**where, "newest": True}
@@ -124,7 +41,8 @@ async def _show(settings: Settings, name: str, where: dict[str, Any], as_json: b
     return 0
 
 
-async def _show_prompts(settings: Settings, name: str, turn: str, as_json: bool) -> int:
+async def show_prompts(settings: Settings, name: str, turn: str, as_json: bool) -> int:
+    """Print what each model call of a turn was shown."""
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         found = await admin.call("tapes.prompts", tape=tape, turn=turn)
@@ -135,9 +53,10 @@ async def _show_prompts(settings: Settings, name: str, turn: str, as_json: bool)
     return 0
 
 
-async def _search(
+async def search(
     settings: Settings, name: str, text: str, how: dict[str, Any], as_json: bool
 ) -> int:
+    """Print the matches of a search, newest or best first."""
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         found = await admin.call("tapes.search", tape=tape, text=text, how=how)
@@ -148,7 +67,8 @@ async def _search(
     return 0
 
 
-async def _reindex(settings: Settings) -> int:
+async def reindex(settings: Settings) -> int:
+    """Rebuild the word index, showing the progress."""
     async with open_admin(settings) as admin:
         state = await admin.call("tapes.reindex")
         while not state["ready"] and not state["problem"]:
@@ -160,6 +80,18 @@ async def _reindex(settings: Settings) -> int:
         raise GatewayError(state["problem"])
     print_line("the word index is rebuilt")
     return 0
+
+
+async def export(settings: Settings, name: str, target: str) -> int:
+    """Write a tape as JSONL to a new file or to standard output."""
+    if target == "-":
+        return await _export(settings, name, sys.stdout)
+    with Path(target).open("x", encoding="utf-8") as out:  # noqa: ASYNC230 - nothing else runs
+        try:
+            return await _export(settings, name, out)
+        except BaseException:
+            Path(target).unlink()  # noqa: ASYNC240
+            raise
 
 
 async def _export(settings: Settings, name: str, out: IO[str]) -> int:
@@ -184,7 +116,10 @@ async def _write_all(admin: AdminClient, tape: str, out: IO[str]) -> int:
     return after
 
 
-async def _follow(settings: Settings, name: str, as_json: bool) -> int:
+async def follow(settings: Settings, name: str, as_json: bool) -> int:
+    """Print entries as they arrive, until Ctrl-C."""
+    if find_running(settings.home_path) is None:
+        raise GatewayError("no gateway is running on this home, so its tapes get no new entries")
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         first = {"limit": FOLLOW_FIRST, "newest": True}
@@ -201,7 +136,8 @@ async def _follow(settings: Settings, name: str, as_json: bool) -> int:
             page = await admin.call("tapes.entries", tape=tape, where=where)
 
 
-async def _import(settings: Settings, file: str, session: str, tape: str, dry_run: bool) -> int:
+async def import_file(settings: Settings, file: str, session: str, tape: str, dry_run: bool) -> int:
+    """Import a file and print what was repaired."""
     async with open_admin(settings) as admin:
         last: dict[str, Any] = {}
         path = await anyio.Path(file).absolute()
@@ -226,3 +162,13 @@ def _print_report(result: dict[str, Any], dry_run: bool) -> None:
     rest = report["size"] - result["there"]
     done = f"{rest} would be imported" if dry_run else f"{result['added']} are imported"
     print_line(f"{report['lines']} lines, {report['size']} entries{there}: {done}")
+
+
+def _print(entry: dict[str, Any], as_json: bool) -> None:
+    print_line(json.dumps(entry, ensure_ascii=False) if as_json else as_text(entry))
+
+
+def _progress(text: str) -> None:
+    # One line that is written over.
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

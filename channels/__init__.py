@@ -5,7 +5,7 @@
 base host             the contract of a channel, and what the gateway offers it
 message errors        messages and receipts; what can go wrong
 draft pacing typing_indicator    partial text, rate limits and typing
-connection_state backoff clock   for adapters: is it connected, when to try again
+connection_state backoff clock concurrency    for adapters: is it connected, when to retry
 mentions permalink registry settings
 markdown              renders Markdown, and splits it into pieces
 room                  channels of our own, and the base of cli and web

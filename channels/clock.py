@@ -14,15 +14,12 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """Return the current time in UTC."""
-        ...
 
     def monotonic(self) -> float:
         """Return seconds that never go back."""
-        ...
 
     async def sleep(self, seconds: float) -> None:
         """Sleep for some monotonic seconds."""
-        ...
 
 
 class SystemClock:

@@ -6,32 +6,17 @@ clock: `now` is the caller's monotonic time in seconds.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal
 
-from channels.host import Cursors
+from channels.host import BackfillHost, ChannelHost, Cursors
 
 Phase = Literal["connecting", "catching_up", "ready", "stalled", "down"]
-
-
-class StatusSink(Protocol):
-    """Receives the connection's status: the part of `ChannelHost` that is used here."""
-
-    def ready(self) -> None: ...
-    def down(self, why: str) -> None: ...
-    def heartbeat(self) -> None: ...
-
-
-class GapSink(Protocol):
-    """Learns when messages may be missing: the part of `BackfillHost` that is used here."""
-
-    def gap_opened(self) -> None: ...
-    def gap_closed(self, marks: Cursors | None = None) -> None: ...
 
 
 class ConnectionState:
     """Whether a channel is connected, has everything that was sent, and still receives events.
 
-    gaps           None for a platform that redelivers everything itself
+    gaps           the host again; None for a platform that redelivers everything itself
     links          number of connections that must be up at once (Discord's shards)
     gap            number of the newest gap; a catch-up closes only the gap it began with
     is_behind      whether messages may be missing
@@ -39,8 +24,8 @@ class ConnectionState:
     stalled_since  when the connection stopped delivering events although it is up
     """
 
-    def __init__(self, status: StatusSink, gaps: GapSink | None = None, links: int = 1) -> None:
-        self._status, self._gaps, self._links = status, gaps, links
+    def __init__(self, host: ChannelHost, gaps: BackfillHost | None = None, links: int = 1) -> None:
+        self._host, self._gaps, self._links = host, gaps, links
         self._up: set[int] = set()
         self._must_read = True  # a resumed session does not bring what only the history has
         self._accepts, self._takes_again = True, False
@@ -54,6 +39,10 @@ class ConnectionState:
     def is_connected(self) -> bool:
         """Return whether every link is up."""
         return len(self._up) == self._links
+
+    def is_up(self, link: int = 0) -> bool:
+        """Return whether a link is up."""
+        return link in self._up
 
     def connected(self, link: int = 0, *, announce: bool = True) -> None:
         """Record that a link is up; with `announce=False` call `announce` later."""
@@ -71,7 +60,7 @@ class ConnectionState:
             self._report_down(impaired)
             return
         self.phase = "catching_up" if self.is_behind else "ready"
-        self._status.ready()
+        self._host.ready()
 
     def lost(self, why: str, link: int = 0) -> None:
         """Record that a link is down: messages may be missing from now on."""
@@ -81,7 +70,7 @@ class ConnectionState:
 
     def heard(self) -> None:
         """Report that the platform answered or sent something."""
-        self._status.heartbeat()
+        self._host.heartbeat()
 
     def stalled(self, why: str, now: float) -> None:
         """Record that events stopped on a live connection; stays stalled until `proved`."""
@@ -131,11 +120,11 @@ class ConnectionState:
         self._must_read = True
         return self.gap
 
-    def catch_up_finished(self, gap: int, marks: Cursors | None = None) -> None:
+    def catch_up_finished(self, gap: int, cursors: Cursors | None = None) -> None:
         """Close the gap, unless a newer one opened: that one needs a catch-up of its own."""
         if gap == self.gap:
             self._must_read, self.missed_since = False, None
-            self._close(marks)
+            self._close(cursors)
 
     def catch_up_failed(self, now: float) -> None:
         """Record that the history could not be read; another catch-up is due."""
@@ -147,10 +136,10 @@ class ConnectionState:
         if self.is_connected and not self._must_read:
             self._close(None)
 
-    def _close(self, marks: Cursors | None) -> None:
+    def _close(self, cursors: Cursors | None) -> None:
         self._set_behind(False)
         if self._gaps is not None:
-            self._gaps.gap_closed(marks)
+            self._gaps.gap_closed(cursors)
 
     def _set_behind(self, is_behind: bool) -> None:
         self.is_behind = is_behind
@@ -160,4 +149,4 @@ class ConnectionState:
     def _report_down(self, why: str) -> None:
         is_stalled = self.stalled_since is not None
         self.phase = "stalled" if is_stalled else "down"
-        self._status.down(self._stalled_why if is_stalled else why)
+        self._host.down(self._stalled_why if is_stalled else why)

@@ -63,15 +63,12 @@ class DraftJournal(Protocol):
 
     async def wait_sent(self, message: InboundMessage) -> None:
         """Wait for sends that must appear above the draft."""
-        ...
 
     async def open_draft(self, message: InboundMessage) -> DraftReference | None:
         """Record that a draft is about to be shown; None: it must not be."""
-        ...
 
     async def locate_draft(self, reference: DraftReference) -> None:
         """Record the platform's id of a draft."""
-        ...
 
 
 MAX_SHOW_SECONDS: Final = 30.0

@@ -27,12 +27,10 @@ class ChannelEvent(Protocol):
     @property
     def kind(self) -> str:
         """What happened: accepted, text, reset, final, error, ..."""
-        ...
 
     @property
     def data(self) -> Mapping[str, Any]:
         """The event's fields."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,31 +69,24 @@ class ChannelHost(Protocol):
 
         They are on disk when this returns, and the channel may acknowledge them.
         """
-        ...
 
     def ready(self) -> None:
         """Report that the channel is connected."""
-        ...
 
     def down(self, why: str) -> None:
         """Report that the connection is lost, and that the channel reconnects by itself."""
-        ...
 
     def heartbeat(self) -> None:
         """Report proof that messages would arrive: one did, or the platform answered a poll."""
-        ...
 
     def warn(self, text: str) -> None:
         """Show the operator a problem and its remedy."""
-        ...
 
     def log_exception(self, event: str) -> None:
         """Log the exception being handled, under the name of what happened."""
-        ...
 
     def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         """Start work in the background; an error in it is logged and stops nothing else."""
-        ...
 
 
 class BackfillHost(Protocol):
@@ -107,29 +98,24 @@ class BackfillHost(Protocol):
 
     async def cursors(self) -> Cursors:
         """Return up to where every message is known to have been accepted."""
-        ...
 
     def gap_opened(self) -> None:
         """Report that messages may be missing from now on."""
-        ...
 
     def gap_skipped(self, chat_id: str, account: str = "") -> None:
         """Report that a chat's gap cannot be read; its cursor stays until the next catch-up.
 
         An empty `chat_id` stands for every chat of the account.
         """
-        ...
 
     def gap_closed(self, cursors: Cursors | None = None) -> None:
         """Report that nothing is missing since these cursors were returned.
 
         None: the platform resumed where the connection broke, so the outage lost nothing.
         """
-        ...
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         """Return the threads of a chat with messages after a moment."""
-        ...
 
 
 class HistoryHost(Protocol):
@@ -137,7 +123,6 @@ class HistoryHost(Protocol):
 
     async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
         """Return the newest messages of a chat, oldest first."""
-        ...
 
 
 class FullHost(ChannelHost, BackfillHost, DraftJournal, HistoryHost, Protocol):

@@ -145,8 +145,6 @@ class Pacing:
         gate = self._chat(chat)
         self._order += 1
         waiter = _Waiter(priority, self._order)
-        if gate.waiters:
-            waiter.turn_came = anyio.Event()
         heappush(gate.waiters, waiter)
         try:
             while True:

@@ -31,7 +31,6 @@ class CliChannel(RoomChannel):
         return ""
 
     def routes(self) -> list[Route]:
-        """Return the routes for terminals."""
         return room_routes(self, "/api/terminal", self.post)
 
     async def post(self, chat: str, post: Post) -> None:

@@ -40,7 +40,6 @@ class RoomChannel(Channel):
         await self._stopping.wait()
 
     async def stop(self) -> None:
-        """Disconnect the listeners, and end `run`."""
         self._stopping.set()
         self.hub.close()
 
@@ -50,7 +49,6 @@ class RoomChannel(Channel):
             self.hub.message(message.chat_id, self.as_json(shown_inbound(message)))
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Show a message in the room."""
         self.hub.message(message.chat_id, self.as_json(self._shown_outbound(message)))
         return [Receipt(message.idem)]
 
@@ -73,7 +71,6 @@ class RoomChannel(Channel):
         self.hub.typing(message.chat_id, message.sender.id, on)
 
     async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
-        """Remove partial text from the room."""
         self.hub.drop_draft(message.chat_id, reference.idem)
 
     async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:

@@ -110,13 +110,11 @@ class TelegramChannel(Channel):
             await Poller(self._api, self.host, self.settings.poll_seconds, take).run()
 
     async def stop(self) -> None:
-        """End `run`."""
         self._stopped = True
         if self._running is not None:
             self._running.cancel()
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._api.close()
 
     @property
@@ -144,7 +142,6 @@ class TelegramChannel(Channel):
         return split(text, LIMIT - RESEND_NOTE_UNITS, size)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or edit its draft into it."""
         return await self._sender.deliver(message)
 
     async def show(
@@ -163,17 +160,14 @@ class TelegramChannel(Channel):
         )
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Send a typing sign."""
         del on
         await self._sender.type(message.chat_id, message.thread_id)
 
     async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
-        """Delete the draft's message."""
         if reference.platform_id:
             await self._sender.delete(message.chat_id, reference.platform_id)
 
     async def fetch(self, media: Media, most: int) -> bytes:
-        """Return a file by its id."""
         if media.size > most:
             raise MediaRefused(f"it is larger than {most // 1_000_000} MB")
         try:
@@ -185,7 +179,6 @@ class TelegramChannel(Channel):
             raise MediaRefused("Telegram did not return the file's path") from cause
 
     def routes(self) -> list[Route]:
-        """Return the webhook's route."""
         return [Route("/webhooks/telegram", self._webhook, methods=["POST"])]
 
     async def _introduce(self) -> TelegramSelf:

@@ -196,7 +196,7 @@ def _lost(cause: Exception) -> NetworkError:
 
 
 def _check(status: int, body: bytes) -> None:
-    """Raise for the statuses that the SDK does not tell apart."""
+    """Raise for the statuses that the SDK does not distinguish."""
     if status == 401:
         raise InvalidToken("Unauthorized")
     if status == 404:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from channels.message import Author, InboundMessage
-from channels.telegram.fields import Raw, author_of, place_of
+from channels.telegram.fields import Raw, author_of, identity_of
 
 _AWAY: Final = ("left", "kicked")
 _CHANGES: Final = {
@@ -75,11 +75,11 @@ def stopped(raw: Raw, update: Raw) -> InboundMessage:
     sender = author_of({"from": raw.get("from") or raw.get("user") or raw.get("chat")})
     chat = raw.get("chat") or {"id": int(sender.id), "type": "private"}
     number = int(update["update_id"])
-    place = place_of({"chat": chat, "message_id": 0, "date": raw.get("date")}, update)
-    place["ext_id"] = f"{place['chat_id']}/stop/{number}"
-    place["message_id"] = ""
+    identity = identity_of({"chat": chat, "message_id": 0, "date": raw.get("date")}, update)
+    identity["ext_id"] = f"{identity['chat_id']}/stop/{number}"
+    identity["message_id"] = ""
     return InboundMessage(
-        **place, sender=sender, text=",stop", addressed=True, why="the Stop of a draft"
+        **identity, sender=sender, text=",stop", addressed=True, why="the Stop of a draft"
     )
 
 
@@ -107,10 +107,10 @@ def _migrated(raw: Raw, update: Raw, sender: Author, to_chat: str) -> InboundMes
 def _change_of(
     raw: Raw, update: Raw, change: str, text: str, sender: Author, to_chat: str = ""
 ) -> InboundMessage:
-    place = place_of({"message_id": 0, **raw}, update)
+    identity = identity_of({"message_id": 0, **raw}, update)
     stamp = raw.get("message_id") or update.get("update_id")
-    place["ext_id"] = f"{place['chat_id']}/{change}/{stamp}"
-    place["message_id"] = str(raw.get("message_id") or "")
+    identity["ext_id"] = f"{identity['chat_id']}/{change}/{stamp}"
+    identity["message_id"] = str(raw.get("message_id") or "")
     return InboundMessage(
-        **place, sender=sender, text=text, kind="change", change=change, to_chat=to_chat
+        **identity, sender=sender, text=text, kind="change", change=change, to_chat=to_chat
     )

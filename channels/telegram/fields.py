@@ -13,7 +13,7 @@ Raw = Mapping[str, Any]
 CHANNEL: Final = "telegram"
 
 
-def place_of(raw: Raw, update: Raw) -> dict[str, Any]:
+def identity_of(raw: Raw, update: Raw) -> dict[str, Any]:
     """Return the fields of an InboundMessage that say which message of which chat it is."""
     chat = raw["chat"]
     chat_id, message_id = str(int(chat["id"])), str(int(raw["message_id"]))

@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from channels.markdown.autoclose import close_open_marks
-from channels.markdown.render import Span, draw, to_text
+from channels.markdown.render import Span, render_spans, to_text
 from channels.markdown.split import split
 
 LIMIT: Final = 4096
@@ -79,7 +79,7 @@ def size(markdown: str) -> int:
 @lru_cache(maxsize=16)
 def _render(markdown: str) -> tuple[str, tuple[Span, ...]]:
     """Render a text; cached, since a piece is measured and then sent."""
-    drawn = draw(_clean(markdown), linkable=_linkable)
+    drawn = render_spans(_clean(markdown), linkable=_linkable)
     text = drawn.text.strip()
     return text, tuple(_fit(drawn.marks, len(drawn.text) - len(drawn.text.lstrip()), len(text)))
 

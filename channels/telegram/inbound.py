@@ -26,8 +26,8 @@ from channels.telegram.fields import (
     CHANNEL,
     Raw,
     author_of,
+    identity_of,
     name_of,
-    place_of,
     text_of,
     utf16_length,
 )
@@ -105,7 +105,7 @@ def _message(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
     is_addressed, why = addressed(raw, text, entities, me, forwarded=forwarded is not None)
     command = as_command(text, me) if is_addressed and not forwarded else None
     return InboundMessage(
-        **place_of(raw, update),
+        **identity_of(raw, update),
         sender=author,
         text=command or text,
         reply_to=reply_to(raw),
@@ -125,10 +125,10 @@ def _edit(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
     if author.id == str(me.id):
         return None
     text, _entities = text_of(raw)
-    place = place_of(raw, update)
+    identity = identity_of(raw, update)
     digest = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
-    place["ext_id"] = f"{place['ext_id']}/edit/{int(raw.get('edit_date') or 0)}-{digest}"
-    return InboundMessage(**place, sender=author, text=text, kind="edit")
+    identity["ext_id"] = f"{identity['ext_id']}/edit/{int(raw.get('edit_date') or 0)}-{digest}"
+    return InboundMessage(**identity, sender=author, text=text, kind="edit")
 
 
 def _quote(raw: Raw, me: TelegramSelf) -> Quote | None:

@@ -69,42 +69,21 @@ def _contact(raw: Raw) -> str:
     return f"{name} {raw.get('phone_number', '')}".strip()
 
 
+def _nothing(_raw: Any) -> str:
+    return ""
+
+
 def _poll(raw: Raw) -> str:
     options = ", ".join(str(option.get("text", "")) for option in raw.get("options", ()))
     return f"{raw.get('question', '')} ({options})"
 
 
-def _point(raw: Raw) -> str:
-    return f"{raw.get('latitude')}, {raw.get('longitude')}"
-
-
-def _venue(raw: Raw) -> str:
-    return f"{raw.get('title', '')}, {raw.get('address', '')}"
-
-
-def _sticker(raw: Raw) -> str:
-    return str(raw.get("emoji") or "")
-
-
-def _dice(raw: Raw) -> str:
-    return f"{raw.get('emoji', '')} {raw.get('value', '')}".strip()
-
-
-def _nothing(_raw: Any) -> str:
-    return ""
-
-
 _OTHERS: Final[Mapping[str, Callable[[Any], str]]] = {
-    "sticker": _sticker,
-    "venue": _venue,
-    "location": _point,
+    "sticker": lambda raw: str(raw.get("emoji") or ""),
+    "venue": lambda raw: f"{raw.get('title', '')}, {raw.get('address', '')}",
+    "location": lambda raw: f"{raw.get('latitude')}, {raw.get('longitude')}",
     "contact": _contact,
     "poll": _poll,
-    "dice": _dice,
-    "game": _nothing,
-    "story": _nothing,
-    "paid_media": _nothing,
-    "invoice": _nothing,
-    "giveaway": _nothing,
-    "checklist": _nothing,
+    "dice": lambda raw: f"{raw.get('emoji', '')} {raw.get('value', '')}".strip(),
+    **dict.fromkeys(("game", "story", "paid_media", "invoice", "giveaway", "checklist"), _nothing),
 }

@@ -61,15 +61,15 @@ class TelegramSender:
         """Send a message, or edit its draft into it; raises ChannelError."""
         rendered = _visible(render(message.text), message.text)
         try:
-            if message.edits:
-                return [Receipt(await self._edit(message.chat_id, message.edits, rendered))]
-            return [Receipt(await self.post(message, rendered))]
+            return [Receipt(await self._put(message, rendered, message.edits))]
         except NotAsSent as refused:
-            if says(refused, *GONE):
-                raise DraftGone(str(refused)) from refused
             if not says(refused, *UNFIT):
                 raise
-            return await self._plainly(message)
+        # Telegram refuses the entities, so the text goes out without any.
+        ids: list[str] = []
+        for piece in plain(message.text) or [(EMPTY, [])]:
+            ids.append(await self._put(message, piece, None if ids else message.edits))
+        return [Receipt(number) for number in ids]
 
     async def post(self, message: OutboundMessage, rendered: Rendered) -> str:
         """Send a new message and return its id, without a topic or question that was deleted."""
@@ -135,20 +135,15 @@ class TelegramSender:
         except SendRefused:
             """It was deleted already, or is too old to be deleted."""
 
-    async def _plainly(self, message: OutboundMessage) -> list[Receipt]:
-        """Send the text without entities: Telegram refused them."""
-        ids: list[str] = []
-        for rendered in plain(message.text) or [(EMPTY, [])]:
-            if not ids and message.edits:
-                try:
-                    ids.append(await self._edit(message.chat_id, message.edits, rendered))
-                    continue
-                except NotAsSent as refused:
-                    if says(refused, *GONE):
-                        raise DraftGone(str(refused)) from refused
-                    raise
-            ids.append(await self.post(message, rendered))
-        return [Receipt(number) for number in ids]
+    async def _put(self, message: OutboundMessage, rendered: Rendered, edits: str | None) -> str:
+        if not edits:
+            return await self.post(message, rendered)
+        try:
+            return await self._edit(message.chat_id, edits, rendered)
+        except NotAsSent as refused:
+            if says(refused, *GONE):
+                raise DraftGone(str(refused)) from refused
+            raise
 
     async def _send(
         self,

@@ -28,7 +28,7 @@ class FakeHost(FullHost):
     gaps        "opened", "skipped ACCOUNT/CHAT", "closed" and "resumed" (closed without cursors)
     drafts      drafts by key
     past        messages that `history` returns, by channel and chat
-    marks       cursors that `cursors` returns
+    known       cursors that `cursors` returns
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class FakeHost(FullHost):
         self.gaps: list[str] = []
         self.drafts: dict[str, DraftReference] = {}
         self.past: dict[tuple[str, str], list[ShownMessage]] = {}
-        self.marks = Cursors()
+        self.known = Cursors()
         self._keys: set[str] = set()
         self._changed = anyio.Event()
         self._group: TaskGroup | None = None
@@ -94,7 +94,7 @@ class FakeHost(FullHost):
         self._group.start_soon(_run, work, name=name)
 
     async def cursors(self) -> Cursors:
-        return self.marks
+        return self.known
 
     def gap_opened(self) -> None:
         self.gaps.append("opened")

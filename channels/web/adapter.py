@@ -27,11 +27,9 @@ class WebChannel(RoomChannel):
         self.settings = settings
 
     def to_html(self, text: str) -> str:
-        """Render a message as safe HTML."""
         return to_html(text)
 
     def routes(self) -> list[Route]:
-        """Return the routes of the page and its rooms."""
         return [*page_routes(), *room_routes(self, "/api/rooms", self.post)]
 
     async def post(self, room: str, post: Post) -> None:

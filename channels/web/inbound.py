@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from channels.markdown.render import prose
+from channels.markdown.render import text_outside_code
 from channels.mentions import begins_with_mention, mentions
 from channels.message import Author, InboundMessage
 from channels.room.routes import Post
@@ -24,7 +24,7 @@ def addressed(
     `to_agent` is the page's switch; `to_ours`: the message replies to one of the agent's. Names in
     code and links do not count.
     """
-    plain = " ".join(word for word in prose(text).split() if not _ADDRESS.search(word))
+    plain = " ".join(word for word in text_outside_code(text).split() if not _ADDRESS.search(word))
     if text.startswith(","):
         return True, "command"
     if mentions(plain, agent):
@@ -40,7 +40,7 @@ def parse(
     channel: str, room: str, post: Post, date: str, agent: str, others: Sequence[str]
 ) -> InboundMessage:
     """Return a post as a message."""
-    asked, why = addressed(
+    is_addressed, why = addressed(
         post.text,
         agent,
         [name for name in others if name not in (agent, post.person.name)],
@@ -58,7 +58,7 @@ def parse(
         text=post.text,
         date=date,
         reply_to=post.reply_to,
-        addressed=asked,
+        addressed=is_addressed,
         why=why,
         owner=True,
     )

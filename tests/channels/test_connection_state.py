@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 
 from channels.connection_state import ConnectionState
 from channels.host import Cursors
+from channels.testing import FakeHost
 
 
-class Calls:
+class Calls(FakeHost):
     """Keeps the calls in their order."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.made: list[str] = []
 
     def ready(self) -> None:
@@ -27,8 +29,8 @@ class Calls:
     def gap_opened(self) -> None:
         self.made.append("gap_opened")
 
-    def gap_closed(self, marks: Cursors | None = None) -> None:
-        self.made.append("gap_closed" if marks is None else "gap_closed with cursors")
+    def gap_closed(self, cursors: Cursors | None = None) -> None:
+        self.made.append("gap_closed" if cursors is None else "gap_closed with cursors")
 
     def take(self) -> list[str]:
         made, self.made = self.made, []
@@ -47,6 +49,14 @@ def whole() -> tuple[ConnectionState, Calls]:
     state.catch_up_finished(state.catch_up_begun())
     calls.take()
     return state, calls
+
+
+def test_a_link_is_up_between_its_connection_and_its_loss() -> None:
+    state, _calls = made(links=2)
+    state.connected(1)
+    assert (state.is_up(0), state.is_up(1)) == (False, True)
+    state.lost("closed", 1)
+    assert not state.is_up(1)
 
 
 def test_a_channel_begins_behind_and_is_ready_once_it_has_caught_up() -> None:

@@ -29,6 +29,7 @@ from gateway.settings import Settings
 COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BUILTIN_TOOLS)))
 HISTORY_SHOWN: Final = 6
 STOP: Final = ",stop"
+ERROR_ID: Final = re.compile(r"\((?:Error|Ref) E-")
 
 GREETING: Final = (
     "Talk to {agent}. `,help` lists commands, Ctrl-C stops an answer, Ctrl-D ends the chat."
@@ -102,8 +103,7 @@ def _print_event(event: Json, question_id: str, printer: Printer) -> int | None:
         _write(printer.next(message["id"], message["text"]))
         return None
     _write(printer.finish(message["id"], message["text"]))
-    failed = message["role"] == "notice" and "(Error " in message["text"]
-    return 1 if failed else 0
+    return 1 if message["role"] == "notice" and ERROR_ID.search(message["text"]) else 0
 
 
 class Screen:

@@ -28,7 +28,7 @@ _LATER: Final = (
     "anyio._backends._asyncio",
     "bench.chaos_tool",
     "gateway.cli.plugin_commands",
-    "gateway.cli.serve",
+    "gateway.cli.service.serve",
     "gateway.cli.runner",
     "truststore",
     "uvicorn.lifespan.off",

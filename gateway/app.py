@@ -34,7 +34,7 @@ from gateway.hooks.loader import Failure, load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
 from gateway.http.admin_explain import explain_routes
-from gateway.http.admin_ledger import desk_routes
+from gateway.http.admin_ledger import ledger_routes
 from gateway.http.admin_tapes import tape_routes
 from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.server import QuietServer, listen, make_server
@@ -290,7 +290,7 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
 
     home = gateway.services.settings.home_path
     routes = [
-        *desk_routes(LedgerAdmin(gateway.services, gateway.dispatcher)),
+        *ledger_routes(LedgerAdmin(gateway.services, gateway.dispatcher)),
         *tape_routes(TapeAdmin(gateway.services), home),
         *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),
     ]

@@ -11,6 +11,7 @@ import json
 import re
 import shlex
 import subprocess
+import tomllib
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -135,6 +136,11 @@ def a_json_document(block: str, _folder: Path) -> None:
     json.loads(block)
 
 
+def a_package(block: str, _folder: Path) -> None:
+    # tests/scenarios/test_plugin_packages.py installs it and runs what it declares.
+    assert "tapeway" in tomllib.loads(block)["project"]["entry-points"]
+
+
 def a_proxy(block: str, _folder: Path) -> None:
     assert f"127.0.0.1:{load_settings({}).http.port}" in block
 
@@ -151,6 +157,7 @@ HANDLERS: dict[str, Callable[[str, Path], None]] = {
     "python": python,
     "sh": shell,
     "text": a_drawing,
+    "toml": a_package,
 }
 
 

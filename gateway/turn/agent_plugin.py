@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,8 @@ from agent.turn_log import TurnLog, WriteOnce
 from channels.message import OutboundMessage
 from gateway.context.selection import reselect_messages
 from gateway.context.tape_access import other_tapes
+from gateway.hooks.provided import provided_tools
+from gateway.hooks.results import ResultRefused
 from gateway.hooks.specs import hookimpl
 from gateway.logs import get_log
 from gateway.pipeline.turn import Turn, current_turn
@@ -129,7 +131,8 @@ class AgentPlugin:
 
         async def build(log: TurnLog, upto: int) -> list[Message]:
             if isinstance(context, TapeContext):
-                return await view(TapeSnapshot(log.tape, upto), context)
+                with suppress(ResultRefused):
+                    return await view(TapeSnapshot(log.tape, upto), context)
             return await plain_view(log, upto)
 
         async def before_step() -> None:
@@ -203,11 +206,7 @@ class AgentPlugin:
 
     async def tools(self) -> list[Tool]:
         """Return the tools of every plugin; of one name the first wins."""
-        found: dict[str, Tool] = {}
-        for provided in await self._services.hooks.call_many("provide_tools"):
-            for tool in provided or ():
-                found.setdefault(tool.name, tool)
-        return list(found.values())
+        return await provided_tools(self._services.hooks)
 
     async def _system(self, prompt: Any, state: dict[str, Any]) -> str:
         parts = await self._services.hooks.call_many("system_prompt", prompt=prompt, state=state)

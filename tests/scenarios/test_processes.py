@@ -138,7 +138,7 @@ async def test_run_ends_with_1_and_the_sentence_when_the_model_fails(tmp_path: P
         server.enqueue(Failure(401, "no", "invalid_api_key", "auth"))
         code, out, err = await run_process(make_environ(tmp_path, server), "run", "hello")
     assert code == 1
-    assert "refused our key" in out
+    assert "rejected the API key" in out
     assert "turn.failed" in err
 
 
@@ -280,7 +280,7 @@ async def test_a_chat_beside_a_gateway_that_ends_is_told_and_ends(tmp_path: Path
             group.start_soon(interrupt)
             code, _out, err = await run_process(environ, "chat", given=b"hello\n")
     assert code == 1
-    assert "has ended" in err or "does not answer" in err
+    assert "has stopped" in err or "does not answer" in err
 
 
 async def test_a_session_s_name_is_the_same_alone_and_beside_a_gateway(tmp_path: Path) -> None:

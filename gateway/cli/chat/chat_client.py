@@ -1,4 +1,4 @@
-"""How a terminal reaches the agent: in its own process, or over HTTP beside a running gateway."""
+"""Connect a terminal to the agent: in this process, or over HTTP to a running gateway."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from gateway.settings import Settings
 
 
 class ChatClient(Protocol):
-    """A terminal's connection to one of its chats."""
+    """A terminal's connection to one chat."""
 
     def events(self) -> AsyncIterator[Json]:
-        """Give the chat's events: first its opening, then what happens."""
+        """Yield the chat's events: its opening first, then each as it happens."""
         ...
 
     async def say(self, text: str, message_id: UUID) -> None:
-        """Say something; raises GatewayError with a sentence where it is not taken."""
+        """Send a message; raises GatewayError with a sentence if it is refused."""
         ...
 
 
-class LocalLink:
-    """The agent runs in this process."""
+class LocalChat:
+    """Chats with an agent in this process."""
 
     def __init__(self, channel: CliChannel, chat: str, person: RoomPerson) -> None:
         self._channel = channel
@@ -42,7 +42,6 @@ class LocalLink:
         self._person = person
 
     async def events(self) -> AsyncIterator[Json]:
-        """Give the chat's events."""
         async with self._channel.hub.listen(self._chat) as events:
             for past in await self._channel.opening(self._chat):
                 yield past
@@ -50,17 +49,16 @@ class LocalLink:
                 yield event
 
     async def say(self, text: str, message_id: UUID) -> None:
-        """Say something."""
         try:
             post = Post(id=message_id, person=self._person, text=text)
         except ValidationError as cause:
             first = cause.errors(include_url=False, include_context=False)[0]
-            raise GatewayError(f"the message was not taken: {first['msg']}") from cause
+            raise GatewayError(f"the message was refused: {first['msg']}") from cause
         await self._channel.post(self._chat, post)
 
 
-class RemoteLink:
-    """The agent runs in the gateway of this home."""
+class RemoteChat:
+    """Chats with the running gateway of this home."""
 
     def __init__(self, client: httpx2.AsyncClient, chat: str, person: RoomPerson) -> None:
         self._client = client
@@ -68,8 +66,7 @@ class RemoteLink:
         self._person = person
 
     async def events(self) -> AsyncIterator[Json]:
-        """Give the chat's events."""
-        with _told_plainly():
+        with _plain_errors():
             async with self._client.stream("GET", f"{self._path}/events") as response:
                 response.raise_for_status()
                 async for line in response.aiter_lines():
@@ -78,13 +75,12 @@ class RemoteLink:
                         yield event
 
     async def say(self, text: str, message_id: UUID) -> None:
-        """Say something; a refusal is the gateway's own sentence."""
         body: dict[str, Any] = {
             "id": str(message_id),
             "person": {"id": self._person.id, "name": self._person.name},
             "text": text,
         }
-        with _told_plainly():
+        with _plain_errors():
             response = await self._client.post(f"{self._path}/messages", json=body)
             if response.status_code == 422:
                 raise GatewayError(response.json()["error"])
@@ -92,42 +88,39 @@ class RemoteLink:
 
 
 @contextmanager
-def _told_plainly() -> Iterator[None]:
-    """Turn an error of the connection into a sentence."""
+def _plain_errors() -> Iterator[None]:
     try:
         yield
     except httpx2.HTTPError as cause:
         raise GatewayError(
-            f"the gateway of this home does not answer ({type(cause).__name__}): look whether it"
-            " still runs; what it has accepted, it answers at its next start"
+            f"the gateway of this home does not answer ({type(cause).__name__}): check that it is"
+            " still running; it answers what it has accepted at its next start"
         ) from cause
 
 
 @asynccontextmanager
-async def open_link(settings: Settings, chat: str, person: RoomPerson) -> AsyncIterator[ChatClient]:
-    """Connect to the gateway of this home, or run the agent in this process where there is none."""
+async def open_chat(settings: Settings, chat: str, person: RoomPerson) -> AsyncIterator[ChatClient]:
+    """Connect to the running gateway of this home, or run the agent in this process."""
     found = find_running(settings.home_path)
     if found is not None:
         async with client_of(found) as client:
-            yield RemoteLink(client, chat, person)
+            yield RemoteChat(client, chat, person)
         return
     if not settings.cli.enabled:
-        raise GatewayError("the terminal's channel is switched off: set TAPEWAY_CLI__ENABLED=true")
+        raise GatewayError("the terminal channel is disabled: set TAPEWAY_CLI__ENABLED=true")
     try:
         async with running_gateway(settings, only=["cli"], http=False) as gateway:
             channel = gateway.channels.get("cli")
             if not isinstance(channel, CliChannel):
-                raise GatewayError("a plugin has put another channel in the terminal's place")
-            yield LocalLink(channel, chat, person)
+                raise GatewayError("a plugin has replaced the terminal channel: remove that plugin")
+            yield LocalChat(channel, chat, person)
             await gateway.finish()
     except HomeInUse as busy:
-        raise GatewayError(
-            f"{busy} (or wait: it may be starting, and can be talked to once it is ready)"
-        ) from busy
+        raise GatewayError(f"{busy} (or wait: it may still be starting)") from busy
 
 
 def client_of(found: Running) -> httpx2.AsyncClient:
-    """Make a client of a running gateway, with its token."""
+    """Return an HTTP client for a running gateway, with its token."""
     return httpx2.AsyncClient(
         base_url=found.url,
         headers={"Authorization": f"Bearer {found.token}"},

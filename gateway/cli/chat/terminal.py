@@ -1,4 +1,4 @@
-"""`tapeway chat` and `tapeway run`: a terminal's end of a conversation."""
+"""Hold a conversation in a terminal, or send a single message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from functools import partial
 from typing import Final, cast
 from uuid import uuid4
 
@@ -22,41 +21,48 @@ from agent.tools import BUILTIN_TOOLS
 from channels.cli.outbound import Printer
 from channels.room.hub import Json
 from channels.room.routes import RoomPerson
-from gateway.cli.chat_client import ChatClient, open_link
+from gateway.cli.chat.chat_client import ChatClient, open_chat
 from gateway.errors import GatewayError
 from gateway.scheduling.commands import OWN
 from gateway.settings import Settings
 
 COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BUILTIN_TOOLS)))
-LAST_SHOWN: Final = 6
+HISTORY_SHOWN: Final = 6
 STOP: Final = ",stop"
+ERROR_ID: Final = re.compile(r"\((?:Error|Ref) E-")
 
 GREETING: Final = (
     "Talk to {agent}. `,help` lists commands, Ctrl-C stops an answer, Ctrl-D ends the chat."
 )
 
 
-def chat(settings: Settings, session: str) -> int:
-    """Talk until the end of input."""
+async def chat(settings: Settings, session: str) -> int:
+    """Chat until the end of input."""
     check_name(session)
-    return anyio.run(partial(_chat, settings, session))
+    async with open_chat(settings, session, me()) as link, anyio.create_task_group() as group:
+        screen = Screen(link)
+        group.start_soon(screen.show)
+        await screen.opened.wait()
+        await (_converse(screen, settings) if sys.stdin.isatty() else _read_lines(screen))
+        group.cancel_scope.cancel()
+    return 0
 
 
-def run_once(settings: Settings, message: str, session: str) -> int:
-    """Say one thing and print the answer; 1 where it is an error's sentence."""
+async def run_once(settings: Settings, message: str, session: str) -> int:
+    """Send one message and print the answer; 1 if the answer is an error notice."""
     check_name(session)
     text = sys.stdin.read() if message == "-" else message
     if not text.strip():
-        raise GatewayError('there is nothing to say: tapeway run "your question"')
-    return anyio.run(partial(_run_once, settings, text, session))
+        raise GatewayError('the message is empty: try tapeway run "your question"')
+    return await _ask(settings, text, session)
 
 
 def check_name(session: str) -> None:
-    """Refuse a name that is not the same chat alone and beside a gateway."""
+    """Raise GatewayError for a name that would be another chat over HTTP."""
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,80}", session):
         raise GatewayError(
-            f"--session {session!r}: a name has letters, digits, dots and dashes, 80 at most; for"
-            " example --session work"
+            f"--session {session!r}: use at most 80 letters, digits, dots, dashes and"
+            " underscores; for example --session work"
         )
 
 
@@ -69,50 +75,39 @@ def me() -> RoomPerson:
     return RoomPerson(id="owner", name=name)
 
 
-async def _run_once(settings: Settings, text: str, session: str) -> int:
-    asked = uuid4()
+async def _ask(settings: Settings, text: str, session: str) -> int:
+    question_id = uuid4()
     printer = Printer()
-    async with open_link(settings, session, me()) as link, aclosing(_generator(link)) as events:
+    async with open_chat(settings, session, me()) as link, aclosing(_generator(link)) as events:
         async for event in events:
             if event["type"] == "people":
-                await link.say(text, asked)
+                await link.say(text, question_id)
                 continue
-            code = _take_one(event, str(asked), printer)
+            code = _print_event(event, str(question_id), printer)
             if code is not None:
                 return code
-    raise GatewayError("the gateway ended before it answered; it will answer at its next start")
+    raise GatewayError("the gateway stopped before it answered; it will answer at its next start")
 
 
-def _take_one(event: Json, asked: str, printer: Printer) -> int | None:
-    """Print what belongs to one question; returns the exit code at its end."""
+def _print_event(event: Json, question_id: str, printer: Printer) -> int | None:
+    """Print an event that belongs to a question; return the exit code at its end."""
     kind = event["type"]
-    if kind == "silent" and event["reply_to"] == asked:
+    if kind == "silent" and event["reply_to"] == question_id:
         return 0
     if kind not in ("draft", "message"):
         return None
     message = event["message"]
-    if message["role"] == "person" or message["reply_to"] != asked:
+    if message["role"] == "person" or message["reply_to"] != question_id:
         return None
     if kind == "draft":
         _write(printer.next(message["id"], message["text"]))
         return None
     _write(printer.finish(message["id"], message["text"]))
-    failed = message["role"] == "notice" and "(Error " in message["text"]
-    return 1 if failed else 0
-
-
-async def _chat(settings: Settings, session: str) -> int:
-    async with open_link(settings, session, me()) as link, anyio.create_task_group() as group:
-        screen = Screen(link)
-        group.start_soon(screen.show)
-        await screen.opened.wait()
-        await (_converse(screen, settings) if sys.stdin.isatty() else _read_lines(screen))
-        group.cancel_scope.cancel()
-    return 0
+    return 1 if message["role"] == "notice" and ERROR_ID.search(message["text"]) else 0
 
 
 class Screen:
-    """Shows a chat's events, and knows whether an answer is on its way."""
+    """Prints a chat's events and keeps track of the answers it waits for."""
 
     def __init__(self, link: ChatClient) -> None:
         self.link = link
@@ -123,11 +118,11 @@ class Screen:
 
     @property
     def busy(self) -> bool:
-        """Whether an answer is awaited."""
+        """Whether an answer is pending."""
         return bool(self._waiting)
 
     async def say(self, text: str) -> None:
-        """Say a line; what the gateway does not take is told."""
+        """Send a line; print why if the gateway refuses it."""
         message_id = uuid4()
         if text.strip() != STOP:
             self._waiting.add(str(message_id))
@@ -138,17 +133,17 @@ class Screen:
             self._settle(str(message_id))
 
     async def settled(self) -> None:
-        """Wait until nothing is awaited."""
+        """Wait until no answer is pending."""
         while self._waiting:
             await self._settled.wait()
 
     async def show(self) -> None:
-        """Print what happens, for ever."""
+        """Print events until cancelled."""
         async with aclosing(_generator(self.link)) as events:
             async for event in events:
                 self._take(event)
         raise GatewayError(
-            "the gateway of this home has ended; what it has accepted, it answers at its next start"
+            "the gateway of this home has stopped; it answers what it accepted at its next start"
         )
 
     def _take(self, event: Json) -> None:
@@ -158,7 +153,7 @@ class Screen:
             if event["hint"]:
                 _write(f"{event['hint']}\n")
         elif kind == "history":
-            for message in event["messages"][-LAST_SHOWN:]:
+            for message in event["messages"][-HISTORY_SHOWN:]:
                 _write(f"{message['author']['name']}: {_short(message['text'])}\n")
         elif kind == "people":
             self.opened.set()
@@ -180,7 +175,7 @@ class Screen:
 
 
 async def _converse(screen: Screen, settings: Settings) -> None:
-    """Read lines with history and completion; Ctrl-C stops an answer and not the program."""
+    """Read lines with history and completion; Ctrl-C stops the answer, not the program."""
     prompt: PromptSession[str] = PromptSession(
         history=FileHistory(str(settings.home_path / "chat-history")),
         completer=WordCompleter(list(COMMANDS), sentence=True),
@@ -202,8 +197,6 @@ async def _converse(screen: Screen, settings: Settings) -> None:
 
 
 async def _until_answered(screen: Screen) -> None:
-    """Wait for the answer while it is printed; Ctrl-C stops it."""
-
     async def watch(cancel: Callable[[], None]) -> None:
         with anyio.open_signal_receiver(signal.SIGINT) as signals:
             async for _number in signals:
@@ -217,7 +210,7 @@ async def _until_answered(screen: Screen) -> None:
 
 
 async def _read_lines(screen: Screen) -> None:
-    """Say the lines of a pipe, one after the other."""
+    # A pipe: its lines are sent one after the other.
     for line in (await anyio.to_thread.run_sync(sys.stdin.read)).splitlines():
         if line.strip():
             _write(f"> {line}\n")

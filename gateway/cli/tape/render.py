@@ -1,7 +1,7 @@
-"""Entries of a tape as a person reads them in a terminal.
+"""Render tape entries for a terminal.
 
-What others wrote is data: characters that would move the cursor, colour the screen or turn the
-writing round are shown as what they are.
+Messages are untrusted data: characters that would move the cursor, color the screen or reverse the
+text direction are escaped.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any, Final
 
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, dump, entry_text
 
-LONGEST: Final = 2_000
-_UNFIT: Final = re.compile(
+MAX_CHARACTERS: Final = 2_000
+_UNSAFE: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 )
 
 
 def as_text(entry: Mapping[str, Any]) -> str:
-    """Return an entry as one line, and more where its text has more."""
+    """Return an entry as one line, or as several if its text has several."""
     meta = entry["meta"]
     lane = f"  [{meta['lane']}]" if meta.get("lane") else ""
     head = f"{entry['id']:>6}  {entry['date'][:19]}  {entry['kind']:<11}  {_who(entry)}{lane}"
-    text = _shown(_what(entry)).strip()
+    text = _shown(_content(entry)).strip()
     if not text:
         return _shown(head).rstrip()
     if "\n" not in text:
@@ -32,10 +32,10 @@ def as_text(entry: Mapping[str, Any]) -> str:
 
 
 def prompt_text(shown: Mapping[str, Any]) -> str:
-    """Return the prompt of a model call: what it is, then all that each message says."""
-    exact = "exact: the bytes that were sent" if shown["exact"] else shown["why"]
+    """Return the prompt of a model call: a heading, then every message."""
+    exact = "exactly as sent" if shown["exact"] else shown["why"]
     if shown["exact"] and any(map(_has_images, shown["messages"])):
-        exact += ", images by their names"
+        exact += ", with images by name"
     status = f" ({shown['status']})" if shown["status"] else ""
     head = f"step {shown['step']}{status}, {len(shown['messages'])} messages; {exact}"
     return "\n".join([_escaped(head), *map(_message_text, shown["messages"])])
@@ -47,8 +47,8 @@ def _message_text(message: Mapping[str, Any]) -> str:
     lines = [_part(part) for part in parts if part]
     lines += [f"calls {_call(call)}" for call in message.get("tool_calls") or ()]
     of_call = f" of the call {message['tool_call_id']}" if "tool_call_id" in message else ""
-    told = _escaped("\n".join([f"{message.get('role')}{of_call}:", *lines]))
-    return "  " + told.replace("\n", "\n        ")
+    text = _escaped("\n".join([f"{message.get('role')}{of_call}:", *lines]))
+    return "  " + text.replace("\n", "\n        ")
 
 
 def _has_images(message: Mapping[str, Any]) -> bool:
@@ -74,7 +74,7 @@ def _who(entry: Mapping[str, Any]) -> str:
     return str(payload.get("name", "")) if entry["kind"] in (ANCHOR, EVENT) else ""
 
 
-def _what(entry: Mapping[str, Any]) -> str:
+def _content(entry: Mapping[str, Any]) -> str:
     kind, payload = entry["kind"], entry["payload"]
     if kind == ANCHOR:
         return _json(payload.get("state"))
@@ -86,8 +86,8 @@ def _what(entry: Mapping[str, Any]) -> str:
         return "\n".join(
             one if isinstance(one, str) else dump(one) for one in payload.get("results", ())
         )
-    said = entry["meta"].get("text")
-    return said if isinstance(said, str) else entry_text(kind, payload)
+    text = entry["meta"].get("text")
+    return text if isinstance(text, str) else entry_text(kind, payload)
 
 
 def _call(call: object) -> str:
@@ -102,13 +102,16 @@ def _json(value: object) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return a text that does nothing to a terminal."""
     return _escaped(_cut(text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ... ({len(text)} characters)"
+    return (
+        text
+        if len(text) <= MAX_CHARACTERS
+        else f"{text[:MAX_CHARACTERS]} ... ({len(text)} characters)"
+    )
 
 
 def _escaped(text: str) -> str:
-    return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

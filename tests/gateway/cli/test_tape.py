@@ -133,7 +133,7 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         (("search", "telegram:-5", "text", "--since", "soon"), "since is not a date"),
         (("search", "telegram:-5", "text", "--until", "2026-13-01"), "until is not a date"),
         (("search", "telegram:-5", "text", "--limit", "-1"), "use a number of entries"),
-        (("search", "telegram:-5", "text", "--limit", "999999"), "at most 10000"),
+        (("search", "telegram:-5", "text", "--limit", "999999"), "the limit is 10000"),
         (("search", "telegram:-5", "text", "--author", "8"), "(nothing)"),
         (("search", "telegram:-5", "text", "--lane", "y"), "(nothing)"),
         (("search", "telegram:-5", "text", "--kind", "anchor"), "(nothing)"),

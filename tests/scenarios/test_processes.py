@@ -138,7 +138,7 @@ async def test_run_ends_with_1_and_the_sentence_when_the_model_fails(tmp_path: P
         server.enqueue(Failure(401, "no", "invalid_api_key", "auth"))
         code, out, err = await run_tapeway(make_environ(tmp_path, server), "run", "hello")
     assert code == 1
-    assert "refused our key" in out
+    assert "rejected the API key" in out
     assert "turn.failed" in err
 
 

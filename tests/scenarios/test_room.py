@@ -246,7 +246,7 @@ async def test_a_model_that_cannot_be_reached_is_a_sentence(tmp_path: Path) -> N
         visit(gateway.url, "Alice") as (alice,),
     ):
         answer = await alice.answer(await alice.say("one"))
-    assert "cannot be reached" in answer["text"]
+    assert "can't reach the model service" in answer["text"]
 
 
 @pytest.mark.parametrize("with_code", [True, False])

@@ -203,7 +203,7 @@ async def test_e6_typing_shows_and_stops_also_when_the_turn_fails(tmp_path: Path
     ("reply", "sentence"),
     [
         (Failure(401, "bad key sk-canary", "invalid_api_key", "auth"), "rejected the API key"),
-        (Failure(404, "no such model", "model_not_found", "request"), "does not know the model"),
+        (Failure(404, "no such model", "model_not_found", "request"), "doesn't know the model"),
         (Failure(500, "boom", None, "server_error"), "having trouble"),
         (Failure(429, "slow down", None, "rate"), "busy"),
         (CutStream(("half",)), "broke off"),

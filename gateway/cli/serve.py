@@ -68,7 +68,7 @@ def _say_what_next(gateway: Gateway, settings: Settings) -> None:
             "  (with Docker: docker compose exec tapeway tapeway token)",
         ]
     for name, channel in gateway.channels.items():
-        state = gateway.manager.states[name]
+        state = gateway.status.states[name]
         lines += [
             f"  {name}: {told}" for told in (channel.invitation, state.why, *state.notes) if told
         ]

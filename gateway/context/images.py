@@ -43,7 +43,7 @@ async def load_images(services: Services, turn: Turn) -> None:
     if not services.settings.media.images:
         return
     numbers = turn.pictured
-    if turn.asked.turn_id:  # resumed: the tape knows what it took
+    if turn.question.turn_id:  # resumed: the tape knows what it took
         numbers = tuple(selected_ids(await turn.tape.find(turn=turn.id)))
     if not numbers:
         return

@@ -5,14 +5,13 @@ Membership is written down with the message and never changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from channels.message import InboundMessage
 from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta, said_of
 from gateway.logs import get_log
-from gateway.scheduling.debounce import Key
+from gateway.pipeline.turn import BurstKey
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from tape.linking import LaneLink, Utterance
@@ -24,11 +23,11 @@ class BatchIndex:
     """What is known of a batch that is being taken in.
 
     messages  the lanes of its messages and whether they ask, by account, chat and message
-    bursts    the lanes of questions that will be collected, by the buffer's key
+    bursts    the lanes of questions that will be debounced
     """
 
     messages: dict[tuple[str, str, str], tuple[str | None, bool]] = field(default_factory=dict)
-    bursts: dict[Key, str] = field(default_factory=dict)
+    bursts: dict[BurstKey, str] = field(default_factory=dict)
 
     def add(self, row: InboxRow, lane: str | None, *, asks: bool) -> None:
         """Remember a message of the batch, or a part of one."""
@@ -36,18 +35,20 @@ class BatchIndex:
         self.messages[row.account_id, said.chat_id, said.message_id] = (lane, asks)
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """What waits to be answered.
+class Pending(Protocol):
+    """The questions that are not answered yet."""
 
-    lane_of  the lane of the messages that are being collected with one
-    busy     whether a question of a session's lane is collected, waits or is being answered
-    waits    whether a question is collected with what its author says next
-    """
+    def lane_of(self, burst: BurstKey) -> str | None:
+        """Return the lane of a burst that is being debounced."""
+        ...
 
-    lane_of: Callable[[Key], str | None]
-    busy: Callable[[str, str], bool]
-    waits: Callable[[InboundMessage], bool]
+    def is_busy(self, session_id: str, lane: str) -> bool:
+        """Return whether a question of a lane is debounced, waits or is being answered."""
+        ...
+
+    def will_collect(self, message: InboundMessage) -> bool:
+        """Return whether a question will be debounced with its author's next messages."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ class LaneAssigner:
         self, known: BatchIndex, session_id: str, said: InboundMessage, lane: str | None
     ) -> None:
         """Let what an author says next in a batch go with a question that will be collected."""
-        if said.addressed and lane is not None and self._pending.waits(said):
+        if said.addressed and lane is not None and self._pending.will_collect(said):
             known.bursts[session_id, said.thread_id, said.sender.id] = lane
 
     def _is_anothers(
@@ -138,7 +139,7 @@ class LaneAssigner:
         asked_now = any(
             key[:2] == chat and asked == (link.lane, True) for key, asked in known.messages.items()
         )
-        return asked_now or self._pending.busy(session_id, link.lane)
+        return asked_now or self._pending.is_busy(session_id, link.lane)
 
     async def _replied(self, row: InboxRow, known: BatchIndex) -> tuple[bool, str | None]:
         said = row.message

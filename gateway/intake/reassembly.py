@@ -14,8 +14,8 @@ from typing import Final
 import anyio
 
 from channels.message import REST, InboundMessage
+from gateway.background import Spawn
 from gateway.clock import Clock
-from gateway.keyed_queue import Spawn
 from gateway.storage.ledger.rows import InboxRow
 
 MOST_PARTS: Final = 30

@@ -42,7 +42,7 @@ async def take(gateway: Gateway, channel: PlainChannel, *said: InboundMessage) -
             named = {"ext_id": f"-100/{number}", "message_id": str(number)}
             message = replace(message, **named)  # type: ignore[arg-type]
         await channel.host.accept([message])
-    await gateway.dispatcher.idle()
+    await gateway.idle()
 
 
 async def test_a_question_that_cannot_be_taken_in_is_told_of_and_its_neighbours_are_answered(

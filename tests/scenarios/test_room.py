@@ -220,7 +220,7 @@ async def test_e7_a_failing_model_is_one_sentence_with_an_id(
             answer = await alice.answer(await alice.say("one"))
             assert answer["role"] == "notice"
             assert sentence in answer["text"]
-            assert "(Error E-" in answer["text"]
+            assert "(Ref E-" in answer["text"]
             again = await alice.answer(await alice.say("two"))
             assert again["role"] == "agent"
         entries = await settled(gateway)
@@ -393,7 +393,7 @@ async def test_d1_questions_that_waited_are_questions_of_their_own_after_a_resta
             asked = [await alice.say("one")]
             await alice.draft(asked[0])
             asked += [await alice.say("two"), await alice.say("three")]
-            await gateway.dispatcher.intake.taken_in()
+            await gateway.taken_in()
         async with (
             gateway_of(tmp_path, server) as gateway,
             visit(gateway.url, "Alice") as (alice,),

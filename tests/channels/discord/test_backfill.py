@@ -120,7 +120,7 @@ async def test_one_channel_that_cannot_be_read_holds_up_no_other(
                 bot.say("two", place=other)
                 await bot.until(lambda: len(bot.fake.untaken) == 1)  # what cannot be read
                 await bot.fake.gap_closed()
-                await bot.gateway.dispatcher.intake.taken_in()
+                await bot.gateway.taken_in()
                 assert await texts(bot, other) == ["@Tapeway before", "one", "two"]
         assert ("discord.channel_not_read" in [one["event"] for one in logs]) == told
 
@@ -169,5 +169,5 @@ async def test_a_server_that_comes_back_later_is_caught_up_with(tmp_path: Path) 
             await bot.until(lambda: bot.fake.calls_of("history"))
             await bot.pass_by(1)
             await bot.fake.gap_closed()
-            await bot.gateway.dispatcher.intake.taken_in()
+            await bot.gateway.taken_in()
             assert "one" in await texts(bot)

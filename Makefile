@@ -12,8 +12,13 @@ UV := $(shell command -v uv 2>/dev/null)
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
-# One virtual environment; a stamp a requirements file, so that `make run` installs no test tools.
+# One virtual environment; one stamp per requirements file, so that `make run` installs no test tools.
+# The version is checked first: pip's own errors on an old Python name no remedy.
 define install
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Tapeway needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
+	  echo "Install a newer Python, or name one that you have: make $(MAKECMDGOALS) PYTHON=python3.12"; \
+	  exit 1; }
 	@test -x $(BIN)/python || (echo "Making $(VENV) ..."; $(if $(UV),uv venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV)))
 	@echo "Installing $(1) ..."
 	@$(if $(UV),uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1))

@@ -34,7 +34,7 @@ from bench.irc import FIRST_LINE, WARM, Line, Log, logs, read
 from channels.message import Author, InboundMessage
 from gateway.app import Gateway, running_gateway
 from gateway.context.retrieval import find_nearby
-from gateway.context.room_memory import key_of
+from gateway.context.room_memory import room_key
 from gateway.context.selection import reselect_messages, select_messages
 from gateway.settings import load_settings
 from tape.context import LATEST, Message, to_messages, view_entries
@@ -175,7 +175,7 @@ class Replay:
         return await view_entries(self._tape, LATEST, lane, turn)
 
     def _key(self, line: Line) -> str:
-        return key_of(self._message(line), 0)
+        return room_key(self._message(line), 0)
 
     def _lines(self, keys: Sequence[str]) -> list[int]:
         ids = (key.rpartition("/")[2] for key in keys)

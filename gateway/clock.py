@@ -1,4 +1,4 @@
-"""The one clock: wall time in UTC for the tape, monotonic seconds for waiting."""
+"""The clock: wall time in UTC for the tape, monotonic seconds for waiting."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import anyio
 
 
 class Clock(Protocol):
-    """What is injected wherever time matters."""
+    """The clock that is injected wherever time matters."""
 
     def now(self) -> datetime:
-        """Return the moment, in UTC."""
+        """Return the current time in UTC."""
         ...
 
     def monotonic(self) -> float:
@@ -21,7 +21,7 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for so many seconds."""
+        """Wait."""
         ...
 
 
@@ -29,7 +29,7 @@ class SystemClock:
     """The machine's clock."""
 
     def now(self) -> datetime:
-        """Return the moment, in UTC."""
+        """Return the current time in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
@@ -37,5 +37,5 @@ class SystemClock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for so many seconds."""
+        """Wait."""
         await anyio.sleep(seconds)

@@ -1,11 +1,11 @@
-"""What keeps the gateway from starting, or a turn from ending well.
+"""The gateway's errors.
 
-GatewayError        `exit_code` is what a command ends with
+GatewayError        `exit_code` is the exit code of a command
 +-- SettingsError     a setting is wrong: 2
-+-- HomeInUse         another gateway runs on this home: 3
++-- HomeInUse         another gateway runs in this instance directory: 3
 +-- PortInUse         the address is taken: 3
-+-- CommandRefused    a `,` command that is not done; the sentence is for its author
-+-- DeskRefused       a row of the ledger that is not changed; the sentence is for the operator
++-- CommandRefused    a comma command was refused; its author reads the sentence
++-- AdminError        an admin action was refused; the operator reads the sentence
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 class GatewayError(Exception):
-    """The root of every error of this package; the message says what to do next."""
+    """The root of this package's errors; the message says what to do next."""
 
     exit_code = 1
 
@@ -26,7 +26,7 @@ class SettingsError(GatewayError):
 
 
 class HomeInUse(GatewayError):
-    """Another gateway runs on the same home."""
+    """Another gateway runs in the same instance directory."""
 
     exit_code = 3
 
@@ -34,8 +34,8 @@ class HomeInUse(GatewayError):
         self.pid = pid
         who = f"the process {pid}" if pid else "another process"
         super().__init__(
-            f"{who} already runs a gateway on {home}: stop it first, or give this one a home of its"
-            " own with TAPEWAY_HOME"
+            f"{who} already runs a gateway in {home}: stop it first, or set TAPEWAY_HOME to another"
+            " folder"
         )
 
 
@@ -46,14 +46,14 @@ class PortInUse(GatewayError):
 
     def __init__(self, host: str, port: int, cause: OSError) -> None:
         super().__init__(
-            f"cannot listen on {host}:{port} ({cause.strerror}): end what listens there, or choose"
-            f" another port with TAPEWAY_HTTP__PORT, for example TAPEWAY_HTTP__PORT={port + 1}"
+            f"cannot listen on {host}:{port} ({cause.strerror}): stop the program that uses it,"
+            f" or choose another port, for example TAPEWAY_HTTP__PORT={port + 1}"
         )
 
 
 class CommandRefused(GatewayError):
-    """A `,` command that is not done; the message is for the person who gave it."""
+    """A comma command that was refused; its author reads the message."""
 
 
 class AdminError(GatewayError):
-    """A row of the ledger that is not there, or cannot be changed so."""
+    """An admin action that was refused; the operator reads the message."""

@@ -1,7 +1,7 @@
-"""The home folder: one gateway at a time, and where its own tools find it.
+"""The instance directory: one gateway at a time, and how its tools find it.
 
-A lock on `gateway.lock` refuses a second gateway; `gateway.json` (readable by its owner alone)
-tells the address and token of the running one.
+A lock on `gateway.lock` refuses a second gateway. `gateway.json`, readable by its owner only, holds
+the address and token of the running one.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ LOCK: Final = "gateway.lock"
 ADDRESS: Final = "gateway.json"
 
 PATIENCE: Final = 0.5
-"""Seconds to wait for a lock: who only looks whether a gateway runs holds it for a moment."""
+"""Seconds to wait for the lock, which a command holds for a moment when it checks for a gateway."""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Where a running gateway is reached."""
+    """The address of a running gateway."""
 
     pid: int
     url: str
@@ -37,7 +37,7 @@ class Running:
 
 @contextmanager
 def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
-    """Hold a folder by a lock in it; raises HomeInUse with the process id of who else does."""
+    """Hold the lock of a folder; raises HomeInUse with the process id of its holder."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(home / lock, os.O_RDWR | os.O_CREAT, 0o600)
@@ -64,7 +64,7 @@ def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
 
 
 def is_locked(home: Path) -> bool:
-    """Tell whether a gateway runs on a home folder; nothing is written."""
+    """Return whether a gateway runs in an instance directory; writes nothing."""
     try:
         with (home / LOCK).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -76,7 +76,7 @@ def is_locked(home: Path) -> bool:
 
 
 def announce(home: Path, running: Running) -> None:
-    """Write down where this gateway is reached, for its owner's tools alone."""
+    """Publish this gateway's address and token to its owner's tools."""
     path = home / ADDRESS
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -85,12 +85,12 @@ def announce(home: Path, running: Running) -> None:
 
 
 def withdraw(home: Path) -> None:
-    """Take back what `announce` wrote."""
+    """Remove what `announce` wrote."""
     (home / ADDRESS).unlink(missing_ok=True)
 
 
 def find_running(home: Path) -> Running | None:
-    """Return where the gateway of a home is reached; None when none runs."""
+    """Return where the gateway of an instance directory listens, or None if none runs."""
     if not (home / LOCK).exists() or not is_locked(home):
         return None
     try:
@@ -98,7 +98,7 @@ def find_running(home: Path) -> Running | None:
         holder = (home / LOCK).read_text("ascii").strip()
     except (OSError, ValueError, TypeError):
         return None
-    # What a killed gateway left must not be believed: its port may be anybody's by now.
+    # A killed gateway leaves its file behind, and its port may belong to anyone by now.
     return found if holder == str(found.pid) else None
 
 

@@ -1,7 +1,7 @@
-"""Logging: dotted events with keys and values; readable on a terminal, JSON otherwise.
+"""Logging: dotted events with keys and values, as text on a terminal and as JSON otherwise.
 
-structlog's own pipeline, written synchronously to standard error: the bridge to the standard
-library costs five times as much. `session`, `turn` and `channel` are bound where they are known.
+structlog writes synchronously to standard error, because its bridge to the standard library costs
+five times as much. `session`, `turn` and `channel` are bound where they are known.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 def set_up_logs(settings: LogSettings) -> None:
-    """Set up the log once, at the start of a command."""
+    """Configure the log; call it once, at the start of a command."""
     as_text = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
     ends: list[Any]
     if as_text:
-        # Plain tracebacks: those with local variables would write keys and tokens into the log.
+        # Plain tracebacks, because local variables would put keys and tokens into the log.
         plain = structlog.dev.plain_traceback
         colors = sys.stderr.isatty()
         ends = [
@@ -43,7 +43,7 @@ def set_up_logs(settings: LogSettings) -> None:
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
-    # Libraries log through the standard library: only what warns is of interest here.
+    # Libraries log through the standard library; only their warnings matter here.
     logging.basicConfig(
         level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(message)s"
     )

@@ -1,1 +1,1 @@
-"""context."""
+"""Context: which conversation a message belongs to, and what a model sees of it."""

@@ -1,4 +1,4 @@
-"""What was said in a chat, read from its tape, for channels that show it themselves."""
+"""A chat's messages from its tape, for channels that show the history themselves."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from tape.entry import EVENT, MESSAGE, Entry
 from tape.handle import Tape
 from tape.turn_events import OUTBOUND
 
-ENTRIES_A_MESSAGE: Final = 4
-"""So many entries are read for each message that is wanted: a turn leaves others beside it."""
+ENTRIES_PER_MESSAGE: Final = 4
+"""Entries read per message wanted: a turn leaves others in between."""
 
 
 async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]:
-    """Return the newest messages of a chat, oldest of them first."""
-    entries = await tape.find(kinds=(MESSAGE, EVENT), limit=limit * ENTRIES_A_MESSAGE, newest=True)
+    """Return the newest messages of a chat, oldest first."""
+    entries = await tape.find(
+        kinds=(MESSAGE, EVENT), limit=limit * ENTRIES_PER_MESSAGE, newest=True
+    )
     gone = await deleted(tape, entries[0].id) if entries else set()
     finals = _finals(entries)
     shown: list[ShownMessage] = []
@@ -30,7 +32,7 @@ async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]
 
 
 def _finals(entries: Sequence[Entry]) -> Mapping[str, str]:
-    """Return the final text of each turn: an `outbound` event does not repeat it."""
+    """Return the final text of each turn, which its `outbound` event does not repeat."""
     return {
         entry.meta["turn"]: entry.text
         for entry in entries

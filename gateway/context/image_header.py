@@ -1,4 +1,4 @@
-"""Reading an image's header; a module of its own, loaded with the first image.
+"""The check of an image's header, in a module of its own because it imports Pillow.
 
 Nothing is unpacked: an image of a few bytes may claim any size.
 """
@@ -12,22 +12,24 @@ from PIL import Image
 
 from channels.errors import MediaRefused
 
-Image.MAX_IMAGE_PIXELS = None  # ours is checked below, before anything could be unpacked
+Image.MAX_IMAGE_PIXELS = (
+    None  # Pillow's own limit would only warn; ours is checked below, before anything is unpacked.
+)
 
 FORMATS: Final = ("JPEG", "PNG", "WEBP", "GIF")
 SUFFIXES: Final = {"JPEG": "jpg", "MPO": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
-"""MPO is what Pillow calls a JPEG that has more pictures behind the first, as telephones make."""
+"""Suffixes by Pillow's formats; MPO is a JPEG with several pictures, as phones make."""
 
 
 def check_image(data: bytes, most_pixels: int) -> str:
-    """Tell the format of an image, as a suffix; raises MediaRefused."""
+    """Return the format of an image as a suffix; raises MediaRefused."""
     try:
         with Image.open(BytesIO(data), formats=FORMATS) as image:
             width, height = image.size
             suffix = SUFFIXES[image.format or ""]
             if width * height <= most_pixels:
                 image.verify()
-    except Exception as cause:  # a broken file may raise anything
+    except Exception as cause:  # A broken file may raise anything.
         raise MediaRefused("it is no image that I can read") from cause
     if width * height > most_pixels:
         raise MediaRefused(f"it has too many pixels ({width}x{height})")

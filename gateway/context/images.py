@@ -1,7 +1,7 @@
-"""Images on their way to a model: fetched when a turn takes their message, kept as files.
+"""Images for a model: fetched when a turn takes their message, and kept as files.
 
-The tape names an image by a reference; its bytes are in the home folder, under their digest. What
-is too large, is no image, or does not come in time is told to the model instead of shown.
+The tape holds a reference; the bytes are in the instance directory, named by their digest. Images
+that are too large, unreadable or late are described to the model instead.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from tape.context import MESSAGE_MEDIA
 from tape.entry import MESSAGE, Entry, event
 
 SCHEME: Final = "tapeway:media/"
-MOST_BYTES: Final = 24_000_000
-"""So much a request holds of images, as text."""
+MAX_REQUEST_CHARACTERS: Final = 24_000_000
+"""Maximum size of all images in one request, in base64 characters."""
 
-MOST_IMAGES: Final = 4
-"""So many images of the newest messages that a turn takes are shown."""
+MAX_IMAGES: Final = 4
+"""Maximum images of a turn's newest messages."""
 
 MIMES: Final = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif"}
 
@@ -39,11 +39,11 @@ Message = Mapping[str, Any]
 
 
 async def load_images(services: Services, turn: Turn) -> None:
-    """Fetch the images of messages that a turn takes, and write down which there are."""
+    """Fetch the images of the messages that a turn takes, and record their references."""
     if not services.settings.media.images:
         return
     numbers = turn.pictured
-    if turn.question.turn_id:  # resumed: the tape knows what it took
+    if turn.question.turn_id:  # A resumed turn takes nothing: its tape already has the images.
         numbers = tuple(selected_ids(await turn.tape.find(turn=turn.id)))
     if not numbers:
         return
@@ -60,7 +60,7 @@ async def load_images(services: Services, turn: Turn) -> None:
         if entry.name == MESSAGE_MEDIA
     }
     found: dict[int, dict[str, list[str]]] = {}
-    for entry, media in wanted[-MOST_IMAGES:]:
+    for entry, media in wanted[-MAX_IMAGES:]:
         if entry.id in loaded:
             continue
         kept = found.setdefault(entry.id, {"images": [], "refused": []})
@@ -82,7 +82,7 @@ def _images(entry: Entry) -> Iterator[Media]:
 
 
 async def _fetch(services: Services, entry: Entry, media: Media) -> str:
-    """Fetch one image and keep it; returns its reference. Raises MediaRefused."""
+    """Fetch an image, store it, and return its reference; raises MediaRefused."""
     settings = services.settings.media
     channel = services.router.channel(str(entry.meta.get("channel", "")))
     if channel is None or "media" not in channel.capabilities:
@@ -123,22 +123,22 @@ def _keep(folder: Path, name: str, data: bytes) -> None:
     if path.exists():
         return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = folder / f".{name}.{token_hex(8)}"  # two turns may keep the same image at once
+    part = folder / f".{name}.{token_hex(8)}"  # Two turns may store the same image at once.
     part.write_bytes(data)
     part.replace(path)
 
 
 def has_images(messages: Sequence[Message]) -> bool:
-    """Tell whether any message holds an image's reference."""
+    """Return whether any message holds an image's reference."""
     return any(_references(message) for message in messages)
 
 
 def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
-    """Return messages with their images' bytes, of the newest images as far as MOST_BYTES go.
+    """Return the messages with their images as data URLs, newest images first, up to a maximum.
 
-    An image that is too much, or whose file is gone, is told of.
+    Other images, and those whose file is gone, are replaced by a note.
     """
-    left = MOST_BYTES
+    left = MAX_REQUEST_CHARACTERS
 
     def show(url: str) -> str | None:
         nonlocal left
@@ -150,7 +150,7 @@ def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
 
 
 def without_images(messages: Sequence[Message]) -> list[Message]:
-    """Return messages whose images are only told of, for a model that cannot see."""
+    """Return the messages with notes in place of their images, for a model without vision."""
     return [_map_images(message, lambda _url: None) for message in messages]
 
 

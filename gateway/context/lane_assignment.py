@@ -1,6 +1,6 @@
-"""Which conversation of its chat a message belongs to: told by the platform, or by the linker.
+"""The lane of each message: given by the platform, or chosen by the linker.
 
-Membership is written down with the message and never changes.
+A lane is recorded with its message and never changes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from channels.message import InboundMessage
-from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta, said_of
+from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta, utterance_of
 from gateway.logs import get_log
 from gateway.pipeline.turn import BurstKey
 from gateway.services import Services
@@ -20,17 +20,17 @@ from tape.linking.utterance import THREAD, starts
 
 @dataclass(slots=True)
 class BatchIndex:
-    """What is known of a batch that is being taken in.
+    """The messages of a batch during intake.
 
-    messages  the lanes of its messages and whether they ask, by account, chat and message
-    bursts    the lanes of questions that will be debounced
+    messages  the lane of each, and whether it is a question, by account, chat and message
+    bursts    the lanes of questions that are being debounced, by burst key
     """
 
     messages: dict[tuple[str, str, str], tuple[str | None, bool]] = field(default_factory=dict)
     bursts: dict[BurstKey, str] = field(default_factory=dict)
 
     def add(self, row: InboxRow, lane: str | None, *, asks: bool) -> None:
-        """Remember a message of the batch, or a part of one."""
+        """Add a message of the batch, or a part of one."""
         said = row.message
         self.messages[row.account_id, said.chat_id, said.message_id] = (lane, asks)
 
@@ -53,10 +53,10 @@ class Pending(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LaneAssignment:
-    """Where a message belongs.
+    """A message's lane.
 
-    lane     the conversation; None where the chat has one
-    link     what its entry's meta tells of it
+    lane     the conversation; None in a chat that is one conversation
+    link     the linker's decision, for the entry's meta
     replied  whether the message that it replies to is on the tape
     """
 
@@ -67,13 +67,13 @@ class LaneAssignment:
     _heard: tuple[RoomMemory, Utterance, LaneLink] | None = None
 
     def hear(self) -> None:
-        """Let the room remember the message: it is going on the tape."""
+        """Add the message to the room memory, because it is about to be appended."""
         if self._heard is not None:
             room, said, link = self._heard
             room.hear(said, link, handle=self.handle)
 
     def stands_at(self, entry_id: int) -> None:
-        """Tell the room which entry of the tape the message is."""
+        """Record the message's entry id in the room memory."""
         if self._heard is not None:
             room, said, _link = self._heard
             if said.key in room.room.by_key:
@@ -81,7 +81,7 @@ class LaneAssignment:
 
 
 class LaneAssigner:
-    """Names the lanes of messages."""
+    """Assigns lanes to messages."""
 
     def __init__(self, services: Services, rooms: RoomMemories, pending: Pending) -> None:
         self._services = services
@@ -91,9 +91,10 @@ class LaneAssigner:
     async def place(
         self, row: InboxRow, session_id: str, tape: str, known: BatchIndex
     ) -> LaneAssignment:
-        """Find the conversation of a message.
+        """Choose the lane of a message.
 
-        A message without thread or reply that is collected with others takes their lane.
+        A message without a thread or reply joins the lane of the messages with which it is
+        debounced.
         """
         said = row.message
         replied, replied_lane = await self._replied(row, known)
@@ -102,7 +103,7 @@ class LaneAssigner:
             return LaneAssignment(None, replied)
         room = await self._rooms.of(tape)
         people = room.people(said)
-        heard = said_of(said, row.id, people)
+        heard = utterance_of(said, row.id, people)
         link = await self._given(row, session_id, known, replied_lane)
         if link is None:
             link = _linked(room, heard, replied_lane)
@@ -114,7 +115,7 @@ class LaneAssigner:
     def collect(
         self, known: BatchIndex, session_id: str, said: InboundMessage, lane: str | None
     ) -> None:
-        """Let what an author says next in a batch go with a question that will be collected."""
+        """Give the author's later messages in this batch the lane of the debounced question."""
         if said.addressed and lane is not None and self._pending.will_collect(said):
             known.bursts[session_id, said.thread_id, said.sender.id] = lane
 
@@ -127,10 +128,10 @@ class LaneAssigner:
         session_id: str,
         known: BatchIndex,
     ) -> bool:
-        """Tell whether a question would wait for the answer to somebody else's.
+        """Return whether joining this lane would queue the question behind another author's.
 
-        That it belongs to their conversation is a guess then, and not worth the wait: the words of
-        that conversation are shown to it all the same.
+        The linker only guesses, which is not worth a wait; the question sees that conversation
+        anyway.
         """
         lane = room.room.lanes.get(link.lane)
         if lane is None or said.author in lane.authors:
@@ -153,7 +154,7 @@ class LaneAssigner:
     async def _given(
         self, row: InboxRow, session_id: str, known: BatchIndex, replied_lane: str | None
     ) -> LaneLink | None:
-        """Return the link that needs no linker; None: it does."""
+        """Return the link that the platform's facts give, or None if the linker must decide."""
         said = row.message
         if said.thread_id:
             lane = await self._lane_of_thread(row, said.thread_id, known)
@@ -166,7 +167,7 @@ class LaneAssigner:
         return LaneLink(pending, None, "said at once with others") if pending else None
 
     async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: BatchIndex) -> str:
-        """Name a thread; one that an answer opened goes on with the conversation answered."""
+        """Return the lane of a thread; a thread opened by an answer continues its lane."""
         own = f"{THREAD}{thread_id}"
         channel = self._services.router.channel(row.message.channel)
         if channel is None or not channel.traits.answers_open_threads:
@@ -179,7 +180,7 @@ class LaneAssigner:
 
 
 def _linked(room: RoomMemory, said: Utterance, replied_lane: str | None) -> LaneLink:
-    """Ask the linker; a fault in it costs a message no more than a conversation of its own."""
+    """Link a message; on a linker error, start a new lane."""
     try:
         return room.link(said, replied_lane)
     except Exception as cause:

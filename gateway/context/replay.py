@@ -1,4 +1,4 @@
-"""What a model was shown, built again from the tape, and held against its recorded mark."""
+"""Prompts of past model calls, built again from the tape and checked against their digests."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ DIFFERENT: Final = (
 class ReplayedPrompt:
     """The prompt of one model call.
 
-    exact    whether it is what was sent, byte for byte, by the mark that was recorded then
-    why      a sentence why not; empty where it is
+    exact    whether it is byte for byte what was sent, by the recorded digest
+    why      a sentence that says why not, or ""
     entries  the entries that it shows, in order
     """
 
@@ -38,9 +38,9 @@ class ReplayedPrompt:
 
 
 async def prompts_of(tape: Tape, turn: str) -> list[ReplayedPrompt]:
-    """Return the prompts of a turn's model calls, in order; raises DeskRefused for no such turn.
+    """Return the prompts of a turn's model calls, in order; raises AdminError for an unknown turn.
 
-    A view that a plugin built is not known to the tape: it is told as not exact.
+    A view that a plugin built is not on the tape, so its prompt is not exact.
     """
     own = await tape.find(turn=turn)
     steps = [entry for entry in own if entry.name == LOOP_STEP]
@@ -50,7 +50,7 @@ async def prompts_of(tape: Tape, turn: str) -> list[ReplayedPrompt]:
 
 
 async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> ReplayedPrompt:
-    data = step.payload["data"]  # an import may have put anything there
+    data = step.payload["data"]  # An import may have put anything there.
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     upto = data.get("upto")
     then = TapeSnapshot(tape, upto if type(upto) is int else step.id - 1)

@@ -1,7 +1,7 @@
-"""What is known of a question beside its lane: from the room's memory, and evidence from long ago.
+"""Messages near a question but outside its lane: from the room memory, and old evidence.
 
-A room remembers what is recent, and the linker knows what of it belongs to a question. What is
-older is found by words: entries that say the question's rarest words together. Few, or none.
+The linker finds recent messages that belong to a question. Older ones are found by search: entries
+that contain all of the question's rarest words. They are few, or none.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from channels.message import InboundMessage
-from gateway.context.room_memory import RoomMemories, key_of
+from gateway.context.room_memory import RoomMemories, room_key
 from gateway.context.selection import Nearby
 from gateway.logs import get_log
 from tape.construct.keywords import words_of_task
@@ -19,23 +19,23 @@ from tape.entry import MESSAGE
 from tape.errors import TapeError
 from tape.handle import Tape
 
-WORDS: Final = 3
-"""So many of a question's words an old entry must say, all of them."""
+EVIDENCE_WORDS: Final = 3
+"""Number of rare words that an old entry must contain, all of them."""
 
-SHORTEST: Final = 4
-"""Shorter words of letters say little; a character that stands alone is a word."""
+MIN_WORD_LETTERS: Final = 4
+"""Minimum length of an ASCII word; characters of other scripts count as words alone."""
 
 
 async def find_nearby(
     rooms: RoomMemories, tape: Tape, message: InboundMessage, inbox_id: int, text: str, most: int
 ) -> Nearby:
-    """Return what is known of a message beside its lane: from the room, and from long ago.
+    """Return messages outside a question's lane that may belong to it.
 
-    `text` is what it asks, `most` how many old entries; these are looked for while its conversation
-    is young.
+    `text` is the question; `most` limits the old entries, which are searched only while its
+    conversation is young.
     """
     room = await rooms.of(tape.name)
-    key = key_of(message, inbox_id)
+    key = room_key(message, inbox_id)
     heard = room.room.by_key.get(key)
     if heard is None:
         return Nearby(thread=message.thread_id)
@@ -51,13 +51,13 @@ async def find_nearby(
 
 
 async def find_evidence(tape: Tape, lane: str, question: str, before: int, most: int) -> list[int]:
-    """Return the newest old entries outside of a lane that say what a question asks about.
+    """Return the newest old entries outside a lane that contain a question's rarest words.
 
-    `before` is the first entry that is remembered; nothing from before a reset is found. Where the
-    search fails there is none: a question is answered all the same.
+    `before` is the first entry in the room memory. Entries from before a reset are excluded. If the
+    search fails, return none, so that the question is still answered.
     """
-    words = [word for word in words_of_task(question) if _tells(word)][:WORDS]
-    if most < 1 or len(words) < WORDS or before <= 1:
+    words = [word for word in words_of_task(question) if _tells(word)][:EVIDENCE_WORDS]
+    if most < 1 or len(words) < EVIDENCE_WORDS or before <= 1:
         return []
     try:
         hits = await tape.search(" ".join(words), limit=most * 2, kinds=(MESSAGE,), before=before)
@@ -78,4 +78,4 @@ async def find_evidence(tape: Tape, lane: str, question: str, before: int, most:
 
 
 def _tells(word: str) -> bool:
-    return len(word) >= SHORTEST or not word.isascii()
+    return len(word) >= MIN_WORD_LETTERS or not word.isascii()

@@ -1,7 +1,7 @@
-"""What is remembered of the groups that talk now, so that a message finds its conversation.
+"""In-memory window of recent messages per chat, used to link new ones.
 
-A room is made of the newest messages of its tape with their recorded links, and goes on from there:
-one that was forgotten is read again and links as if it had never been.
+A room memory is built from its tape's newest messages and their recorded links. One that was
+evicted and read again links exactly as before.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from tape.linking.utterance import AGENT
 from tape.service import TapeService
 
 OURS: Final = "turn:"
-MOST_REMEMBERED: Final = 5_000
-"""Messages of all rooms together: a kilobyte each."""
+MAX_MESSAGES: Final = 5_000
+"""Maximum messages in all room memories; each takes about a kilobyte."""
 
-LEAST: Final = 8
-"""A room is counted as so many messages at least."""
+MIN_ROOM_WEIGHT: Final = 8
+"""Minimum messages that a room counts for."""
 
-LOOK_EVERY: Final = 32
-"""After so many questions for a room it is looked how much is remembered."""
+CHECK_INTERVAL: Final = 32
+"""Lookups after which the total is checked."""
 
 PAGE: Final = WINDOW + 50
 MORE: Final = 4 * WINDOW
-MOST_PEOPLE: Final = 30
-"""So many of those whom a message addresses tell whose conversation it is."""
+MAX_ADDRESSEES: Final = 30
+"""Maximum addressees considered when linking a message."""
 
-MOST_LIKELY: Final = 30
-"""So many messages may help a young conversation out."""
+MAX_LIKELY: Final = 30
+"""Maximum messages included for a young conversation."""
 
 RECENT: Final = 50
 FILLS: Final = 0.92
 FILLS_NO_MORE: Final = 0.8
-FEWEST: Final = 6
-"""Of fewer messages nobody can tell whether one conversation fills the room."""
+MIN_MESSAGES_TO_FILL: Final = 6
+"""Minimum messages for deciding whether one conversation fills the room."""
 
 
 class RoomMemory:
-    """A linker's room, with the entries of its messages.
+    """A linker's room, together with the entry ids of its messages.
 
-    alone    whether all that is remembered was said by one person and the agent
-    filling  the lane that nearly all of it belongs to; None where there is none
+    alone    whether all messages are by one person and the agent
+    filling  the lane that nearly all messages belong to, or None
     """
 
     def __init__(self, linker: Linker, entries: Iterable[Entry] = ()) -> None:
@@ -67,11 +67,11 @@ class RoomMemory:
         self._judge()
 
     def link(self, said: Utterance, replied_lane: str | None) -> LaneLink:
-        """Find the conversation of a message; the room stays as it is."""
+        """Choose the lane of a message, without changing the room."""
         return self.linker.link(self.room, said, replied_lane)
 
     def hear(self, said: Utterance, link: LaneLink, entry_id: int = 0, handle: str = "") -> None:
-        """Remember a message and its link; its entry may be told later."""
+        """Add a message and its link; its entry id may follow later."""
         self._remember(said, link, entry_id, handle)
         self._judge()
 
@@ -87,39 +87,39 @@ class RoomMemory:
             self._called = {k: who for k, who in self._called.items() if who in self.room.authors}
 
     def _judge(self) -> None:
-        """Look anew whether one person, or one conversation, fills the room."""
+        """Update `alone` and `filling`."""
         recent = list(islice(reversed(self.room.heard), RECENT))
         self.alone = len({heard.author for heard in recent if not heard.agent}) < 2
         self.filling = self._fills(recent)
 
     def whole(self, key: str) -> bool:
-        """Tell whether the conversation of a message fills the room, or one person talks there."""
+        """Return whether a message's conversation fills the room, or one person is alone there."""
         heard = self.room.by_key.get(key)
         return self.alone or (heard is not None and heard.lane == self.filling)
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
-        """Return whom a message addresses, by their ids: mentions, a name it begins with, us."""
-        found = dict.fromkeys(self._person(name) for name in message.mentions[:MOST_PEOPLE])
+        """Return the ids of those whom a message addresses: mentions, a leading name, the agent."""
+        found = dict.fromkeys(self._person(name) for name in message.mentions[:MAX_ADDRESSEES])
         found.update(dict.fromkeys([self._begins_with(message.text)]))
         if message.addressed:
             found = {AGENT: None, **found}
         people = (one for one in found if one and one != message.sender.id)
-        return tuple(islice(people, MOST_PEOPLE))
+        return tuple(islice(people, MAX_ADDRESSEES))
 
     def likely(self, key: str) -> list[int]:
-        """Return the entries that help a message out whose conversation is young."""
+        """Return the entries that seem to belong to a message's young conversation."""
         if not self.is_young(key):
             return []
-        found = self.linker.chosen(self.room, key, MOST_LIKELY)
+        found = self.linker.chosen(self.room, key, MAX_LIKELY)
         return [self.entries[one] for one in found if one in self.entries]
 
     def is_young(self, key: str) -> bool:
-        """Tell whether the conversation of a message has less than a handful of messages."""
+        """Return whether a message's conversation has only a few messages."""
         heard = self.room.by_key.get(key)
         return heard is not None and len(self.room.lanes[heard.lane].heard) < HANDFUL
 
     def begins(self) -> int:
-        """Return the first entry that is remembered; 0 where nothing is."""
+        """Return the first entry in memory, or 0."""
         known = (self.entries.get(heard.key, 0) for heard in self.room.heard)
         return next((number for number in known if number), 0)
 
@@ -136,8 +136,8 @@ class RoomMemory:
         return who if who in self.room.authors else ""
 
     def _fills(self, recent: Sequence[Heard]) -> str | None:
-        """Return the lane that fills the room; what did so goes on while it is near that."""
-        if len(recent) < FEWEST:
+        """Return the lane that fills the room, with hysteresis for the current one."""
+        if len(recent) < MIN_MESSAGES_TO_FILL:
             return None
         lanes = Counter(heard.lane for heard in recent)
         (lane, most), *_others = lanes.most_common(1)
@@ -146,7 +146,7 @@ class RoomMemory:
 
 
 class RoomMemories:
-    """The rooms of the chats that talked last."""
+    """The room memories of the most recently active chats."""
 
     def __init__(self, tapes: TapeService, linker: Linker) -> None:
         self._tapes = tapes
@@ -155,49 +155,51 @@ class RoomMemories:
         self._asked = 0
 
     async def of(self, tape: str) -> RoomMemory:
-        """Return the room of a tape, read from it where it is not remembered."""
+        """Return the room memory of a tape, read from the tape if it is not in memory."""
         room = self._rooms.get(tape)
         if room is None:
             made = RoomMemory(self.linker, await self._newest(tape))
             room = self._rooms.setdefault(tape, made)
         self._rooms.move_to_end(tape)
         self._asked += 1
-        if self._asked % LOOK_EVERY == 0:
-            self._make_place()
+        if self._asked % CHECK_INTERVAL == 0:
+            self._evict()
         return room
 
     def forget(self, tapes: Iterable[str]) -> None:
-        """Forget rooms: what was put into them may not be on their tapes."""
+        """Evict rooms whose latest messages may not be on their tapes."""
         for tape in tapes:
             self._rooms.pop(tape, None)
 
     def answered(self, tape: str, lane: str | None, turn: str, text: str, at: float) -> None:
-        """Remember what the agent said, where the room is remembered."""
+        """Add an answer of the agent, if the room is in memory."""
         room = self._rooms.get(tape)
         if room is not None and lane is not None:
             room.hear(*_ours(room.room, lane, turn, text, at))
 
     async def _newest(self, tape: str) -> list[Entry]:
-        """Read the newest messages of a tape, as many as a room remembers."""
+        """Return a tape's newest messages, as many as a room holds."""
         own = self._tapes.tape(tape)
         page = await own.find(kinds=(MESSAGE,), limit=PAGE, newest=True)
         kept = [entry for entry in page if _is_said(entry)]
-        if len(page) == PAGE and len(kept) < WINDOW:  # many commands, or words beside calls
+        if (
+            len(page) == PAGE and len(kept) < WINDOW
+        ):  # Commands, and texts before tool calls, may fill a page.
             before = page[0].id
             more = await own.find(kinds=(MESSAGE,), before=before, limit=MORE, newest=True)
             kept = [*(entry for entry in more if _is_said(entry)), *kept]
         return kept[-WINDOW:]
 
-    def _make_place(self) -> None:
-        """Forget the rooms that nobody talked in for longest, until the others are few enough."""
-        remembered = sum(max(len(room.room), LEAST) for room in self._rooms.values())
-        while remembered > MOST_REMEMBERED and len(self._rooms) > 1:
+    def _evict(self) -> None:
+        """Evict the rooms that were idle for longest, until the others fit."""
+        remembered = sum(max(len(room.room), MIN_ROOM_WEIGHT) for room in self._rooms.values())
+        while remembered > MAX_MESSAGES and len(self._rooms) > 1:
             _tape, oldest = self._rooms.popitem(last=False)
-            remembered -= max(len(oldest.room), LEAST)
+            remembered -= max(len(oldest.room), MIN_ROOM_WEIGHT)
 
 
 def open_linker() -> Linker:
-    """Return the linker with its model, or, where its file is unfit, with its rules alone."""
+    """Return the linker with its model, or with rules alone if the model's file is unusable."""
     try:
         return Linker.shipped()
     except WeightsInvalid as unfit:
@@ -205,18 +207,18 @@ def open_linker() -> Linker:
         return Linker()
 
 
-def key_of(message: InboundMessage, inbox_id: int) -> str:
-    """Return the key by which a room knows a message.
+def room_key(message: InboundMessage, inbox_id: int) -> str:
+    """Return the key of a message within a room.
 
-    A chat that migrated counts its messages anew; a command of a platform may have no message.
+    A migrated chat counts its messages from 1 again, and a slash command may have no message.
     """
     return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
 
 
-def said_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Utterance:
-    """Return a message as a linker is told of it."""
+def utterance_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Utterance:
+    """Return a message in the linker's form."""
     return Utterance(
-        key=key_of(message, inbox_id),
+        key=room_key(message, inbox_id),
         at=parse_date(message.date).timestamp(),
         author=message.sender.id,
         name=message.sender.name,
@@ -228,7 +230,7 @@ def said_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Ut
 
 
 def link_meta(link: LaneLink, people: Sequence[str], chat: str) -> dict[str, Any]:
-    """Return a link as the meta of its message's entry tells it: messages by the platform's ids."""
+    """Return a link for the meta of its message's entry, with the platform's message ids."""
     parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
     told = {"parent": parent, "why": link.why, "to": list(people)}
     return {name: value for name, value in told.items() if value}
@@ -241,7 +243,7 @@ def _is_said(entry: Entry) -> bool:
 
 
 def _read(entry: Entry, room: LinkerRoom) -> tuple[Utterance, LaneLink] | None:
-    """Read a message and its link from an entry; None for what is none, or not as we write it."""
+    """Return an entry's message and link, or None for other entries and foreign formats."""
     if not _is_said(entry):
         return None
     meta = entry.meta
@@ -251,7 +253,7 @@ def _read(entry: Entry, room: LinkerRoom) -> tuple[Utterance, LaneLink] | None:
             return _ours(room, meta["lane"], str(meta.get("turn")), entry.text, at)
         return _theirs(meta)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-        return None  # imported, or of another version: one entry stops no chat
+        return None  # Imported, or written by another version: one entry must not stop a chat.
 
 
 def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:
@@ -276,7 +278,7 @@ def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:
 def _ours(
     room: LinkerRoom, lane: str, turn: str, text: str, at: float
 ) -> tuple[Utterance, LaneLink]:
-    """Return an answer of the agent: to the last person who spoke in its lane."""
+    """Return an answer of the agent, addressed to the last person who spoke in its lane."""
     known = room.lanes.get(lane)
     people = [heard for heard in known.heard if not heard.agent] if known else []
     asked = people[-1] if people else None
@@ -286,6 +288,6 @@ def _ours(
 
 
 def _names(name: str, handle: str) -> set[str]:
-    """Return what a person may be called at the beginning of a message, or in a mention."""
+    """Return the names by which a message can address a person."""
     folded = name.casefold().split()
     return {"".join(folded), *folded[:1], handle.casefold()} - {""}

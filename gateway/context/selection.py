@@ -1,8 +1,7 @@
-"""What a turn takes: what was said in its lane since the last turn, the question last.
+"""The messages that a turn takes: what is new in its lane since the last turn, the question last.
 
-A message that waits for a turn of its own is not taken by another's. While a lane holds fewer than
-a handful of messages, the last few of the room come along, so that a first question in a group is
-not asked into the void.
+Messages that wait for a turn of their own are left to it. While a lane has only a few messages,
+some of the room's are included, so that a first question in a group has context.
 """
 
 from __future__ import annotations
@@ -30,24 +29,24 @@ from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
 from tape.turn_events import TurnStart, is_take, read_take
 
-LOOK_BACK: Final = 400
-"""So many of a lane's newest entries are looked at for what no turn has taken."""
+MAX_LOOKBACK: Final = 400
+"""Maximum entries of a lane that are checked for messages no turn has taken."""
 
 HANDFUL: Final = 4
-REFILLED: Final = 0.5
-"""So much of the budget holds what was shown before, once a view had to be cut."""
+REFILL_SHARE: Final = 0.5
+"""Share of the token budget refilled with earlier messages after an overflow."""
 
 FEW: Final = 6
-"""A lane of less than a handful of messages is helped out with what seems to belong to it, or,
-where nothing is known of the room, with the last few of it."""
+"""A lane with fewer messages than this gets others that seem to belong to it, or the room's last
+few."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a turn shows: `include` from other lanes, then `takes` from its own, in this order.
+    """The messages that a turn shows: `include` from other lanes, then `takes` from its own.
 
-    `pictured` are those of them, the questions apart, that came with images. `whole`: the view is
-    that of the room, since one conversation fills it.
+    `pictured` lists those with images, except the questions. `whole` means that the view shows the
+    whole room, because one conversation fills it.
     """
 
     include: tuple[int, ...] = ()
@@ -56,19 +55,19 @@ class Selection:
     whole: bool = False
 
     def start(self, turn: str) -> TurnStart:
-        """Return the first event of the turn that shows it."""
+        """Return the turn's first event."""
         return TurnStart(turn, self.takes, self.include, self.whole)
 
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """What is known of a question beside its lane.
+    """Messages outside a question's lane that may be included.
 
-    whole      its conversation fills the room: all that was said there comes along
-    likely     the entries that seem to belong to it, whatever their lanes
-    evidence   old entries that say what it asks about
-    opened_on  the entry on which its thread was opened
-    thread     its thread: what was said in others is not shown to it
+    whole      the question's conversation fills the room: all its messages are included
+    likely     entries that seem to belong to the question, from any lane
+    evidence   old entries that contain the question's rarest words
+    opened_on  the entry on which the question's thread was opened
+    thread     the question's thread: messages of other threads are not shown to it
     """
 
     whole: bool = False
@@ -89,10 +88,10 @@ async def select_messages(
     budget: int,
     near: Nearby = NOTHING_NEAR,
 ) -> Selection:
-    """Return what a new turn takes, the questions last.
+    """Return the messages that a new turn takes, its questions last.
 
-    `waiting` are the entries that wait for turns of their own, `budget` is in tokens; the
-    questions themselves are always taken.
+    `waiting` are the entries that wait for turns of their own. `budget` is in tokens; the questions
+    are always taken.
     """
     anchor = await tape.last_anchor(lane=lane)
     after = await _begin(tape, anchor) if anchor else 0
@@ -100,7 +99,7 @@ async def select_messages(
         after=after,
         lane=lane,
         kinds=(MESSAGE, EVENT),
-        limit=LOOK_BACK,
+        limit=MAX_LOOKBACK,
         newest=True,
     )
     taken = set(selected_ids(recent))
@@ -110,7 +109,7 @@ async def select_messages(
     fresh = [
         entry
         for entry in recent
-        if entry.id not in settled and (_is_chatter(entry) or _tells(entry, recent, unseen))
+        if entry.id not in settled and (_is_chatter(entry) or _must_show(entry, recent, unseen))
     ]
     kept = _newest_within(fresh, budget)
     include: list[Entry] = []
@@ -124,11 +123,11 @@ async def select_messages(
 
 
 async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
-    """Return what a turn takes again after its anchor, in the order in which it is shown.
+    """Return the messages that a turn takes again after its anchor, in view order.
 
-    The questions always; of its calls with their results, then of its other messages, the newest
-    that `budget` tokens hold. After `context:overflow` what was shown before comes along, as far as
-    half the budget holds it, so that the conversation can go on before it is cut again.
+    The questions come always; then, as far as `budget` tokens allow, the newest of the turn's calls
+    with their results and of its other messages. After `context:overflow`, earlier messages fill
+    half the budget, so that the conversation does not overflow again at once.
     """
     own = await tape.find(turn=turn)
     earlier = [number for number in selected_ids(own) if number not in asked]
@@ -140,17 +139,17 @@ async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget:
     left -= _cost(pairs)
     others = [messages[number] for number in dict.fromkeys(earlier) if number in messages]
     kept = _newest_within(others, left)
-    left -= _cost(kept) + budget - int(budget * REFILLED)
+    left -= _cost(kept) + budget - int(budget * REFILL_SHARE)
     old = _newest_within(await _shown_before(tape, turn, own), left)
     before = [entry.id for entry in (*old, *kept)]
     return before + list(asked) + [entry.id for entry in pairs]
 
 
 async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Entry]:
-    """Return the messages of a turn's view before its anchor that are not its own."""
+    """Return the messages before a turn's anchor in its view, except its own."""
     anchors = [entry for entry in own if entry.kind == ANCHOR]
     if not anchors or anchors[-1].name != OVERFLOW_NOTICED:
-        return []  # how far too long the prompt was, a provider does not tell
+        return []  # Providers do not say by how much a prompt was too long.
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     shown = await view_entries(TapeSnapshot(tape, anchors[-1].id - 1), LATEST, lane, turn)
     mine = {*selected_ids(own), *(entry.id for entry in own)}
@@ -162,7 +161,7 @@ async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Ent
 
 
 def selected_ids(entries: Iterable[Entry]) -> list[int]:
-    """Return the ids that the takes among some entries name, in their order."""
+    """Return the ids that takes among the entries list, in their order."""
     return [number for entry in entries if is_take(entry) for number in read_take(entry).shown]
 
 
@@ -171,9 +170,10 @@ def _is_pictured(entry: Entry) -> bool:
 
 
 async def _begin(tape: Tape, anchor: Entry) -> int:
-    """Return the entry after which a lane is looked at for what no turn has taken.
+    """Return the entry after which a lane is checked for messages that no turn has taken.
 
-    What people said while the turn ran that set an anchor, that turn has not shown.
+    Messages that arrived while the anchor's turn ran come before the anchor, but no turn has shown
+    them.
     """
     turn = anchor.meta.get("turn")
     own = await tape.find(turn=turn, limit=1) if isinstance(turn, str) else []
@@ -183,15 +183,16 @@ async def _begin(tape: Tape, anchor: Entry) -> int:
 async def _elsewhere(
     tape: Tape, lane: str, near: Nearby, after: int, *, few: bool, first: bool
 ) -> list[Entry]:
-    """Return what comes along from other lanes: what seems to belong to this one, else the last few
-    messages of the room, or all of them where one conversation fills it.
+    """Return messages of other lanes to include: likely ones, else the room's last few.
+
+    If one conversation fills the room, return all of its messages.
     """
     wanted = [*near.evidence, *(number for number in near.likely if number > after)]
     if first and near.opened_on:
         wanted.append(near.opened_on)
     found = dict(await tape.entries(list(dict.fromkeys(wanted))))
     if few or near.whole:
-        most = LOOK_BACK if near.whole else FEW * 2
+        most = MAX_LOOKBACK if near.whole else FEW * 2
         room = await tape.find(after=after, kinds=(MESSAGE,), limit=most, newest=True)
         others = [entry for entry in room if entry.meta.get("lane") != lane and _is_said(entry)]
         kept = others if near.whole else others[-FEW:]
@@ -204,7 +205,7 @@ async def _elsewhere(
 
 
 def _may_leave(entry: Entry, near: Nearby) -> bool:
-    """Tell whether a message may be shown outside of its thread: some threads are private."""
+    """Return whether a message may be shown outside its thread: some threads are private."""
     lane = str(entry.meta.get("lane"))
     threads = (
         entry.meta.get("thread"),
@@ -214,7 +215,7 @@ def _may_leave(entry: Entry, near: Nearby) -> bool:
 
 
 def _is_said(entry: Entry) -> bool:
-    """Tell whether an entry is what a person said, or an answer to it."""
+    """Return whether an entry is a person's message or an answer."""
     said = "inbox" in entry.meta or entry.payload.get("role") == "user" or entry.meta.get("final")
     return bool(said) and not any(mark in entry.meta for mark in ("command", HINT, "prompt_of"))
 
@@ -223,8 +224,8 @@ def _is_chatter(entry: Entry) -> bool:
     return waits(entry) and "command" not in entry.meta
 
 
-def _tells(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bool:
-    """Tell whether an edit is news: its message was shown before it, as it read then."""
+def _must_show(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bool:
+    """Return whether an edit must be shown: an earlier turn showed the old text."""
     if not is_edit(entry):
         return False
     edited = entry.payload["data"]["entry"]
@@ -233,11 +234,11 @@ def _tells(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bo
     takes = [take.id for take in recent if is_take(take) and edited in selected_ids([take])]
     if takes:
         return max(takes) < entry.id
-    return all(other.id != edited for other in recent)  # taken long ago, or not at all yet
+    return all(other.id != edited for other in recent)  # Taken long ago, or not at all yet.
 
 
 def _pairs(steps: Sequence[Entry]) -> list[Entry]:
-    """Return calls that are followed by their results, with both; other texts are left out."""
+    """Return calls with the results that follow them, without other texts."""
     paired: list[Entry] = []
     for call, result in pairwise(steps):
         if (call.kind, result.kind) == (TOOL_CALL, TOOL_RESULT):
@@ -246,7 +247,7 @@ def _pairs(steps: Sequence[Entry]) -> list[Entry]:
 
 
 def _newest_within(entries: Sequence[Entry], budget: int, *, together: bool = False) -> list[Entry]:
-    """Return the newest entries that a budget holds, two by two where they belong together."""
+    """Return the newest entries within a token budget; `together` keeps pairs whole."""
     size = 2 if together else 1
     groups = [entries[start : start + size] for start in range(0, len(entries), size)]
     kept: list[Entry] = []

@@ -1,7 +1,7 @@
-"""Which other tapes an asking person may read: decided from ids and role, never from text.
+"""Access to other chats' tapes, decided by ids and roles, never by text.
 
-The owner, in a private conversation: in a group the answer would be shown to the others. That
-somebody has spoken in a chat does not prove that they are still one of its members.
+Only the owner has it, and only in a private conversation, because a group would see the answer.
+Having written in a chat once does not prove membership now.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CHAT: Final = re.compile(r"[a-z][a-z0-9_-]*:\S{1,200}")
 
 
 def other_tapes(services: Services, asked: Question) -> Callable[[str], Tape | None]:
-    """Return how the asker of a question reaches a tape by `channel:chat`; None: not at all."""
+    """Return a function that opens a tape by `channel:chat`, or None without access."""
 
     def tape_of(chat: str) -> Tape | None:
         session_id = services.aliases.get(chat, chat)

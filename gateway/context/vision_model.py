@@ -1,7 +1,7 @@
-"""A model that is shown images: their bytes go in just before the call.
+"""Model wrapper that replaces image references by data URLs just before the request.
 
-Whether a model can see is found out by showing it one: where its server refuses the request and
-takes it without, images are told of instead from then on.
+Whether a model has vision is learned from its server: if it refuses a request with images and
+accepts it without, later requests describe images instead.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _SIGHT: Final = re.compile(
     r"|content.{0,40}\b(string|array|list|type)",
     re.IGNORECASE | re.DOTALL,
 )
-"""What servers say of a model that takes no images at all."""
+"""Phrases of servers whose model takes no images at all."""
 
 FOREVER: Final = float("inf")
 
 
 class VisionModel:
-    """Shows a model the images of its messages."""
+    """Shows images to a model that can see them."""
 
     def __init__(self, inner: ChatModel, home: Path) -> None:
         self.name = inner.name
@@ -70,11 +70,11 @@ class VisionModel:
             async for piece in pieces:
                 yield piece
         if not blind:
-            # One picture that a server cannot read says nothing of the others.
+            # One picture that a server cannot read proves nothing about others.
             if _SIGHT.search(str(why)):
                 self._blind_until = time.monotonic() + BLIND_SECONDS
             get_log().warning("model.images_refused", model=self.name, why=str(why))
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._inner.aclose()

@@ -1,7 +1,7 @@
-"""Embeddings of a small model on this machine: the extra `semantic` brings the package.
+"""Embeddings by a small model on this machine; needs the extra `semantic`.
 
-A static model (one vector a word piece, averaged) is small and fast enough to run beside the
-gateway, in a thread; the first use reads it from its folder, or fetches it by its name.
+A static model (one vector per word piece, averaged) is small and fast enough for a thread of the
+gateway. Its first use loads it from its folder, or downloads it by name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PACKAGE: Final = "model2vec"
 
 
 class LocalEmbedder:
-    """One model of a folder, or of a name from which its package knows where to get it."""
+    """One model, from a folder or by a name that its package can download."""
 
     def __init__(self, model: str, dimensions: int = 0) -> None:
         self.name = f"local {model} {dimensions}"
@@ -32,11 +32,11 @@ class LocalEmbedder:
         self._model: Any = None
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector a text; see `tape.search.embedder.Embedder`."""
+        """Return one vector per text; see `tape.search.embedder.Embedder`."""
         return await anyio.to_thread.run_sync(self._embed, list(texts))
 
     async def aclose(self) -> None:
-        """Let go of the model."""
+        """Release the model."""
         self._model = None
 
     def _embed(self, texts: list[str]) -> list[Vector]:
@@ -56,7 +56,7 @@ class LocalEmbedder:
 
 
 def make_local_embedder(settings: Settings) -> LocalEmbedder:
-    """Make the embedder of the settings; raises SettingsError where the extra is missing."""
+    """Return the configured embedder; raises SettingsError if the extra is missing."""
     if find_spec(PACKAGE) is None:
         raise SettingsError(
             "TAPEWAY_SEARCH__EMBEDDER is local, but the package of the models is not installed:"

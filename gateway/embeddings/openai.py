@@ -1,4 +1,4 @@
-"""Embeddings of any server that speaks OpenAI's API."""
+"""Embeddings from any server with OpenAI's API."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OpenAIEmbedder:
         )
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector a text; see `tape.search.embedder.Embedder`."""
+        """Return one vector per text; see `tape.search.embedder.Embedder`."""
         try:
             answer = await self._client.embeddings.create(
                 model=self._model,
@@ -45,7 +45,7 @@ class OpenAIEmbedder:
                 encoding_format="float",
             )
         except openai.APIStatusError as cause:
-            # Not its text: a server may repeat there what it was sent.
+            # Without the server's text, which may repeat the input.
             raise EmbedderFailed(
                 f"the server of embeddings answered {cause.status_code} for the model"
                 f" {self._model}: check TAPEWAY_SEARCH__MODEL, __BASE_URL and __API_KEY"
@@ -64,7 +64,7 @@ class OpenAIEmbedder:
 
 
 def make_openai_embedder(settings: Settings) -> OpenAIEmbedder:
-    """Make the embedder of the settings; raises SettingsError where a key is missing."""
+    """Return the configured embedder; raises SettingsError if the key is missing."""
     own, agent = settings.search, settings.agent
     key = own.api_key.get_secret_value()
     base_url = own.base_url

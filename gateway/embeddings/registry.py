@@ -1,4 +1,4 @@
-"""From the settings to an embedder, and to the search by meaning that it makes possible."""
+"""The configured embedder, and the semantic index built with it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ EMBEDDERS: Final[Mapping[str, str]] = MappingProxyType(
         "local": "gateway.embeddings.local:make_local_embedder",
     }
 )
-"""An SDK is imported when its embedder is named, not before."""
+"""Embedders by their setting; each SDK is imported only when its embedder is configured."""
 
 
 def make_embedder(settings: Settings) -> Embedder | None:
-    """Make the embedder that the settings name; None: they name none."""
+    """Return the configured embedder, or None."""
     name = settings.search.embedder
     if not name:
         return None
@@ -34,7 +34,7 @@ def make_embedder(settings: Settings) -> Embedder | None:
 
 
 def open_meaning(settings: Settings, store: TapeStore) -> SemanticIndex | None:
-    """Open the search by meaning; None where the settings name no embedder."""
+    """Open the semantic index, or return None without an embedder."""
     embedder = make_embedder(settings)
     if embedder is None:
         return None
@@ -42,7 +42,7 @@ def open_meaning(settings: Settings, store: TapeStore) -> SemanticIndex | None:
 
 
 def _database(settings: Settings) -> Path:
-    """Return the file beside which the vectors lie."""
+    """Return the database next to which the vectors are stored."""
     scheme, _, rest = settings.tape_url.partition(":")
     path = rest.removeprefix("//").split("?")[0]
     own = scheme == "sqlite" and path

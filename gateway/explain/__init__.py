@@ -1,7 +1,7 @@
-"""Explain: for any message, what became of it and why, from the ledger and the tape.
+"""Explain: what happened to a message and why, from the ledger and the tape.
 
-find     from what an operator has in hand (an id, a link, a row) to what is meant
-message  what is told of a message    turn   what is told of a turn
-story    the lines of what is told    text   the same for a terminal
-reading  a database read without a gateway
+lookup          finds the message behind an id, a link or a row
+message_report  the lines about a message; turn_report, about a turn
+report          the report model; render, its text for a terminal
+read_only       opens a database without a gateway
 """

@@ -1,10 +1,10 @@
-"""The explainer: from what an operator has in hand to the whole story."""
+"""The explainer: from an id, a link or a row to a report."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateway.explain.lookup import MOST, Match, find
+from gateway.explain.lookup import MAX_MATCHES, Match, find
 from gateway.explain.message_report import (
     first_of,
     head_of,
@@ -20,26 +20,26 @@ from gateway.explain.report import (
     secrets_of,
     without_secrets,
 )
-from gateway.explain.turn_report import tell_send, turn_lines
+from gateway.explain.turn_report import outbox_lines, turn_lines
 from gateway.settings import Settings
 from tape.entry import Entry, dump
 from tape.unit_of_work import Row
 
 
 class Explainer:
-    """Reads a store with the ledger; changes nothing, and says no secret of the settings."""
+    """Reads a store with the ledger; changes nothing, and redacts the secrets of the settings."""
 
     def __init__(self, reads: StoreReads, settings: Settings) -> None:
         self._reads = reads
         self._secrets = secrets_of(settings)
 
     async def explain(self, asked: str) -> Report:
-        """Tell what became of a message, and why."""
+        """Report what happened to a message, and why."""
         found = await find(self._reads, asked)
-        story = await self._story(asked, found)
-        return Report.from_json(without_secrets(story.to_json(), self._secrets))
+        report = await self._report(asked, found)
+        return Report.from_json(without_secrets(report.to_json(), self._secrets))
 
-    async def _story(self, asked: str, found: Match) -> Report:
+    async def _report(self, asked: str, found: Match) -> Report:
         if found.missing:
             return Report(asked, missing=found.missing)
         if found.options:
@@ -52,20 +52,23 @@ class Explainer:
         return Report(asked, *self._of_entry(found.tape, found.entry))
 
     async def _of_message(self, asked: str, row: Row, before: Sequence[ReportLine] = ()) -> Report:
-        said = payload_of(row)
+        payload = payload_of(row)
         lines = list(before)
         other = await self._subject(row)
         if other is not None:
-            lines.append(ReportLine(row["received_at"], "asked", head_of(row, said)))
-            row, said = other, payload_of(other)
+            lines.append(ReportLine(row["received_at"], "asked", head_of(row, payload)))
+            row, payload = other, payload_of(other)
         lines += await message_lines(self._reads, row, await self._tape(row))
-        return Report(asked, head_of(row, said), lines)
+        return Report(asked, head_of(row, payload), lines)
 
     async def _subject(self, row: Row) -> Row | None:
-        """Return the message that a row is an edit, a deletion or a part of; None: it is itself."""
+        """Return the message that a row edits, deletes or is part of, or None if it stands for
+        itself."""
         values = {name: row[name] for name in ("message_id", "chat_id", "account_id")}
         if is_about_another(payload_of(row)):
-            rows = await self._reads.select("ledger.told_chat_message", {**values, "limit": MOST})
+            rows = await self._reads.select(
+                "ledger.told_chat_message", {**values, "limit": MAX_MATCHES}
+            )
             return first_of(rows)
         if row["status"] == "joined":
             of = {"entry_id": row["entry_id"], "session_id": row["session_id"]}
@@ -76,18 +79,18 @@ class Explainer:
         return None
 
     async def _of_send(self, asked: str, row: Row) -> Report:
-        """Tell of a message of the agent's: what it answers, and all that belongs to that."""
-        said = payload_of(row)
-        kind = "a notice" if said.get("kind") == "notice" else "an answer"
+        """Report on a message of the agent: the question that it answers, and the whole turn."""
+        payload = payload_of(row)
+        kind = "a notice" if payload.get("kind") == "notice" else "an answer"
         part = f", part {row['part']}" if row["part"] else ""
-        piece = f", piece {said['piece'] + 1}" if said.get("piece") else ""
+        piece = f", piece {payload['piece'] + 1}" if payload.get("piece") else ""
         head = f"out-{row['id']} is {kind}{part}{piece} to {row['account_id']} {row['chat_id']}"
-        text = f": {quoted(str(said['text']))}" if said.get("text") else ""
-        question = await self._question(row, said.get("answers"))
-        own = ReportLine(str(said.get("date") or ""), "asked", f"{head}{text}")
+        text = f": {quoted(str(payload['text']))}" if payload.get("text") else ""
+        question = await self._question(row, payload.get("answers"))
+        own = ReportLine(str(payload.get("date") or ""), "asked", f"{head}{text}")
         if question is not None:
             return await self._of_message(asked, question, [own])
-        lines = [own, *tell_send(row)]
+        lines = [own, *outbox_lines(row)]
         if row["turn_id"]:
             lines += await turn_lines(self._reads, await self._tape(row), row["turn_id"])
         return Report(asked, head, lines)
@@ -99,7 +102,7 @@ class Explainer:
             if rows:
                 return rows[0]
         if row["turn_id"]:
-            values = {"turn_id": row["turn_id"], "limit": MOST}
+            values = {"turn_id": row["turn_id"], "limit": MAX_MATCHES}
             rows = await self._reads.select("ledger.told_turn", values)
             return rows[-1] if rows else None
         return None
@@ -107,7 +110,7 @@ class Explainer:
     def _of_entry(self, tape: str, entry: Entry) -> tuple[str, list[ReportLine]]:
         says = quoted(entry.text or dump(entry.payload), 1000)
         what = f"{entry.kind} {entry.name}" if entry.name else entry.kind
-        head = f"entry {entry.id} of the tape {tape} is of no message and of no turn"
+        head = f"entry {entry.id} of the tape {tape} belongs to no message and no turn"
         return head, [
             ReportLine(entry.date, "entry", f"{what}: {says}", {"meta": dict(entry.meta)})
         ]

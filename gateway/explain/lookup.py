@@ -1,7 +1,7 @@
-"""From what an operator has in hand to what is meant.
+"""The lookup of a message by what an operator has.
 
-A platform's id, `chat/message`, a link, a row (in-12, out-34), an entry (TAPE#7), a turn, or the id
-of one of the agent's own answers.
+That is a platform's id, `chat/message`, a link, a ledger row (in-12, out-34), an entry (TAPE#7), a
+turn, or the id of an answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tape.entry import Entry, load
 from tape.query import Query
 from tape.unit_of_work import Row
 
-MOST: Final = 50
+MAX_MATCHES: Final = 50
 _ROW: Final = re.compile(r"(in|out)-(\d{1,18})")
 _TURN: Final = re.compile(r"t-[0-9a-f]{20}")
 _ENTRY: Final = re.compile(r"(.+)#(\d{1,10})")
@@ -26,10 +26,10 @@ _NEAR: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What is meant: one message that came in or went out, a turn or an entry; or why it is not.
+    """The result of a lookup: a row of the inbox or the outbox, an entry, or neither.
 
-    missing  the sentence where nothing was found
-    options  where several things may be meant
+    missing  the sentence if nothing was found
+    options  the candidates if there are several
     """
 
     inbox: Row | None = None
@@ -42,7 +42,7 @@ class Match:
 
 
 async def find(reads: StoreReads, asked: str) -> Match:
-    """Find what is meant; see the module for what may be written."""
+    """Look up a message; the module lists the accepted forms."""
     text = asked.strip().strip("<>")
     if not text or len(text) > 1000:
         return Match(missing=_HOW)
@@ -55,7 +55,7 @@ async def find(reads: StoreReads, asked: str) -> Match:
         channel, link = linked
         return await _message(reads, link.message_id, link.chat_id, channel)
     if "://" in text:
-        return Match(missing=f"{text} is no link to a message of a platform that I know. {_HOW}")
+        return Match(missing=f"{text} is not a link to a message of a known platform. {_HOW}")
     if matched := _ENTRY.fullmatch(text):
         return await _entry(reads, matched[1], int(matched[2]))
     found = await _message(reads, text)
@@ -68,7 +68,7 @@ async def find(reads: StoreReads, asked: str) -> Match:
 
 
 _HOW: Final = (
-    "Write a message's id as the platform shows it, CHAT/MESSAGE, a link to the message, a row of"
+    "Use a message's id as the platform shows it, CHAT/MESSAGE, a link to the message, a row of"
     " `tapeway ledger list` (in-12, out-34), an entry of a tape (TAPE#7) or a turn (t-...)."
 )
 
@@ -77,38 +77,38 @@ async def _row(reads: StoreReads, box: str, number: int) -> Match:
     rows = await reads.select(f"ledger.{'inbox' if box == 'in' else 'outbox'}_row", {"id": number})
     if not rows:
         return Match(
-            missing=f"There is no row {box}-{number}: `tapeway ledger list` shows the newest."
+            missing=f"There is no row {box}-{number}: `tapeway ledger list` shows the newest rows."
         )
     return Match(inbox=rows[0]) if box == "in" else Match(outbox=rows[0])
 
 
 async def _of_turn(reads: StoreReads, turn: str) -> Match:
-    rows = await reads.select("ledger.told_turn", {"turn_id": turn, "limit": MOST})
+    rows = await reads.select("ledger.told_turn", {"turn_id": turn, "limit": MAX_MATCHES})
     if rows:
         return Match(inbox=rows[-1])
     sends = await reads.select("ledger.told_sends", {"key": turn, "limit": 1})
     if sends:
         return Match(outbox=sends[0])
     return Match(
-        missing=f"No turn {turn} took a message here. A message that was asked again belongs to its"
-        " later turn: look it up by its own id."
+        missing=f"No message belongs to the turn {turn}. A question that was asked again belongs to"
+        " its later turn: look it up by its own id."
     )
 
 
 async def _entry(reads: StoreReads, name: str, number: int) -> Match:
-    """Find an entry by its tape's name, or by its session's."""
+    """Find an entry by its tape's name or its session's id."""
     rows = await reads.select("ledger.told_session", {"session_id": name})
     tape = str(rows[0]["tape"]) if rows else name
     entries = await reads.query(Query(tape, ids=(number,)))
     if not entries:
         return Match(
-            missing=f"The tape {name} has no entry {number}. A tape is named as its file or session"
-            " is (telegram:-100123#7)."
+            missing=f"The tape {name} has no entry {number}. Name a tape by its session or its file"
+            " (telegram:-100123#7)."
         )
     entry = entries[0]
     data = entry.payload.get("data")
-    told = data.get("inbox") if isinstance(data, Mapping) else None
-    inbox = entry.meta.get("inbox", told)
+    refused = data.get("inbox") if isinstance(data, Mapping) else None
+    inbox = entry.meta.get("inbox", refused)
     if isinstance(inbox, int):
         found = await _row(reads, "in", inbox)
         if found.inbox is not None:
@@ -122,13 +122,13 @@ async def _entry(reads: StoreReads, name: str, number: int) -> Match:
 
 
 async def _message(reads: StoreReads, number: str, chat: str = "", channel: str = "") -> Match:
-    """Find a message of a person or of the agent by the platform's id."""
-    values = {"message_id": number, "chat_id": chat, "channel": channel, "limit": MOST}
+    """Find a message by the platform's id."""
+    values = {"message_id": number, "chat_id": chat, "channel": channel, "limit": MAX_MATCHES}
     inbox = await reads.select("ledger.told_inbox", values)
     outbox = await reads.select("ledger.told_outbox", values)
     heads: dict[tuple[str, str], Row] = {}
     for row in inbox:
-        # An edit of a message comes in under its id: the message is the first.
+        # Edits share the message's id; the first row is the message itself.
         heads.setdefault((row["account_id"], row["chat_id"]), row)
     if len(heads) + len(outbox) > 1:
         options = [*map(_inbox_option, heads.values()), *map(_outbox_option, outbox)]
@@ -151,32 +151,32 @@ def _payload(row: Row) -> dict[str, object]:
 def _inbox_option(row: Row) -> Option:
     where = f"{row['account_id']} {row['chat_id']}, heard {row['received_at'][:19]}"
     if row["status"] == "refused":
-        return Option(f"in-{row['id']}", f"{where}: not let in")
+        return Option(f"in-{row['id']}", f"{where}: refused")
     if row["entry_id"] is None:
         return Option(f"in-{row['id']}", f"{where}: on no tape")
     return Option(f"in-{row['id']}", f"{where}: {quoted(str(_payload(row).get('text', '')), 60)}")
 
 
 def _outbox_option(row: Row) -> Option:
-    said = quoted(str(_payload(row).get("text", "")), 60)
-    return Option(f"out-{row['id']}", f"{row['account_id']} {row['chat_id']}, said there: {said}")
+    text = quoted(str(_payload(row).get("text", "")), 60)
+    return Option(f"out-{row['id']}", f"{row['account_id']} {row['chat_id']}, sent there: {text}")
 
 
 async def _never_heard(reads: StoreReads, number: str, chat: str, channel: str) -> str:
     where = f" in the chat {chat}" if chat else ""
     says = (
-        f"No message {number}{where} was ever heard: it was said before the tape began or while"
-        " nobody told the bot (it was not in the chat, or the platform gives it only what is"
-        " addressed to it), or the id is another one."
+        f"No message {number}{where} was ever received. It may be older than the tape, the bot may"
+        " not have been in the chat, the platform may deliver only addressed messages, or the id"
+        " may be wrong."
     )
     near = await _near(reads, number, chat, channel)
     if near:
-        says += f" The nearest that was heard there is {near}."
+        says += f" The nearest message that was received there is {near}."
     return f"{says} {_HOW}"
 
 
 async def _near(reads: StoreReads, number: str, chat: str, channel: str) -> str:
-    """Return the row of the message with the nearest id, where ids are numbers."""
+    """Return the message with the nearest numeric id, and its row."""
     if not _is_number(number) or not (chat or channel):
         return ""
     rows = await reads.select("ledger.told_near", {"message_id": number, "limit": _NEAR})

@@ -1,4 +1,4 @@
-"""What is told of a message: seen, asked or not and why, let in or not, where it went, its end."""
+"""The report lines about a message: seen, addressed, access, lane, changes, outcome."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tape.turn_events import is_take, read_take
 from tape.unit_of_work import Row
 
 LOOK_AHEAD: Final = 1000
-"""So many entries after a message that nobody asked are looked through for who was shown it."""
+"""Entries checked for turns that showed an unaddressed message."""
 
 NOTICES: Final = ("command", "full", "stopped", "poison", "stale")
-"""The notices that answer one message; their keys end in its row."""
+"""Notices about one message; their keys end with its row."""
 
 
 def payload_of(row: Row) -> dict[str, Any]:
-    """Return what a row holds; nothing where that cannot be read."""
+    """Return a row's payload, or {} if it is unreadable."""
     try:
         payload = load(row["payload"])
     except ValueError:
@@ -32,13 +32,13 @@ def payload_of(row: Row) -> dict[str, Any]:
 
 
 async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLine]:
-    """Tell what became of a message that came in."""
-    said = payload_of(row)
+    """Return the lines about a message in the inbox."""
+    payload = payload_of(row)
     entries = await reads.query(Query(tape, ids=(row["entry_id"],))) if row["entry_id"] else []
     entry = entries[0] if entries else None
-    lines = [_seen(row, said, entry), _addressed(said), _access(row, entry)]
+    lines = [_seen(row, payload, entry), _addressed(payload), _access(row, entry)]
     if entry is not None and not _is_closed(row, entry):
-        lines += _lane(entry, _own_mention(said))
+        lines += _lane(entry, _own_mention(payload))
         lines += await _changes(reads, tape, entry)
     if row["turn_id"]:
         lines += await turn_lines(reads, tape, row["turn_id"])
@@ -48,30 +48,30 @@ async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLi
     for notice in NOTICES:
         lines += await send_lines(reads, f"n-{notice}:{row['id']}")
     if _is_closed(row, entry):
-        lines += await _told_closed(reads, row, said)
-    lines.append(ReportLine("", "outcome", outcome(row, said), {"status": row["status"]}))
+        lines += await _refusal_lines(reads, row, payload)
+    lines.append(ReportLine("", "outcome", outcome(row, payload), {"status": row["status"]}))
     return lines
 
 
 def _is_closed(row: Row, entry: Entry | None) -> bool:
-    """Tell whether a message was not let in: its words are on no tape, and are not shown."""
+    """Return whether a message was refused: its text is on no tape and must not be shown."""
     return row["status"] == "refused" and (entry is None or entry.kind == EVENT)
 
 
-def _seen(row: Row, said: Mapping[str, Any], entry: Entry | None) -> ReportLine:
+def _seen(row: Row, payload: Mapping[str, Any], entry: Entry | None) -> ReportLine:
     number = f" (delivery {row['alt_id']})" if row["alt_id"] else ""
     says = f"accepted by {row['account_id']} as {row['ext_id']}{number}"
-    if said.get("backlog"):
-        says += ", which had waited at the platform"
-    says += f"; {_who(said)}"
-    if said.get("date"):
-        says += f", at {said['date'][:19]} by the platform's clock"
-    if said.get("chat_title"):
-        says += f", in {quoted(str(said['chat_title']), 80)}"
-    if said.get("thread_id"):
-        says += f", thread {said['thread_id']}"
-    # An edit changes the row; the entry keeps what was said first. What is on no tape may be of a
-    # chat that nobody let the agent into.
+    if payload.get("backlog"):
+        says += ", after waiting on the platform"
+    says += f"; {_who(payload)}"
+    if payload.get("date"):
+        says += f", at {payload['date'][:19]} by the platform's clock"
+    if payload.get("chat_title"):
+        says += f", in {quoted(str(payload['chat_title']), 80)}"
+    if payload.get("thread_id"):
+        says += f", thread {payload['thread_id']}"
+    # An edit changes the row, while the entry keeps the original text. Without an entry, the chat
+    # may be one that was never let in.
     text = entry.meta.get("text") if entry is not None else ""
     if text and not _is_closed(row, entry):
         says += f": {quoted(str(text))}"
@@ -80,23 +80,23 @@ def _seen(row: Row, said: Mapping[str, Any], entry: Entry | None) -> ReportLine:
     return ReportLine(row["received_at"], "seen", says, data)
 
 
-def _who(said: Mapping[str, Any]) -> str:
-    sender = said.get("sender")
+def _who(payload: Mapping[str, Any]) -> str:
+    sender = payload.get("sender")
     if not isinstance(sender, Mapping):
-        return "nobody knows by whom"
+        return "author unknown"
     bot = ", a bot" if sender.get("is_bot") else ""
     kind = {"edit": "edited", "delete": "deleted", "change": "changed"}.get(
-        str(said.get("kind")), "said"
+        str(payload.get("kind")), "written"
     )
     return f"{kind} by {quoted(str(sender.get('name', '')), 80)} (id {sender.get('id')}{bot})"
 
 
-def _addressed(said: Mapping[str, Any]) -> ReportLine:
-    asked, why = bool(said.get("addressed")), str(said.get("why") or "")
+def _addressed(payload: Mapping[str, Any]) -> ReportLine:
+    asked, why = bool(payload.get("addressed")), str(payload.get("why") or "")
     data = {"addressed": asked, "why": why}
     if asked:
         return ReportLine("", "addressed", f"yes: {why or 'the platform says so'}", data)
-    return ReportLine("", "addressed", f"no: {why or 'nothing in it asks the agent'}", data)
+    return ReportLine("", "addressed", f"no: {why or 'it does not ask the agent'}", data)
 
 
 def _access(row: Row, entry: Entry | None) -> ReportLine:
@@ -105,21 +105,21 @@ def _access(row: Row, entry: Entry | None) -> ReportLine:
         if entry is not None and entry.kind == EVENT:
             rule = entry.payload["data"].get("why")
         return ReportLine(
-            "", "access", f"not let in: {rule or 'nobody wrote down why'}", {"rule": rule}
+            "", "access", f"refused: {rule or 'the rule was not recorded'}", {"rule": rule}
         )
     access = entry.meta.get("access") if entry is not None else None
     if isinstance(access, Mapping):
-        says = f"let in as {access.get('role')}: {access.get('rule')}"
+        says = f"allowed as {access.get('role')}: {access.get('rule')}"
         return ReportLine("", "access", says, access)
     if entry is None:
-        return ReportLine("", "access", "not decided yet, or it never came to a tape")
-    return ReportLine("", "access", "let in; the rule was not written down at that time")
+        return ReportLine("", "access", "not decided yet, or never put on a tape")
+    return ReportLine("", "access", "allowed; the rule was not recorded at that time")
 
 
-def _own_mention(said: Mapping[str, Any]) -> str:
-    """Return how a message mentions the agent, where that is certain: it mentions nobody else."""
-    mentions = set(said.get("mentions") or ())
-    mine = said.get("addressed") and said.get("why") == "mention" and len(mentions) == 1
+def _own_mention(payload: Mapping[str, Any]) -> str:
+    """Return how a message mentions the agent, if it mentions nobody else."""
+    mentions = set(payload.get("mentions") or ())
+    mine = payload.get("addressed") and payload.get("why") == "mention" and len(mentions) == 1
     return str(mentions.pop()).removeprefix("@") if mine else ""
 
 
@@ -132,51 +132,48 @@ def _lane(entry: Entry, own: str) -> list[ReportLine]:
         ]
     says = f"entry {entry.id} in the lane {lane}"
     if isinstance(link, Mapping):
-        # A conversation is named after its first message.
+        # A lane is named after its first message.
         begins = str(lane).partition(":")[2] == entry.meta.get("message_id")
-        says += _linked(link, begins=begins) + _said_to(link.get("to"), own)
+        says += _linked(link, begins=begins) + _addressees(link.get("to"), own)
     elif entry.meta.get("reply_to"):
         says += f"; a reply to message {entry.meta['reply_to']}"
     return [ReportLine(entry.date, "lane", says, data)]
 
 
 def _linked(link: Mapping[str, Any], *, begins: bool) -> str:
-    """Tell from what a message goes on, and why that was found."""
     parent, why = str(link.get("parent") or ""), link.get("why")
     says = ""
     if parent:
         turn = parent.removeprefix("turn:")
         what = f"message {parent}" if turn == parent else f"the answer of the turn {turn}"
-        says = f"; it goes on from {what}"
+        says = f"; it continues {what}"
     elif begins:
-        says = "; it begins a conversation"
+        says = "; it starts a conversation"
     return says + (f" ({why})" if why else "")
 
 
-def _said_to(to: object, own: str) -> str:
-    """Tell to whom a message speaks; `own` is the agent by another name."""
+def _addressees(to: object, own: str) -> str:
     people = [str(one) for one in to] if isinstance(to, list) else []
     others = [one for one in people if one not in (AGENT, own)]
-    told = [*(["the agent"] if AGENT in people else []), *others]
-    return f", said to {', '.join(told)}" if told else ""
+    named = [*(["the agent"] if AGENT in people else []), *others]
+    return f", addressed to {', '.join(named)}" if named else ""
 
 
 async def _changes(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]:
-    """Tell of edits and of a deletion."""
-    told = await reads.query(Query(tape, kinds=(EVENT,), about=(entry.id,), limit=100))
+    events = await reads.query(Query(tape, kinds=(EVENT,), about=(entry.id,), limit=100))
     lines = []
-    for event in told:
+    for event in events:
         data = bounded(dict(event.payload["data"]))
         if event.name == MESSAGE_EDIT:
-            says = f"edited; it reads since then: {quoted(str(data.get('content', '')))}"
+            says = f"edited; its new text: {quoted(str(data.get('content', '')))}"
             lines.append(ReportLine(event.date, "changed", says, {"event": event.id, **data}))
         elif event.name == MESSAGE_DELETE:
-            lines.append(ReportLine(event.date, "changed", "deleted by its platform", data))
+            lines.append(ReportLine(event.date, "changed", "deleted on its platform", data))
     return lines
 
 
 async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]:
-    """Tell which turns were shown a message that asked nothing, as far as they came soon."""
+    """Return lines about the turns that showed an unaddressed message soon after it."""
     lane = entry.meta.get("lane")
     near = Query(tape, after=entry.id, before=entry.id + LOOK_AHEAD, kinds=(EVENT,))
     found = await reads.query(near)
@@ -194,52 +191,53 @@ async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]
     return list(turns.values())
 
 
-async def _told_closed(reads: StoreReads, row: Row, said: Mapping[str, Any]) -> list[ReportLine]:
-    """Tell what a chat that is not open was told that day."""
-    where = f"{said.get('channel')}:{said.get('account', '')}:{row['chat_id']}"
+async def _refusal_lines(
+    reads: StoreReads, row: Row, payload: Mapping[str, Any]
+) -> list[ReportLine]:
+    where = f"{payload.get('channel')}:{payload.get('account', '')}:{row['chat_id']}"
     return await send_lines(reads, f"n-refusal:{where}:{row['received_at'][:10]}")
 
 
-def outcome(row: Row, said: Mapping[str, Any]) -> str:
-    """Say in one sentence what became of a message."""
+def outcome(row: Row, payload: Mapping[str, Any]) -> str:
+    """Return one sentence about a message's end."""
     status, why = row["status"], row["why"]
     because = f": {why}" if why else ""
-    kind = said.get("kind", "message")
+    kind = payload.get("kind", "message")
     if status == "taped" and kind != "message":
-        return "written down"
+        return "recorded"
     if status == "done" and not row["turn_id"]:
-        return "answered without the model: it was a command"
-    told = {
-        "accepted": "accepted, and not on its tape yet",
-        "waiting": "it waits for its turn",
-        "taken": f"the turn {row['turn_id']} has it and has not ended",
-        "taped": f"not answered: it asked nothing ({said.get('why') or 'it was only heard'})",
-        "refused": f"not answered{because or ': it was not let in'}",
+        return "answered without the model, as a command"
+    outcomes = {
+        "accepted": "accepted, but not on its tape yet",
+        "waiting": "waiting for its turn",
+        "taken": f"being answered by the turn {row['turn_id']}",
+        "taped": f"not answered: not addressed ({payload.get('why') or 'recorded only'})",
+        "refused": f"not answered{because or ': refused'}",
         "done": f"answered by the turn {row['turn_id']}",
-        "failed": f"the turn {row['turn_id']} failed, and that was said{because}",
+        "failed": f"the turn {row['turn_id']} failed, and its author got a notice{because}",
         "stopped": f"stopped{because}",
         "dead": f"given up{because}",
         "dropped": f"not answered: dropped{because}",
-        "joined": "a part of another message, and answered there",
+        "joined": "part of another message, and answered there",
     }
-    return told.get(status, f"{status}{because}")
+    return outcomes.get(status, f"{status}{because}")
 
 
-def head_of(row: Row, said: Mapping[str, Any]) -> str:
-    """Return a message that came in as one line."""
+def head_of(row: Row, payload: Mapping[str, Any]) -> str:
+    """Return one line that identifies a message."""
     what = {"edit": "an edit", "delete": "a deletion", "change": "a change of the chat"}.get(
-        str(said.get("kind")), "a message"
+        str(payload.get("kind")), "a message"
     )
     where = f"{row['account_id']} {row['chat_id']}"
     number = f" {row['message_id']}" if row["message_id"] else ""
     return f"in-{row['id']} is {what}{number} of {where}"
 
 
-def is_about_another(said: Mapping[str, Any]) -> bool:
-    """Tell whether what came in tells of another message: its edit, or its deletion."""
-    return said.get("kind") in ("edit", "delete")
+def is_about_another(payload: Mapping[str, Any]) -> bool:
+    """Return whether a row edits or deletes another message."""
+    return payload.get("kind") in ("edit", "delete")
 
 
 def first_of(rows: Sequence[Row]) -> Row | None:
-    """Return the message among what came in under its id."""
+    """Return the message itself among the rows with its id."""
     return next((row for row in rows if not is_about_another(payload_of(row))), None)

@@ -1,4 +1,4 @@
-"""A database of the gateway, read where none runs: no lock, no channel, nothing resumed."""
+"""A gateway's database, opened read-only: no lock, no channels, no resuming."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from tape.unit_of_work import Row
 
 
 class ReadOnly:
-    """A read-only connection, as a store is read."""
+    """The reads of a store over a read-only connection."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query."""
+        """Run a query."""
         return self._reader.query(query)
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named reading statement."""
+        """Run a named read statement."""
         return self._reader.select(statement, values)
 
 
 @contextmanager
 def read_only(path: Path) -> Iterator[ReadOnly]:
-    """Open a database for reading alone; raises TapeError where that cannot be."""
+    """Open a database for reading; raises TapeError."""
     schemas = (
         read_schema("tape", "tape", "sqlite"),
         read_schema("ledger", "gateway.storage.ledger", "sqlite"),

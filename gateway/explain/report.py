@@ -1,4 +1,4 @@
-"""What is told: lines in order, each with its time; nothing in them is anybody's secret."""
+"""The report model: dated lines in order, with the secrets of the settings redacted."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from tape.query import Query
 from tape.unit_of_work import Row
 
 HIDDEN: Final = "[secret]"
-SHORTEST_SECRET: Final = 6
-LONGEST: Final = 300
-"""So many characters of a text are shown."""
+MIN_SECRET_CHARACTERS: Final = 6
+MAX_TEXT_CHARACTERS: Final = 300
+"""Maximum characters shown of a text."""
 
 
 class StoreReads(Protocol):
-    """A store with the ledger, as far as it is read."""
+    """The reads that a report needs from a store with the ledger."""
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query."""
+        """Run a query."""
         ...
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named reading statement."""
+        """Run a named read statement."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """One thing that is told.
+    """One line of a report.
 
-    at     when it happened, ISO 8601 in UTC; empty where that was not written down
-    about  what it is about: seen, addressed, access, lane, changed, turn, view, model, tool, ...
+    at     when it happened, ISO 8601 in UTC, or "" if that is not recorded
+    about  its subject: seen, addressed, access, lane, changed, turn, view, model, tool, ...
     says   the sentence
-    data   what it rests on
+    data   the record behind it
     """
 
     at: str
@@ -48,7 +48,7 @@ class ReportLine:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of several messages that may be meant; `write` names it alone."""
+    """One of several candidates; `write` identifies it."""
 
     write: str
     says: str
@@ -56,11 +56,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer to a question for a message.
+    """A report about a message.
 
-    head     the message in one line; empty where none was found
+    head     the message in one line, or "" if none was found
     missing  why nothing was found, and what to try
-    options  what may be meant, where it is several things
+    options  the candidates, if there are several
     """
 
     asked: str
@@ -70,12 +70,12 @@ class Report:
     options: Sequence[Option] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the story as what JSON can hold."""
+        """Return the report as a JSON object."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Report:
-        """Read what `to_json` gave."""
+        """Read the result of `to_json`."""
         return cls(
             raw["asked"],
             raw["head"],
@@ -85,18 +85,18 @@ class Report:
         )
 
 
-def cut(text: str, most: int = LONGEST) -> str:
-    """Return the beginning of a text, and how much more there is."""
+def cut(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
+    """Return a text's beginning, and how much is missing."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} more characters)"
 
 
-def quoted(text: str, most: int = LONGEST) -> str:
-    """Return somebody's words as a quotation."""
+def quoted(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
+    """Return a text in quotes, shortened."""
     return f'"{cut(text, most)}"'
 
 
 def bounded(value: Any, most: int = 2000) -> Any:
-    """Return a value whose texts are cut."""
+    """Return a JSON value with its texts shortened."""
     if isinstance(value, str):
         return cut(value, most)
     if isinstance(value, Mapping):
@@ -107,7 +107,7 @@ def bounded(value: Any, most: int = 2000) -> Any:
 
 
 def secrets_of(settings: BaseModel) -> list[str]:
-    """Return every secret among settings, the longest first."""
+    """Return every secret in the settings, longest first."""
     found: list[str] = []
     for name in type(settings).model_fields:
         value = getattr(settings, name)
@@ -115,11 +115,13 @@ def secrets_of(settings: BaseModel) -> list[str]:
             found += secrets_of(value)
         elif isinstance(value, SecretStr):
             found.append(value.get_secret_value())
-    return sorted({text for text in found if len(text) >= SHORTEST_SECRET}, key=len, reverse=True)
+    return sorted(
+        {text for text in found if len(text) >= MIN_SECRET_CHARACTERS}, key=len, reverse=True
+    )
 
 
 def without_secrets(value: Any, secrets: Iterable[str]) -> Any:
-    """Return a value of JSON in whose texts no secret stands."""
+    """Return a JSON value with secrets redacted."""
     if isinstance(value, str):
         for secret in secrets:
             value = value.replace(secret, HIDDEN)

@@ -1,4 +1,4 @@
-"""What is told of a turn: what it took and showed, each model call, each tool, how it ended."""
+"""The report lines about a turn: its view, each model call, each tool, its end."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tape.turn_events import (
 )
 from tape.unit_of_work import Row
 
-MOST_ENTRIES: Final = 1000
-MOST_SENDS: Final = 200
+MAX_ENTRIES: Final = 1000
+MAX_SENDS: Final = 200
 SILENT: Final = frozenset({"handoff"})
 
 
 async def turn_lines(reads: StoreReads, tape: str, turn: str) -> list[ReportLine]:
-    """Tell what a turn left on its tape, in order."""
-    entries = await reads.query(Query(tape, turn=turn, limit=MOST_ENTRIES))
+    """Return the lines about a turn from its entries, in order."""
+    entries = await reads.query(Query(tape, turn=turn, limit=MAX_ENTRIES))
     names = _names_of_calls(entries)
     done = {_data(entry).get("call_id") for entry in entries if entry.name == TOOL_DONE}
     lines: list[ReportLine] = []
@@ -39,32 +39,31 @@ async def turn_lines(reads: StoreReads, tape: str, turn: str) -> list[ReportLine
     for entry in entries:
         if called is None and _calls(entry):
             called = len(lines), entry.date
-        told = _tell(entry, done, names)
+        found = _lines(entry, done, names)
         if entry.name == LOOP_STEP and called is not None:
-            # A step is written down when its tools have run; its reply came before them.
+            # A step is recorded after its tools have run, but its reply came before them.
             place, moment = called
-            lines[place:place] = [replace(line, at=moment) for line in told]
+            lines[place:place] = [replace(line, at=moment) for line in found]
             called = None
         else:
-            lines += told
+            lines += found
     if any(entry.name == LOOP_STEP and "upto" in entry.payload["data"] for entry in entries):
-        says = f"its prompts again, byte for byte: tapeway tape show {tape} --view {turn}"
+        says = f"to see its exact prompts: tapeway tape show {tape} --view {turn}"
         lines.append(ReportLine("", "view", says))
-    if len(entries) == MOST_ENTRIES:
+    if len(entries) == MAX_ENTRIES:
         lines.append(
-            ReportLine("", "turn", f"more than {MOST_ENTRIES} entries: the rest is on the tape")
+            ReportLine("", "turn", f"more than {MAX_ENTRIES} entries: the rest is on the tape")
         )
     return lines
 
 
 def _calls(entry: Entry) -> bool:
-    """Tell whether an entry is what a step's reply brought: its calls, or the text beside them."""
-    said = entry.kind == MESSAGE and not entry.meta.keys() & {"final", "prompt_of"}
-    return entry.kind == TOOL_CALL or (said and entry.payload.get("role") == "assistant")
+    """Return whether an entry belongs to a step's reply: its calls, or the text next to them."""
+    text = entry.kind == MESSAGE and not entry.meta.keys() & {"final", "prompt_of"}
+    return entry.kind == TOOL_CALL or (text and entry.payload.get("role") == "assistant")
 
 
 def _names_of_calls(entries: Sequence[Entry]) -> dict[Any, str]:
-    """Return the tools by the ids of their calls."""
     calls = [call for entry in entries if entry.kind == TOOL_CALL for call in _calls_of(entry)]
     return {call.get("id"): str((call.get("function") or {}).get("name")) for call in calls}
 
@@ -75,13 +74,13 @@ def _calls_of(entry: Entry) -> Sequence[Mapping[str, Any]]:
 
 
 async def send_lines(reads: StoreReads, key: str) -> list[ReportLine]:
-    """Tell what was put into the outbox under a key (a turn's, or a notice's)."""
-    rows = await reads.select("ledger.told_sends", {"key": key, "limit": MOST_SENDS})
-    return [line for row in rows for line in tell_send(row)]
+    """Return the lines about the messages in the outbox under a turn's or a notice's key."""
+    rows = await reads.select("ledger.told_sends", {"key": key, "limit": MAX_SENDS})
+    return [line for row in rows for line in outbox_lines(row)]
 
 
-def tell_send(row: Row) -> list[ReportLine]:
-    """Tell of one row of the outbox."""
+def outbox_lines(row: Row) -> list[ReportLine]:
+    """Return the lines about one row of the outbox."""
     data = {name: row[name] for name in ("idem", "op", "status", "platform_id", "attempts", "why")}
     data["row"] = f"out-{row['id']}"
     lines = []
@@ -94,7 +93,7 @@ def tell_send(row: Row) -> list[ReportLine]:
     where = f" as message {row['platform_id']}" if row["platform_id"] else ""
     says = f"out-{row['id']} to {row['account_id']} {row['chat_id']}: {row['status']}{where}"
     if row["attempts"]:
-        says += f", begun {_times(row['attempts'])}"
+        says += f", attempted {_times(row['attempts'])}"
     if row["why"]:
         says += f": {row['why']}"
     return [*lines, ReportLine("", "send", says, data)]
@@ -104,7 +103,7 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _tell(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[ReportLine]:
+def _lines(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[ReportLine]:
     if entry.name == TOOL_DONE:
         return [_done(entry, names)]
     by_name = _EVENTS.get(entry.name or "")
@@ -151,11 +150,11 @@ def _takes(entry: Entry, _data: Mapping[str, Any]) -> Sequence[ReportLine]:
     takes, include = list(take.takes), list(take.include)
     says = f"it takes {_entries(takes)}"
     if include:
-        says += f", and shows of elsewhere {_entries(include)}"
+        says += f", and includes from elsewhere {_entries(include)}"
     if take.whole_room:
-        says += ", of a room that one conversation fills: all lanes are shown"
+        says += ", and shows all lanes, because one conversation fills the room"
     if take.steered:
-        says += ", said while it ran"
+        says += ", asked while the turn ran"
     return [_line(entry, "view", says, takes=takes, include=include)]
 
 
@@ -166,11 +165,7 @@ def _entries(numbers: Sequence[object]) -> str:
 
 
 def _resume(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    return [
-        _line(
-            entry, "turn", f"taken up again after a crash or a stop, attempt {data.get('attempt')}"
-        )
-    ]
+    return [_line(entry, "turn", f"resumed after a crash or a stop, attempt {data.get('attempt')}")]
 
 
 def _include(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
@@ -212,8 +207,9 @@ def _call(entry: Entry, call: Mapping[str, Any]) -> ReportLine:
 
 def _done(entry: Entry, names: Mapping[Any, str]) -> ReportLine:
     data = _data(entry)
-    name = names.get(data.get("call_id"), "it")
-    says = f"{name} gave, in {data.get('elapsed_ms')} ms, {quoted(str(data.get('result', '')))}"
+    name = names.get(data.get("call_id"), "a tool")
+    result = quoted(str(data.get("result", "")))
+    says = f"{name} returned, after {data.get('elapsed_ms')} ms, {result}"
     return _line(entry, "tool", says, **data)
 
 
@@ -221,20 +217,22 @@ def _results(entry: Entry, done: set[Any]) -> Sequence[ReportLine]:
     if done:
         return ()
     return [
-        _line(entry, "tool", f"a tool gave {quoted(one if isinstance(one, str) else dump(one))}")
+        _line(
+            entry, "tool", f"a tool returned {quoted(one if isinstance(one, str) else dump(one))}"
+        )
         for one in entry.payload.get("results") or ()
     ]
 
 
 def _message(entry: Entry) -> ReportLine:
-    said = quoted(entry.text)
+    text = quoted(entry.text)
     if "prompt_of" in entry.meta:
-        says = f"entry {entry.meta['prompt_of']} is shown as {said}, as a plugin wrote it"
+        says = f"entry {entry.meta['prompt_of']} is shown as a plugin's text: {text}"
         return _line(entry, "view", says)
     if "hint" in entry.meta:
-        return _line(entry, "view", f"from here on it also shows a hint of the gateway: {said}")
-    whole = "the answer" if entry.meta.get("final") else "beside its calls it said"
-    return _line(entry, "said", f"{whole}: {said}" if whole == "the answer" else f"{whole} {said}")
+        return _line(entry, "view", f"from here on it also shows a system hint: {text}")
+    what = "the answer" if entry.meta.get("final") else "text next to its calls"
+    return _line(entry, "said", f"{what}: {text}")
 
 
 def _outbound(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
@@ -252,7 +250,7 @@ def _receipt(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
 
 
 def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    says = f"it ended: {data.get('status')}"
+    says = f"ended: {data.get('status')}"
     if data.get("error_id"):
         says += f", error {data['error_id']}: {quoted(str(data.get('error', '')), 1000)}"
     if data.get("why"):

@@ -1,7 +1,7 @@
-"""The ballast: a file that holds disk space, to be given up when the disk is full.
+"""The ballast: a reserve file that is deleted when the disk fills up.
 
-With what it frees, answers under way can still be written down; nothing new is taken on until the
-disk has room for it again.
+The space that it frees lets answers in progress be saved. Nothing new is accepted until the disk
+has room for the file again.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from gateway.logs import get_log
 NAME: Final = "ballast"
 SIZE: Final = 16 * 1024 * 1024
 BLOCK: Final = 1024 * 1024
-ROOM: Final = 3
-"""The disk has room again when so many times the ballast is free."""
+FREE_FACTOR: Final = 3
+"""Free space, in multiples of the ballast, at which the disk counts as having room again."""
 
 
 class Ballast:
-    """One file in the home folder; `size` in bytes, 0 for none."""
+    """A file in the instance directory; `size` is in bytes, 0 for none."""
 
     def __init__(self, home: Path, size: int = SIZE) -> None:
         self._path = home / NAME
@@ -30,7 +30,7 @@ class Ballast:
         self.given_up = False
 
     def take(self) -> bool:
-        """Make the file where the disk has room for it; tells whether there is one now."""
+        """Create the file if the disk has room for it, and return whether it exists."""
         if not self._size:
             self.given_up = False
             return True
@@ -38,11 +38,12 @@ class Ballast:
             if self._path.exists() and self._path.stat().st_size == self._size:
                 self.given_up = False
                 return True
-            if shutil.disk_usage(self._path.parent).free < ROOM * self._size:
+            if shutil.disk_usage(self._path.parent).free < FREE_FACTOR * self._size:
                 return False
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "wb") as file:
-                for start in range(0, self._size, BLOCK):  # a hole in a file holds no space
+                # Written in full: a sparse file would reserve nothing.
+                for start in range(0, self._size, BLOCK):
                     file.write(b"\0" * min(BLOCK, self._size - start))
                 file.flush()
                 os.fsync(file.fileno())
@@ -55,7 +56,7 @@ class Ballast:
         return True
 
     def give_up(self) -> bool:
-        """Free the space; tells whether there was any to free."""
+        """Delete the file, and return whether there was one."""
         if self.given_up or not self._size:
             return False
         self.given_up = True

@@ -1,7 +1,8 @@
-"""The ledger beside a plugin's tape store: two stores, no common transaction.
+"""A plugin's tape store and a database for the ledger: two stores without a common transaction.
 
-The appends of a unit go first, each under a key, then the statements in one transaction. A crash
-between the two leaves a tape that is ahead; the same unit again finds its entries by their keys.
+A unit's appends are made first, each under a key, then its statements in one transaction. After a
+crash between the two, the tape is ahead; running the same unit again finds its entries by their
+keys.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit, resolve
 
 
 class SplitStore:
-    """A plugin's tapes and a database for the rest, as one store with units of work."""
+    """A plugin's tapes and our database as one store with units of work."""
 
     one_transaction = False
 
@@ -34,7 +35,7 @@ class SplitStore:
         return await self._tapes.append(tape, entries, key)
 
     async def commit(self, unit: Unit) -> list[Outcome]:
-        """Do the appends, then the statements; see the module for what that promises."""
+        """Make the appends, then run the statements; not atomic, see the module."""
         outcomes: list[Outcome] = [Outcome() for _ in unit.steps]
         for position, step in enumerate(unit.steps):
             if isinstance(step, Append):
@@ -51,7 +52,7 @@ class SplitStore:
         return outcomes
 
     async def take_in(self, tape: str, batch: Batch) -> None:
-        """Put a batch on a tape of the plugin's store: at once, where that cannot take it in."""
+        """Import a batch, or append it if the plugin's store cannot import."""
         if isinstance(self._tapes, TakesIn):
             await self._tapes.take_in(tape, batch)
         elif await self._tapes.size(tape) != batch.after:
@@ -60,11 +61,11 @@ class SplitStore:
             await self._tapes.append(tape, list(batch), f"import:{batch.after}:{batch.count}")
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query from the plugin's store."""
+        """Query the plugin's store."""
         return await self._tapes.query(query)
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named reading statement on the database."""
+        """Run a named read statement on the database."""
         return await self._database.select(statement, values)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
@@ -76,6 +77,6 @@ class SplitStore:
         return await self._tapes.size(tape)
 
     async def close(self) -> None:
-        """Close both."""
+        """Close both stores."""
         await self._tapes.close()
         await self._database.close()

@@ -1,7 +1,7 @@
-"""Trying again what must be written down, for as long as the disk or the database is away.
+"""Retries of writes while the database or the disk is unavailable.
 
-While it is away nothing new is acknowledged and the gateway is not ready. A small write now and
-then finds out when it is back; nothing has to be started again.
+Meanwhile nothing new is acknowledged and the gateway is not ready. A periodic probe notices when
+the database is back; no restart is needed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 import anyio
 
+from channels.backoff import Backoff
 from gateway.background import Spawn
 from gateway.clock import Clock
 from gateway.logs import get_log
@@ -19,20 +20,17 @@ from tape.errors import StoreUnavailable
 
 T = TypeVar("T")
 
-FIRST_WAIT: Final = 0.5
-LONGEST_WAIT: Final = 15.0
+FIRST_WAIT_SECONDS: Final = 0.5
+MAX_WAIT_SECONDS: Final = 15.0
 PROBE_SECONDS: Final = 2.0
 
 FULL: Final = (
-    "the disk is full: what is under way is being finished, nothing new is taken; free some space"
+    "the disk is full: answers in progress are finished, nothing new is accepted; free some space"
 )
 
 
 class WriteGuard:
-    """Knows whether the database takes what is written, and since when it does not.
-
-    `probe` writes something small.
-    """
+    """Tracks whether the database accepts writes; `probe` makes a small one."""
 
     def __init__(
         self, clock: Clock, ballast: Ballast, probe: Callable[[], Awaitable[None]], spawn: Spawn
@@ -47,17 +45,17 @@ class WriteGuard:
         self.why = ""
 
     def end(self) -> None:
-        """Wait for the store no longer: the process ends, and what is under way is resumed."""
+        """Stop waiting for the database: the process ends, and the next one resumes open work."""
         self._ending = True
         for wait in self._waits:
             wait.cancel()
 
     def away_for(self) -> float | None:
-        """Return for how many seconds the database has been away; None while it is there."""
+        """Return for how many seconds the database has been unavailable, or None."""
         return None if self._since is None else self._clock.monotonic() - self._since
 
     async def once(self, write: Callable[[], Awaitable[T]]) -> T:
-        """Write something new; raises StoreUnavailable where it is not taken now."""
+        """Make a write once; raises StoreUnavailable."""
         if self._ballast.given_up:
             raise StoreUnavailable(FULL)
         try:
@@ -69,27 +67,25 @@ class WriteGuard:
         return done
 
     async def retrying(self, what: str, write: Callable[[], Awaitable[T]]) -> T:
-        """Write what is under way, and again with growing waits while the store is unavailable.
+        """Make a write, and retry it with growing waits while the database is unavailable.
 
-        Raises StoreUnavailable only when the process ends meanwhile.
+        Raises StoreUnavailable only if the process ends meanwhile.
         """
-        wait = FIRST_WAIT
-        failed = False
+        backoff = Backoff(FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS)
         while True:
             try:
                 done = await write()
             except StoreUnavailable as cause:
-                if not failed:
+                if not backoff.tries:
                     get_log().error("store.unavailable", waiting=what, why=str(cause))
                 freed = self._failed(cause)
-                failed = True
                 if self._ending:
                     raise
+                wait = backoff.next()
                 await self._pause(0 if freed else wait)
-                wait = min(wait * 2, LONGEST_WAIT)
             else:
                 self._wrote()
-                if failed:
+                if backoff.tries:
                     get_log().info("store.back", written=what)
                 return done
 
@@ -102,23 +98,21 @@ class WriteGuard:
                 self._waits.discard(wait)
 
     def _wrote(self) -> None:
-        """Turn green, unless the ballast is still to be had again."""
         if self._since is not None and (not self._ballast.given_up or self._ballast.take()):
             self._since, self.why = None, ""
             get_log().info("store.writable")
 
     def _failed(self, cause: StoreUnavailable) -> bool:
-        """Turn red, and where the disk is full give the ballast up; tells whether it did."""
         freed = cause.full and self._ballast.give_up()
         if freed:
             get_log().error("disk.full", what=FULL)
         self.why = FULL if cause.full or self._ballast.given_up else str(cause)
         if self._since is None:
             self._since = self._clock.monotonic()
-            self._spawn("persist", self._find_out_when_it_is_back)
+            self._spawn("persist", self._probe_until_back)
         return freed
 
-    async def _find_out_when_it_is_back(self) -> None:
+    async def _probe_until_back(self) -> None:
         while self._since is not None:
             await self._clock.sleep(PROBE_SECONDS)
             try:

@@ -55,7 +55,7 @@ async def test_h1_of_a_question_all_is_told_from_its_arrival_to_its_receipt(
         assert "plum tree" in told(story, "seen")
         assert f"(id {alice.id})" in told(story, "seen")
         assert told(story, "addressed").startswith("yes: ")
-        assert told(story, "access").startswith("let in as ")
+        assert told(story, "access").startswith("allowed as ")
         assert "entry 3" in told(story, "lane")
         assert re.search(r"t-\w+ began", told(story, "turn"))
         assert "it takes entry 3" in told(story, "view")
@@ -63,7 +63,7 @@ async def test_h1_of_a_question_all_is_told_from_its_arrival_to_its_receipt(
         assert re.search(r"step 1: .* tools in \d+ ms", told(story, "model"))
         assert re.search(r"step 2: .* ok in \d+ ms, usage .*, finish stop", told(story, "model"))
         assert "tape.search was called" in told(story, "tool")
-        assert "tape.search gave, in" in told(story, "tool")
+        assert "tape.search returned, after" in told(story, "tool")
         abouts = [line.about for line in story.lines]
         assert abouts.index("model") < abouts.index("tool") < abouts.index("said")
         assert 'the answer: "It is dead."' in told(story, "said")
@@ -95,7 +95,7 @@ async def test_h1_of_a_command_its_answer_is_told(channel: str, tmp_path: Path) 
         said = await play.ask_command(play.chat(), play.person(), "help")
         story = await explained(play, play.answer(said).id)
         assert "is a notice" in told(story, "asked")
-        assert told(story, "outcome") == "answered without the model: it was a command"
+        assert told(story, "outcome") == "answered without the model, as a command"
         assert ": sent as message" in told(story, "send")
 
 
@@ -109,7 +109,7 @@ async def test_h1_of_what_nobody_asked_it_is_told_that_and_who_was_shown_it(
         await play.ask(group, play.person(), "when is lunch?")
         story = await explained(play, said.id)
         assert told(story, "addressed").startswith("no: ")
-        assert told(story, "outcome").startswith("not answered: it asked nothing")
+        assert told(story, "outcome").startswith("not answered: not addressed")
         assert re.search(r"shown to the turn t-\w+", told(story, "view"))
 
 
@@ -121,7 +121,7 @@ async def test_h1_of_who_was_not_let_in_the_rule_is_told_and_no_word(
         said = await play.ask(play.stage.group(), play.person(), "tell me of the canary")
         story = await explained(play, said.id)
         assert told(story, "access") == (
-            "not let in: neither the chat nor the person is on the allowlist"
+            "refused: neither the chat nor the person is on the allowlist"
         )
         assert told(story, "outcome").startswith("not answered")
         assert "sent" in told(story, "send")
@@ -205,7 +205,7 @@ async def test_h1_of_a_question_that_did_not_fit_the_queue_that_is_told(
         gate.set()
         await play.settle()
         story = await explained(play, said.id)
-        assert told(story, "access").startswith("let in as ")
+        assert told(story, "access").startswith("allowed as ")
         assert told(story, "outcome") == "not answered: too many questions wait"
 
 

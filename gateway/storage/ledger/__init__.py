@@ -1,5 +1,6 @@
-"""The ledger: nothing lost, nothing twice.
+"""The ledger: inbox, outbox, leases and cursors over one store.
 
-ledger  what the gateway does with it      rows  its rows as values
-sql/    tables and statements, a folder a dialect
+ledger    what it guarantees, and the four together
+rows      rows as values
+sql/      tables and statements, one folder per dialect
 """

@@ -1,4 +1,4 @@
-"""Cursors: how far each chat was accepted, for the backfill after a gap."""
+"""Cursors: up to when each chat's messages are accepted, for the backfill after a gap."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tape.entry import parse_date, utc_iso
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
 
-CLOCKS_DIFFER: Final = timedelta(minutes=5)
+MAX_CLOCK_SKEW: Final = timedelta(minutes=5)
 """Maximum time that a message's date may lie ahead of our clock."""
 
 
@@ -43,11 +43,10 @@ class CursorTable:
             unit.run("ledger.move_cursor", account_id=account, chat_id=chat_id, value=moment)
 
     async def read(self, channel: str, overlap: timedelta, longest: timedelta) -> Cursors:
-        """Return how far a channel's chats were accepted: so much before, and at most so long ago.
+        """Return each chat's cursor, moved back by `overlap` and at most `longest` ago.
 
-        A chat's mark is no later than what was accepted of it without a gap. Where nothing was
-        accepted ever, the first process may have ended before it could: then it is what was said
-        just now.
+        Without any cursor the channel has never accepted a message; its cursor is then the present
+        moment.
         """
         rows = await self._store.select("ledger.marks", {"channel": channel})
         found = {
@@ -58,7 +57,7 @@ class CursorTable:
         if not found:
             found["", ""] = self._clock.now()
         least = self._clock.now() - longest
-        if ("", "") in found:  # of all chats
+        if ("", "") in found:  # The account's own cursor: every chat is accepted up to there.
             least = max(least, found["", ""] - overlap)
         accounts: dict[str, datetime] = {}
         chats: dict[tuple[str, str], datetime] = {}
@@ -69,22 +68,22 @@ class CursorTable:
         return Cursors(accounts, chats)
 
     def _past(self, date: str) -> datetime | None:
-        """Read a date; None where it is none, or to come: some clock was wrong."""
+        """Parse a date; return None if it is invalid or lies in the future."""
         try:
             moment = parse_date(date)
         except ValueError:
             return None
-        return moment if moment <= self._clock.now() + CLOCKS_DIFFER else None
+        return moment if moment <= self._clock.now() + MAX_CLOCK_SKEW else None
 
     async def advance_all(self, channel: str, moment: datetime) -> None:
-        """Write down that nothing is missing that was said in any chat before a moment."""
+        """Record that a channel's messages from before a moment are all accepted."""
         unit = Unit()
         value = utc_iso(moment)
         unit.run("ledger.move_cursor", account_id=channel, chat_id="", value=value)
         await self._store.commit(unit)
 
     async def probe(self) -> None:
-        """Write something small, to find out whether the database takes anything."""
+        """Make a small write, to find out whether the database accepts any."""
         unit = Unit()
         moment = utc_iso(self._clock.now())
         unit.run("ledger.move_cursor", account_id="", chat_id="probe", value=moment)

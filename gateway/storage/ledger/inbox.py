@@ -1,4 +1,4 @@
-"""The inbox: every accepted message, and its progress to a turn and an end."""
+"""The inbox: every accepted message, until a turn or another end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tape.unit_of_work import FirstId, Unit
 
 
 class Inbox:
-    """Accepted messages; see `gateway.storage.ledger.ledger` for what it guarantees."""
+    """Accepted messages; `gateway.storage.ledger.ledger` has the guarantees."""
 
     def __init__(self, store: UnitStore, clock: Clock, cursors: CursorTable) -> None:
         self._store = store
@@ -29,11 +29,10 @@ class Inbox:
         messages: Sequence[InboundMessage],
         kept_back: Collection[tuple[str, str]] | None = None,
     ) -> list[InboxRow]:
-        """Put messages into the inbox, all or none; returns the rows of those that were new.
+        """Insert messages, all or none, and return the rows of the new ones.
 
-        Nothing that was said before them is missing, and that is written down with them, except in
-        the chats (account and chat; without a chat, all of the account's) that are `kept_back`;
-        None: in all of them.
+        The cursors of their chats move up to them, except for the chats in `kept_back` (account and
+        chat; an empty chat stands for the whole account). None keeps all cursors back.
         """
         unit = Unit()
         moment = utc_iso(self._clock.now())
@@ -77,7 +76,7 @@ class Inbox:
         lane: str | None,
         status: str,
     ) -> FirstId:
-        """Put a message on its tape, and write down that it is there."""
+        """Append a message to its tape, and record its entry, lane and status."""
         first = unit.append(tape, [entry], key=f"inbox:{row.id}")
         unit.run("ledger.know_session", session_id=session_id, tape=tape)
         unit.run(
@@ -91,36 +90,36 @@ class Inbox:
         return first
 
     def take(self, unit: Unit, rows: Iterable[InboxRow], turn_id: str) -> None:
-        """Write down that a turn takes messages; the unit fails when one is at its end."""
+        """Record that a turn takes messages; the unit fails if one of them has ended."""
         for row in rows:
             unit.run("ledger.take", expect=1, id=row.id, turn_id=turn_id)
 
     def end(
         self, unit: Unit, rows: Iterable[InboxRow], status: str, why: str | None = None
     ) -> None:
-        """Write down what became of messages, and why."""
+        """Record how messages ended, and why."""
         for row in rows:
             unit.run("ledger.end_message", id=row.id, status=status, why=why)
 
     async def open_rows(self) -> list[InboxRow]:
-        """Return every message that is not at its end, oldest first."""
+        """Return every message that has not ended, oldest first."""
         rows = await self._store.select("ledger.open_inbox", {})
         return await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox")
 
     async def waiting_entries(self, session_id: str) -> set[int]:
-        """Return the entries of a session that wait for turns of their own."""
+        """Return the ids of a session's entries that wait for a turn of their own."""
         rows = await self._store.select("ledger.waiting_entries", {"session_id": session_id})
         return set(orjson.loads(rows[0]["entries"]))
 
     async def still_open(self, rows: Sequence[InboxRow]) -> tuple[InboxRow, ...]:
-        """Return those of some rows that are not at their end."""
+        """Return those of some rows that have not ended."""
         ids = dump([row.id for row in rows])
         found = await self._store.select("ledger.still_open", {"ids": ids})
         wanted = {row["id"] for row in found}
         return tuple(row for row in rows if row.id in wanted)
 
     async def hand_over(self, turn_id: str) -> None:
-        """Write down that a turn is left to the next start on purpose."""
+        """Record that a turn was left to the next start on purpose, so it is no lost attempt."""
         unit = Unit()
         unit.run("ledger.hand_over", turn_id=turn_id)
         await self._store.commit(unit)
@@ -134,7 +133,7 @@ class Inbox:
         entry_id: FirstId,
         lane: str | None,
     ) -> None:
-        """Write down that rows are parts of one message, which stands in the first."""
+        """Record that `others` are parts of the message in `row`."""
         unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
         for other in others:
             unit.run(
@@ -146,15 +145,15 @@ class Inbox:
             )
 
     def rewrite(self, unit: Unit, row: InboxRow) -> None:
-        """Write down what a message reads now, unless a turn has taken it."""
+        """Replace a message's text, unless a turn has taken it."""
         unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
 
     def unask(self, unit: Unit, row: InboxRow) -> int:
-        """Let a question not be asked that was deleted; no row changes where a turn has it."""
+        """Cancel a deleted question; no row changes if a turn has taken it."""
         return unit.run("ledger.unask", id=row.id)
 
     async def original_of(self, edit: InboxRow) -> tuple[InboxRow, InboxRow] | None:
-        """Return the message that an edit is about: its row, and that of how it read last."""
+        """Return the row of the message that an edit changes, and the row of its latest text."""
         values = {
             "account_id": edit.account_id,
             "chat_id": edit.message.chat_id,
@@ -168,7 +167,7 @@ class Inbox:
         return InboxRow.read(rows[0]), InboxRow.read(last[0])
 
     async def head_of(self, row: InboxRow) -> InboxRow:
-        """Return the row in which a message stands that a row is a part of; else the row itself."""
+        """Return the row that holds the message of which `row` is a part, or `row` itself."""
         if row.status != "joined":
             return row
         values = {"entry_id": row.entry_id, "session_id": row.session_id, "before": row.id}
@@ -176,17 +175,18 @@ class Inbox:
         return InboxRow.read(rows[0]) if rows else row
 
     async def asked_in(self, session_id: str, lane: str) -> bool:
-        """Tell whether the agent was ever asked in a lane."""
+        """Return whether the agent was ever asked in a lane."""
         values = {"session_id": session_id, "lane": lane}
         return bool(await self._store.select("ledger.asked_in_lane", values))
 
     async def threads(self, account: str, chat_id: str, since: datetime) -> list[str]:
-        """Return the threads of a chat in which something was accepted since a moment."""
+        """Return the threads of a chat with messages accepted since a moment."""
         values = {"account_id": account, "chat_id": chat_id, "since": utc_iso(since)}
         return [row["thread_id"] for row in await self._store.select("ledger.threads", values)]
 
     async def lane_of(self, account: str, chat_id: str, message_id: str) -> tuple[bool, str | None]:
-        """Tell whether a message is known by the platform's id, and its lane; people's and ours."""
+        """Look up a message (a person's or ours) by the platform's id: whether it is known, and its
+        lane."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
         for statement in ("ledger.lane_of_message", "ledger.lane_of_answer"):
             rows = await self._store.select(statement, values)
@@ -196,17 +196,17 @@ class Inbox:
         return False, None
 
     async def lane_of_question(self, account: str, chat_id: str, message_id: str) -> str | None:
-        """Return the lane of a message that asked the agent, or of an answer; None for others."""
+        """Return the lane of a question or an answer; None for other messages."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
         rows = await self._store.select("ledger.lane_of_question", values)
         rows = rows or await self._store.select("ledger.lane_of_answer", values)
         return str(rows[0]["lane"]) if rows and rows[0]["lane"] is not None else None
 
     def alias(self, unit: Unit, session_id: str, same_as: str) -> None:
-        """Write down that a session goes on under another id."""
+        """Record that a session continues under another id."""
         unit.run("ledger.alias", session_id=session_id, same_as=same_as)
 
     async def aliases(self) -> dict[str, str]:
-        """Return every session that goes on under another id: the new id to the one it had."""
+        """Return every continued session: its new id and the id that it had."""
         rows = await self._store.select("ledger.aliases", {})
         return {row["session_id"]: row["same_as"] for row in rows}

@@ -14,7 +14,7 @@ LEASE_SECONDS: Final = 60.0
 
 
 class Leases:
-    """The sessions that `owner`, this process, holds."""
+    """The sessions that this process, `owner`, holds."""
 
     def __init__(self, store: UnitStore, owner: str, seconds: float = LEASE_SECONDS) -> None:
         self._store = store
@@ -24,8 +24,8 @@ class Leases:
     def claim(self, unit: Unit, session_id: str, tape: str) -> int:
         """Take a session; the step's outcome has its epoch in the column `epoch`.
 
-        The unit fails while another process holds it: a lease lasts `LEASE_SECONDS` by the
-        database's clock, unless it is renewed.
+        The unit fails while another process holds the session: a lease lasts `seconds` by the
+        database's clock unless it is renewed.
         """
         return unit.run(
             "ledger.claim_session",
@@ -37,18 +37,18 @@ class Leases:
         )
 
     async def renew(self, session_ids: Iterable[str]) -> None:
-        """Keep sessions of ours; one that another took meanwhile stays the other's."""
+        """Renew our leases; sessions that another process took meanwhile stay with it."""
         unit = Unit()
         sessions = dump(sorted(session_ids))
         unit.run("ledger.renew_leases", owner=self._owner, sessions=sessions, seconds=self._seconds)
         await self._store.commit(unit)
 
     async def end_others(self) -> None:
-        """Let every session be free that another process held: it is known to be gone."""
+        """End the leases of all other processes, which are known to be gone."""
         unit = Unit()
         unit.run("ledger.end_leases", owner=self._owner)
         await self._store.commit(unit)
 
     def fence(self, unit: Unit, session_id: str, epoch: int) -> None:
-        """Make the unit fail when the session is no longer ours."""
+        """Make the unit fail if the session is no longer ours."""
         unit.run("ledger.fence", expect=1, session_id=session_id, owner=self._owner, epoch=epoch)

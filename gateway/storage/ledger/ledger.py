@@ -1,20 +1,21 @@
-"""The ledger: what was accepted, which turn took it, what is to be sent.
+"""The ledger: accepted messages, the turns that took them, and the messages to send.
 
-What it promises, on every store (`gateway.storage.ledger.testing` holds it to that):
+Guarantees on every store, checked by `gateway.storage.ledger.testing`:
 
-- An event is accepted once under its account and key, for ever; a batch is taken whole or not.
-- What was accepted is open until its end is written, and comes back in the order of acceptance.
-- A turn takes only what is open; a unit that breaks this, or the fence, changes nothing.
-- A session is one process's at a time. The fence is its owner and epoch: what a process has lost,
-  it cannot commit. A lease that is not renewed ends by the database's clock.
-- A send is written once under its `idem`; its draft becomes it, in its place.
-- A row that cannot be read is dead, with the reason, and wedges nothing.
-- A unit may be made again when nobody knows whether it was: its appends have keys, and its
-  statements leave the same rows (the count of attempts apart) and tell the same of them.
+- An event is accepted once per account and key, forever. A batch is accepted as a whole or not at
+  all.
+- An accepted message stays open until its end is recorded. Open messages are returned in the order
+  of acceptance.
+- A turn takes only open messages. A unit that violates this, or the fence, changes nothing.
+- One process holds a session at a time. The fence is its owner and epoch: a process cannot commit
+  to a session that it has lost. A lease that is not renewed ends by the database's clock.
+- A send is written once per `idem`, and replaces its draft.
+- An unreadable row is marked dead with the reason, and blocks nothing.
+- A unit whose outcome is unknown can be run again: its appends have keys, and its statements leave
+  the same rows (except for the count of attempts) and return the same outcomes.
 
-Methods that take a `Unit` add their statements to it, so that they stand or fall with what else
-is in it; the others are transactions or readings of their own. No SQL and no dialect here: the
-statements are named, and stand in `sql/` beside this file.
+Methods that take a `Unit` add statements to it; all others are transactions or reads of their own.
+Statements are named, and stand in `sql/`, so no dialect appears in this package.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ def ledger_schema() -> Schema:
 
 
 class Ledger:
-    """The inbox, the outbox, the leases and the cursors over one store; `owner` names this process.
+    """The inbox, the outbox, the leases and the cursors of one store.
 
-    `lease` is in seconds.
+    `owner` names this process, `lease` is in seconds.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from tape.unit_of_work import Unit
 
 
 class Outbox:
-    """Messages to send; see `gateway.storage.ledger.ledger` for what it guarantees."""
+    """Messages to send; `gateway.storage.ledger.ledger` has the guarantees."""
 
     def __init__(self, store: UnitStore) -> None:
         self._store = store
@@ -19,10 +19,10 @@ class Outbox:
     def send_later(
         self, unit: Unit, message: OutboundMessage, session_id: str, lane: str | None
     ) -> int:
-        """Put a message into the outbox; the step's outcome has its row, or nothing.
+        """Add a message; the step's outcome has its row, or no row.
 
-        Nothing means that a message of this key is being sent, or was. One that waits stays as it
-        is: whoever sends it does so once, by its id.
+        No row means that a message with this key is being sent or was sent. A pending row is left
+        unchanged, because its sender identifies it by its id.
         """
         return unit.run(
             "ledger.send_later",
@@ -39,9 +39,9 @@ class Outbox:
     async def open_draft(
         self, message: InboundMessage, session_id: str, turn_id: str, lane: str | None
     ) -> DraftReference | None:
-        """Write down that a draft is about to be shown; returns where one already is.
+        """Record that a draft is about to be shown, and return its reference.
 
-        None where the answer itself is on its way already.
+        Return None if the answer itself is on its way already.
         """
         idem = idem_key(turn_id, 0)
         found = await self._store.select("ledger.draft_of", {"idem": idem})
@@ -62,46 +62,46 @@ class Outbox:
         return DraftReference(idem) if opened.changed else None
 
     async def locate_draft(self, place: DraftReference) -> None:
-        """Write down under which id the platform shows a draft."""
+        """Record under which id the platform shows a draft."""
         unit = Unit()
         unit.run("ledger.place_draft", idem=place.idem, platform_id=place.platform_id)
         await self._store.commit(unit)
 
     async def sending(self, row: OutboxRow) -> None:
-        """Write down that a send begins."""
+        """Record that a send begins."""
         unit = Unit()
         unit.run("ledger.sending", id=row.id)
         await self._store.commit(unit)
 
     async def unsent(self, row: OutboxRow) -> None:
-        """Write down that a send that had begun is known not to have happened."""
+        """Record that a send which had begun did not happen."""
         unit = Unit()
         unit.run("ledger.unsent", id=row.id)
         await self._store.commit(unit)
 
     async def unplaced(self, row: OutboxRow, *, unsure: bool = False) -> None:
-        """Write down that a draft is gone, whose place a message was to take.
+        """Record that a draft is gone which a message was to replace.
 
-        `unsure`: an earlier send may have been made all the same.
+        `unsure` means that an earlier send may have succeeded all the same.
         """
         unit = Unit()
         unit.run("ledger.unplaced", id=row.id, status="sending" if unsure else "pending")
         await self._store.commit(unit)
 
     def sent(self, unit: Unit, row: OutboxRow, platform_id: str | None) -> None:
-        """Write down that the platform has a message."""
+        """Record that the platform has a message."""
         unit.run("ledger.sent", id=row.id, platform_id=platform_id)
 
     def end_send(self, unit: Unit, row: OutboxRow, status: str, why: str) -> None:
-        """Write down that a send will not be tried again by itself, and why."""
+        """Record that a send will not be retried by itself, and why."""
         unit.run("ledger.end_send", id=row.id, status=status, why=why)
 
     def drop_draft(self, unit: Unit, turn_id: str) -> None:
-        """Write down that a turn's draft will not become an answer."""
+        """Record that a turn's draft will not become an answer."""
         unit.run("ledger.drop_draft", turn_id=turn_id)
 
     async def open_rows(self) -> list[OutboxRow]:
-        """Return every send that is not at its end (drafts apart), oldest first."""
+        """Return every send that has not ended (except drafts), oldest first."""
         rows = await self._store.select("ledger.open_outbox", {})
         sends = [row for row in rows if row["status"] != "draft"]
         return await readable(self._store, sends, OutboxRow.read, "ledger.bury_outbox")

@@ -22,7 +22,7 @@ def account_id(channel: str, account: str = "") -> str:
 
 
 def new_turn_id() -> str:
-    """Return an id for a new turn."""
+    """Return a new turn's id."""
     return f"t-{uuid4().hex[:20]}"
 
 
@@ -33,7 +33,7 @@ def idem_key(turn_id: str, part: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
-    """A message that is not at its end yet."""
+    """A message in the inbox."""
 
     id: int
     account_id: str
@@ -56,7 +56,7 @@ class InboxRow:
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """A send that is not at its end yet."""
+    """A message in the outbox."""
 
     id: int
     session_id: str
@@ -67,7 +67,7 @@ class OutboxRow:
     message: OutboundMessage
     platform_id: str | None = None
     drafted: bool = False
-    """Whether a draft was begun for it."""
+    """Whether a draft was opened for it."""
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> OutboxRow:
@@ -88,14 +88,14 @@ class OutboxRow:
 
 
 def with_place(message: OutboundMessage, platform_id: str | None) -> OutboundMessage:
-    """Return a message that goes into the place of its draft, where it has one."""
+    """Return a message that replaces its draft, if it has one."""
     return replace(message, edits=platform_id) if platform_id else message
 
 
 async def readable(
     store: UnitStore, rows: Sequence[Row], read: Callable[[Row], T], bury: str
 ) -> list[T]:
-    """Return the rows that can be read; one that cannot is dead, and wedges nothing."""
+    """Return the readable rows; an unreadable one is marked dead with the reason."""
     found: list[T] = []
     for row in rows:
         try:

@@ -1,7 +1,7 @@
-"""The ledger's conformance suite, free of any test framework.
+"""The ledger's conformance suite, without a test framework.
 
-Run every check of `LEDGER_CHECKS` on a fresh store: of a database of another kind, or of a plugin's
-tapes with a database beside them. Checks raise AssertionError.
+Run every check of `LEDGER_CHECKS` on a fresh store: another kind of database, or a plugin's tapes
+with a database for the rest. Checks raise AssertionError.
 
     for check in LEDGER_CHECKS:
         await check(lambda owner="a", lease=60.0: Ledger(store, clock, owner, lease))
@@ -39,7 +39,7 @@ ANSWER: Final = OutboundMessage(
 
 
 class MakeLedger(Protocol):
-    """Makes a ledger of a process on the one store that is being checked."""
+    """Makes the ledger of one process on the store under test."""
 
     def __call__(self, owner: str = "a", lease: float = 60.0) -> Ledger: ...
 
@@ -48,12 +48,10 @@ LedgerCheck = Callable[[MakeLedger], Awaitable[None]]
 
 
 def number(count: int, **change: Any) -> InboundMessage:
-    """Return the message of a number."""
     return replace(SAID, ext_id=f"1/{count}", message_id=str(count), **change)
 
 
 def entry(row: InboxRow) -> NewEntry:
-    """Return what a message is on the tape."""
     return message("user", row.message.text, inbox=row.id)
 
 
@@ -69,7 +67,7 @@ async def taken_in(
 
 
 async def refused(ledger: Ledger, unit: Unit) -> None:
-    """Expect that a unit fails."""
+    """Expect a unit to fail."""
     try:
         await ledger.store.commit(unit)
     except TapeError:
@@ -78,18 +76,16 @@ async def refused(ledger: Ledger, unit: Unit) -> None:
 
 
 async def texts(ledger: Ledger) -> list[str]:
-    """Return what is still open, in its order."""
     return [row.message.text for row in await ledger.inbox.open_rows()]
 
 
 async def sends(ledger: Ledger) -> list[tuple[str, str, str | None]]:
-    """Return what is still to be sent: key, status, place."""
     rows = await ledger.outbox.open_rows()
     return [(row.message.idem, row.status, row.message.edits) for row in rows]
 
 
 async def send_later(ledger: Ledger, answer: OutboundMessage = ANSWER) -> list[OutboxRow]:
-    """Put a message into the outbox; returns what is open there."""
+    """Add a message to the outbox, and return the open rows."""
     unit = Unit()
     ledger.outbox.send_later(unit, answer, SESSION, None)
     await ledger.store.commit(unit)
@@ -97,7 +93,7 @@ async def send_later(ledger: Ledger, answer: OutboundMessage = ANSWER) -> list[O
 
 
 async def an_event_is_accepted_once(make: MakeLedger) -> None:
-    """Whatever its delivery, from whichever process, in one batch or in two."""
+    """Repeated deliveries change nothing, from any process, in one batch or in two."""
     ledger = make()
     first = await ledger.inbox.accept([SAID, number(2)])
     again = await make("b").inbox.accept(
@@ -117,7 +113,7 @@ async def events_of_other_accounts_are_others(make: MakeLedger) -> None:
 
 
 async def a_batch_is_taken_whole_or_not(make: MakeLedger) -> None:
-    """One that cannot be written keeps its neighbours out."""
+    """One message that cannot be written keeps its batch out."""
     ledger = make()
     try:
         await ledger.inbox.accept([SAID, number(2, chat_id="\ud800")])
@@ -128,7 +124,7 @@ async def a_batch_is_taken_whole_or_not(make: MakeLedger) -> None:
 
 
 async def what_is_open_comes_back_in_order(make: MakeLedger) -> None:
-    """Until its end is written."""
+    """Until their ends are recorded."""
     ledger = make()
     rows = await ledger.inbox.accept([number(count, text=str(count)) for count in range(5)])
     unit = Unit()
@@ -141,7 +137,7 @@ async def what_is_open_comes_back_in_order(make: MakeLedger) -> None:
 
 
 async def what_is_taken_in_twice_is_on_the_tape_once(make: MakeLedger) -> None:
-    """A unit may be made again when nobody knows whether it was."""
+    """A unit whose outcome is unknown can be run again."""
     ledger = make()
     (row,) = await ledger.inbox.accept([SAID])
     for _time in range(2):
@@ -157,7 +153,7 @@ async def what_is_taken_in_twice_is_on_the_tape_once(make: MakeLedger) -> None:
 
 
 async def a_turn_takes_only_what_is_open(make: MakeLedger) -> None:
-    """Each time it does counts, unless it was handed over on purpose."""
+    """Each attempt counts, unless the turn was handed over on purpose."""
     ledger = make()
     row = await taken_in(ledger)
     for _time in range(3):
@@ -176,7 +172,7 @@ async def a_turn_takes_only_what_is_open(make: MakeLedger) -> None:
 
 
 async def what_was_lost_to_another_process_cannot_be_committed(make: MakeLedger) -> None:
-    """The fence is the owner and the epoch, and the whole unit stands or falls with it."""
+    """The fence covers the whole unit."""
     first, second = make("a", 0.0), make("b")
     row = await taken_in(first)
     epoch = await _claim(first)
@@ -198,7 +194,7 @@ async def what_was_lost_to_another_process_cannot_be_committed(make: MakeLedger)
 
 
 async def a_leased_session_is_one_process_s(make: MakeLedger) -> None:
-    """Until the lease ends, or whoever held it is known to be gone."""
+    """Until its lease ends, or its holder is known to be gone."""
     first, second = make("a"), make("b")
     await _claim(first)
     unit = Unit()
@@ -206,13 +202,13 @@ async def a_leased_session_is_one_process_s(make: MakeLedger) -> None:
     await refused(second, unit)
     await second.leases.end_others()
     epoch = await _claim(second)
-    await first.leases.renew([SESSION])  # it is not the first's any more
+    await first.leases.renew([SESSION])  # The session has moved to another process.
     await make("b", 0.0).leases.renew([SESSION])
     assert await _claim(first) > epoch
 
 
 async def a_send_is_written_once(make: MakeLedger) -> None:
-    """Under its key, whatever it says the second time."""
+    """Whatever text it has the second time."""
     ledger = make()
     await send_later(ledger)
     (row,) = await send_later(ledger, replace(ANSWER, text="something else"))
@@ -225,7 +221,7 @@ async def a_send_is_written_once(make: MakeLedger) -> None:
 
 
 async def a_draft_becomes_the_answer_in_its_place(make: MakeLedger) -> None:
-    """Also for the process that comes after."""
+    """Also for the next process."""
     ledger = make()
     place = await ledger.outbox.open_draft(SAID, SESSION, "t-1", None)
     assert place is not None
@@ -234,7 +230,7 @@ async def a_draft_becomes_the_answer_in_its_place(make: MakeLedger) -> None:
     found = await make("b").outbox.open_draft(SAID, SESSION, "t-1", None)
     assert found is not None
     assert (found.platform_id, found.again) == ("55", True)
-    assert await sends(ledger) == []  # a draft is no send
+    assert await sends(ledger) == []  # Drafts are not sends.
     await send_later(ledger)
     assert await sends(ledger) == [(ANSWER.idem, "pending", "55")]
     assert await ledger.outbox.open_draft(SAID, SESSION, "t-1", None) is None
@@ -270,7 +266,7 @@ async def a_send_that_begins_is_known_until_its_end(make: MakeLedger) -> None:
 
 
 async def a_row_that_cannot_be_read_is_dead_and_wedges_nothing(make: MakeLedger) -> None:
-    """The reason is beside it, and its neighbours come back."""
+    """The row has the reason, and its neighbours are returned."""
     ledger = make()
     rows = await ledger.inbox.accept([number(1, text="one"), number(2, text="two")])
     await send_later(ledger)
@@ -285,7 +281,7 @@ async def a_row_that_cannot_be_read_is_dead_and_wedges_nothing(make: MakeLedger)
 
 
 async def a_deleted_question_is_not_asked_unless_a_turn_has_it(make: MakeLedger) -> None:
-    """The unit tells which it was."""
+    """The unit's outcome shows which happened."""
     ledger = make()
     waits = await taken_in(ledger)
     runs = await taken_in(ledger, number(2))
@@ -300,7 +296,7 @@ async def a_deleted_question_is_not_asked_unless_a_turn_has_it(make: MakeLedger)
 
 
 async def marks_go_forward_only(make: MakeLedger) -> None:
-    """And only where the caller says that nothing is missing before."""
+    """And only if the caller says that nothing is missing before."""
     ledger = make()
     hour, week = timedelta(hours=1), timedelta(days=7)
     now = datetime.now(UTC)
@@ -310,14 +306,15 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
 
     await ledger.inbox.accept([at(1, 5)])
     since = (await ledger.cursors.read("chat", hour, week)).of("1")
-    assert since is not None  # nothing was accepted ever: a first process may have ended before
+    # Nothing was ever accepted: the first process may have ended before it could.
+    assert since is not None
     assert abs(since - (now - hour)) < hour / 60
     await ledger.inbox.accept([at(2, 5), at(3, 3), at(4, 4)], ())
     await ledger.inbox.accept([at(5, 6), at(6, 9, "2")], ())
     await ledger.inbox.accept([at(7, 1)])
     await ledger.inbox.accept([at(8, 1)], [("", "1")])
     await ledger.inbox.accept([at(12, 1)], [("", "")])
-    await ledger.inbox.accept([at(9, -48), at(10, 1, "3")], ())  # some clock is wrong
+    await ledger.inbox.accept([at(9, -48), at(10, 1, "3")], ())  # A wrong clock.
     await ledger.inbox.accept([number(11, date="yesterday", chat_id="4")], ())
     marks = await ledger.cursors.read("chat", hour, week)
     assert marks.of("1") == now - 4 * hour
@@ -332,7 +329,7 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
 
 
 async def a_session_goes_on_under_another_id(make: MakeLedger) -> None:
-    """And the last word counts."""
+    """And the latest alias counts."""
     ledger = make()
     for same_as in ("chat:0", "chat:1"):
         unit = Unit()

@@ -33,7 +33,7 @@ async def test_a_message_is_explained_beside_a_gateway_and_without_one(tmp_path:
     assert json.loads(whole)["lines"][0]["about"] == "seen"
     code, out, err = await run_tapeway(environ, "explain", "never-said")
     assert (code, out) == (1, "")
-    assert "was ever heard" in err
+    assert "was ever received" in err
 
 
 async def test_tapes_in_memory_have_nothing_to_explain(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ import pytest
 from channels.message import Author, InboundMessage
 from gateway.app import Gateway
 from gateway.context.room_memory import (
-    LEAST,
-    LOOK_EVERY,
-    MOST_REMEMBERED,
+    CHECK_INTERVAL,
+    MAX_MESSAGES,
+    MIN_ROOM_WEIGHT,
     RoomMemories,
     RoomMemory,
-    said_of,
+    utterance_of,
 )
 from tape.linking import LaneLink, Linker, Utterance
 from tape.linking.room import WINDOW
@@ -76,7 +76,8 @@ async def test_a_room_that_was_forgotten_is_read_again_as_it_was(tmp_path: Path)
         assert (again.alone, again.filling) == (kept.alone, kept.filling)
         next_one = says(6, "3", "who put it there?")
         links = [
-            room.link(said_of(next_one, 0, room.people(next_one)), None) for room in (kept, again)
+            room.link(utterance_of(next_one, 0, room.people(next_one)), None)
+            for room in (kept, again)
         ]
     assert links[0] == links[1]
     assert [heard.author for heard in kept.room.heard] == ["1", "2", "3", "1", AGENT]
@@ -140,12 +141,12 @@ async def test_rooms_are_remembered_up_to_a_bound_also_when_they_grow(tmp_path: 
     async with gateway_of(tmp_path) as gateway:
         rooms = RoomMemories(gateway.services.tapes, Linker())
         first = await rooms.of("first")
-        names = [f"tape {number}" for number in range(2 * MOST_REMEMBERED // WINDOW)]
+        names = [f"tape {number}" for number in range(2 * MAX_MESSAGES // WINDOW)]
         made = [await rooms.of(name) for name in names]
         for message in range(WINDOW):
             for room in made:
                 room.hear(*heard(message, "1", "a"), message)
-        for _ in range(LOOK_EVERY):
+        for _ in range(CHECK_INTERVAL):
             await rooms.of(names[-1])
         assert await rooms.of(names[-1]) is made[-1]
         assert await rooms.of("first") is not first
@@ -158,6 +159,6 @@ async def test_the_rooms_of_chats_where_nothing_is_said_are_not_kept_for_ever(
     async with gateway_of(tmp_path) as gateway:
         rooms = RoomMemories(gateway.services.tapes, Linker())
         first = await rooms.of("first")
-        for number in range(MOST_REMEMBERED // LEAST + LOOK_EVERY):
+        for number in range(MAX_MESSAGES // MIN_ROOM_WEIGHT + CHECK_INTERVAL):
             await rooms.of(f"tape {number}")
         assert await rooms.of("first") is not first

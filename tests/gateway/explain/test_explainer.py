@@ -50,7 +50,7 @@ async def test_an_entry_of_a_tape_leads_to_its_message_or_its_turn(tmp_path: Pat
         for entry in await tape.read():
             story = await explained(gateway, f"{tape.name}#{entry.id}")
             assert story.head, entry
-            of_none = "of no message and of no turn" in story.head
+            of_none = "belongs to no message and no turn" in story.head
             assert of_none == ("inbox" not in entry.meta and "turn" not in entry.meta)
 
 
@@ -69,18 +69,18 @@ async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
         await gateway.idle()
         story = await explained(gateway, "in-2")
         assert story.head.startswith("in-1 is a message 1")
-        assert told(story, "changed") == ["deleted by its platform"]
+        assert told(story, "changed") == ["deleted on its platform"]
 
 
 @pytest.mark.parametrize(
     ("link", "says"),
     [
-        ({"parent": "7", "why": "reply"}, "; it goes on from message 7 (reply)"),
+        ({"parent": "7", "why": "reply"}, "; it continues message 7 (reply)"),
         (
             {"parent": "turn:t-1", "why": "model 0.91", "to": ["agent", "12"]},
-            "; it goes on from the answer of the turn t-1 (model 0.91), said to the agent, 12",
+            "; it continues the answer of the turn t-1 (model 0.91), addressed to the agent, 12",
         ),
-        ({"why": "new 0.70"}, "; it begins a conversation (new 0.70)"),
+        ({"why": "new 0.70"}, "; it starts a conversation (new 0.70)"),
         ({"why": "said at once with others"}, " (said at once with others)"),
     ],
 )
@@ -116,7 +116,7 @@ async def test_the_agent_is_called_the_agent_where_only_it_is_mentioned(
         await channel.host.accept([replace(MESSAGE, why=why, mentions=mentions)])
         await settled(gateway, "plain:-100")
         (lane,) = told(await explained(gateway, "in-1"), "lane")
-    assert lane.endswith(f", said to {says}")
+    assert lane.endswith(f", addressed to {says}")
 
 
 class _Other:
@@ -154,10 +154,10 @@ async def test_a_hint_is_told_as_what_is_shown_and_prompts_can_be_built_again(
         )
         story = await explained(gateway, turn)
         *_rest, hint, steered, last = told(story, "view")
-        assert hint == 'from here on it also shows a hint of the gateway: "set an anchor"'
-        assert steered == "it takes entry 3, said while it ran"
+        assert hint == 'from here on it also shows a system hint: "set an anchor"'
+        assert steered == "it takes entry 3, asked while the turn ran"
         command = f"tapeway tape show {tape.name} --view {turn}"
-        assert last == f"its prompts again, byte for byte: {command}"
+        assert last == f"to see its exact prompts: {command}"
         assert "set an anchor" not in "".join(told(story, "said"))
         assert [shown.exact for shown in await prompts_of(tape, turn)] == [True]
 

@@ -21,7 +21,7 @@ VARIES = {
     r"\d{4}-\d\d-\d\d[ T][\d:.]+": "when",
     r"  (view|lane) .*": r"  \1",  # what is shown where, and offered, is told elsewhere
     r"in the lane .*": "in its lane",
-    r"gave, in N ms, .*": "gave",
+    r"returned, after N ms, .*": "returned",
     r"usage .*,": "usage,",
 }
 

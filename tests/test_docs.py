@@ -1,0 +1,61 @@
+"""Documentation that is held to the code."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.plugin_commands import OWN
+from gateway.hooks.specs import TapewaySpec
+from gateway.scheduling.commands import OWN as COMMANDS
+from gateway.settings import fields
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_of_python_can_be_run(page: Path) -> None:
+    for language, block in BLOCK.findall(page.read_text()):
+        if language == "python":
+            exec(compile(block, page.name, "exec"), {})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_setting_command_and_target_that_a_page_names_exists(page: Path) -> None:
+    text = page.read_text()
+    settings = {name for name, _section, _field in fields()}
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for name in re.findall(r"TAPEWAY_[A-Z_]+[A-Z]", text):
+        assert name in settings, f"{page.name} names {name}"
+    for name in re.findall(r"(?:bin/|`)tapeway ([a-z]+)", text):
+        assert name in OWN, f"{page.name} names tapeway {name}"
+    for block in [match[1] for match in BLOCK.findall(text)] + re.findall(
+        r"`(make [a-z-]+)`", text
+    ):
+        for target in re.findall(r"^make ([a-z-]+)", block, re.MULTILINE):
+            assert target in targets, f"{page.name} names make {target}"
+
+
+def test_the_page_of_the_hooks_has_every_hook() -> None:
+    text = (ROOT / "docs" / "hooks.md").read_text()
+    hooks = [name for name, _ in inspect.getmembers(TapewaySpec, inspect.isfunction)]
+    assert [name for name in hooks if f"`{name}" not in text] == []
+
+
+def test_the_readme_is_short_and_names_the_commands_of_the_chats() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 110
+    told = [name for name in COMMANDS if name != "start"]  # the platforms' own way to say hello
+    assert [name for name in told if f",{name}" not in text] == []

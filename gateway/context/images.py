@@ -84,7 +84,7 @@ def _images(entry: Entry) -> Iterator[Media]:
 async def _fetch(services: Services, entry: Entry, media: Media) -> str:
     """Fetch an image, store it, and return its reference; raises MediaRefused."""
     settings = services.settings.media
-    channel = services.router.channel(str(entry.meta.get("channel", "")))
+    channel = services.router.channels.get(str(entry.meta.get("channel", "")))
     if channel is None or "media" not in channel.capabilities:
         raise MediaRefused("its channel is not there")
     data = b""

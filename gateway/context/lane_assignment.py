@@ -169,7 +169,7 @@ class LaneAssigner:
     async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: BatchIndex) -> str:
         """Return the lane of a thread; a thread opened by an answer continues its lane."""
         own = f"{THREAD}{thread_id}"
-        channel = self._services.router.channel(row.message.channel)
+        channel = self._services.router.channels.get(row.message.channel)
         if channel is None or not channel.traits.answers_open_threads:
             return own
         key = (row.account_id, row.message.chat_id, thread_id)

@@ -57,7 +57,7 @@ async def commit_with_sends(
 
 async def _pieces(services: Services, send: OutboundMessage) -> list[OutboundMessage]:
     """Split a message by the limits of its platform; each piece is a send of its own."""
-    channel = services.router.channel(send.channel)
+    channel = services.router.channels.get(send.channel)
     texts = [send.text]
     if channel is not None and len(send.text) < MAX_INLINE_CHARACTERS:
         texts = channel.split(send.text)

@@ -138,7 +138,7 @@ class OutboxSender:
             if row.id in self._dropped:
                 self._dropped.discard(row.id)
                 return
-            channel = self._router.channel(row.message.channel)
+            channel = self._router.channels.get(row.message.channel)
             if channel is None:
                 await self._end(row, "dead", f"no channel is named {row.message.channel}")
                 return

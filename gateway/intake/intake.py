@@ -37,19 +37,15 @@ MAX_BATCH: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """A message that is on its tape, and the decisions about it.
+    """A message that is on its tape, as the question that it may be, and the decisions about it.
 
     `stale`: it is a question from a downtime, too old to be answered.
     """
 
+    row: InboxRow
     question: Question
     decision: Decision
     stale: bool = False
-
-    @property
-    def row(self) -> InboxRow:
-        """The row of the message."""
-        return self.question.rows[0]
 
 
 class IntakeSink(Protocol):
@@ -149,7 +145,7 @@ class Intake:
                     self._messages.task_done()
 
     def _join_wait(self, channel: str) -> float:
-        found = self._services.router.channel(channel)
+        found = self._services.router.channels.get(channel)
         return found.traits.join_wait if found else 0.0
 
     async def _safely_forward(self, taken: TakenIn) -> None:
@@ -195,7 +191,7 @@ class Intake:
         try:
             return await self._commit_planned(batch, planned)
         except BaseException:
-            self._memories.forget({plan.tape for plan in planned})
+            self._memories.forget({plan.question.tape for plan in planned})
             raise
 
     async def _commit_planned(
@@ -216,12 +212,13 @@ class Intake:
         return [_taken_in(plan, number) for plan, number in zip(planned, ids, strict=True)]
 
     def _write(self, unit: Unit, plan: PlannedMessage) -> FirstId:
-        ledger = self._services.ledger
-        first = ledger.inbox.take_in(
-            unit, plan.row, plan.session_id, plan.tape, plan.entry, plan.lane, plan.status
+        inbox, question = self._services.ledger.inbox, plan.question
+        session_id, lane = question.session_id, question.lane
+        first = inbox.take_in(
+            unit, plan.row, session_id, question.tape, plan.entry, lane, plan.status
         )
         if plan.others:
-            ledger.inbox.join(unit, plan.row, plan.others, plan.session_id, first, plan.lane)
+            inbox.join(unit, plan.row, plan.others, session_id, first, lane)
         return first
 
     async def _other(self, row: InboxRow) -> None:
@@ -269,7 +266,7 @@ class Intake:
         if message.change == "added":
             own = replace(row, status="taped")
             question = Question(session_id, tape, None, decision.role, (own,))
-            await self._sink.taken(TakenIn(question, decision))
+            await self._sink.taken(TakenIn(own, question, decision))
 
     async def _bury(self, row: InboxRow) -> None:
         """End a message that cannot be read; the inbox keeps its raw form."""
@@ -297,11 +294,9 @@ class Intake:
 def _taken_in(plan: PlannedMessage, entry_id: int) -> TakenIn:
     row = replace(
         plan.row,
-        session_id=plan.session_id,
+        session_id=plan.question.session_id,
         entry_id=entry_id,
-        lane=plan.lane,
+        lane=plan.question.lane,
         status=plan.status,
     )
-    role = plan.decision.role
-    question = Question(plan.session_id, plan.tape, plan.lane, role, (row,), plan.admitted)
-    return TakenIn(question, plan.decision, plan.stale)
+    return TakenIn(row, replace(plan.question, rows=(row,)), plan.decision, plan.stale)

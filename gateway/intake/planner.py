@@ -12,10 +12,10 @@ from gateway.intake.bot_guard import BotGuard
 from gateway.intake.entry_meta import meta_of, refusal_event
 from gateway.intake.framing import frame
 from gateway.intake.reassembly import Parts, merge_parts
+from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
-from tape.entry import NewEntry, parse_date
-from tape.entry import message as message_entry
+from tape.entry import NewEntry, message, parse_date
 
 MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
 """Age from which a message's date is taken for a mistake: platforms hold nothing for so long."""
@@ -23,23 +23,22 @@ MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class PlannedMessage:
-    """A message and its entry, before both are written."""
+    """A message and its entry, before both are written.
+
+    question    the message as the question that it may be; without its entry and status
+    others      the rows of its other parts
+    assignment  its place in the room's memory
+    status      the status of its row once its entry is written
+    """
 
     row: InboxRow
     others: Parts
-    session_id: str
-    tape: str
+    question: Question
     assignment: LaneAssignment
     decision: Decision
     entry: NewEntry
     status: str
-    admitted: str
-    stale: bool = False
-
-    @property
-    def lane(self) -> str | None:
-        """The lane of the message."""
-        return self.assignment.lane
+    stale: bool
 
 
 class IntakePlanner:
@@ -55,8 +54,8 @@ class IntakePlanner:
         """Plan a message; `known` has the earlier messages of its batch."""
         plan = await self._plan(parts, known)
         for row in parts:
-            known.add(row, plan.lane, asks=plan.row.message.addressed)
-        self._lanes.collect(known, plan.session_id, plan.row.message, plan.lane)
+            known.add(row, plan.question.lane, asks=plan.row.message.addressed)
+        self._lanes.collect(known, plan.question.session_id, plan.row.message, plan.question.lane)
         return plan
 
     async def _plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:
@@ -71,40 +70,31 @@ class IntakePlanner:
         assignment = LaneAssignment(None, replied=False)
         if decision.allowed:
             assignment = await self._lanes.place(row, session_id, tape, known)
-        message = self._guard.judge(await self._followed(message, session_id, assignment.lane))
-        if assignment.replied and message.quote is not None and not message.quote.chosen:
-            message = replace(message, quote=None)
-        stale = message.addressed and self._is_stale(message)
-        if stale:
-            message = replace(message, addressed=False, why="asked while I was away, too long ago")
+        message, stale = await self._judge(message, session_id, assignment)
         row = replace(row, message=message)
         admitted = None
         if decision.allowed:
             admitted = await self._services.hooks.call_first(
                 "admit_message", message=message, session_id=session_id
             )
-        if not decision.allowed:
-            entry = refusal_event("access.refused", row, decision.rule)
-            status = "refused"
-        elif admitted == "drop":
-            entry = refusal_event("message.dropped", row, "a plugin dropped it")
-            status = "refused"
-        else:
-            entry = _entry(row, assignment, decision)
-            status = "waiting" if message.addressed else "taped"
-        return PlannedMessage(
-            row,
-            parts[1:],
-            session_id,
-            tape,
-            assignment,
-            decision,
-            entry,
-            status,
-            # Only its author knows whether an old question still fits a running turn: it waits.
-            "follow_up" if row.replayed else str(admitted or ""),
-            stale,
-        )
+        entry, status = _entry(row, assignment, decision, dropped=admitted == "drop")
+        # An old question may not fit a turn that runs now: it waits for its own.
+        admitted = "follow_up" if row.replayed else str(admitted or "")
+        question = Question(session_id, tape, assignment.lane, decision.role, (row,), admitted)
+        return PlannedMessage(row, parts[1:], question, assignment, decision, entry, status, stale)
+
+    async def _judge(
+        self, message: InboundMessage, session_id: str, assignment: LaneAssignment
+    ) -> tuple[InboundMessage, bool]:
+        """Decide whether a message asks the agent; return it, and whether it is stale."""
+        message = await self._followed(message, session_id, assignment.lane)
+        message = self._guard.judge(message)
+        if assignment.replied and message.quote is not None and not message.quote.chosen:
+            message = replace(message, quote=None)  # the tape has the quoted message
+        stale = message.addressed and self._is_stale(message)
+        if stale:
+            message = replace(message, addressed=False, why="asked while I was away, too long ago")
+        return message, stale
 
     async def _followed(
         self, message: InboundMessage, session_id: str, lane: str | None
@@ -127,6 +117,14 @@ class IntakePlanner:
         return self._services.settings.delivery.replay_hours * 3600 < age < MAX_AGE_SECONDS
 
 
-def _entry(row: InboxRow, assignment: LaneAssignment, decision: Decision) -> NewEntry:
+def _entry(
+    row: InboxRow, assignment: LaneAssignment, decision: Decision, *, dropped: bool
+) -> tuple[NewEntry, str]:
+    """Return the entry of a message, and the status of its row."""
+    if not decision.allowed:
+        return refusal_event("access.refused", row, decision.rule), "refused"
+    if dropped:
+        return refusal_event("message.dropped", row, "a plugin dropped it"), "refused"
     meta = meta_of(row, assignment.lane, assignment.link, decision)
-    return message_entry("user", frame(row.message), **meta)
+    status = "waiting" if row.message.addressed else "taped"
+    return message("user", frame(row.message), **meta), status

@@ -90,7 +90,7 @@ class TurnPipeline:
             current_turn.reset(token)
 
     async def _steps(self, message: Any, turn: Turn | None) -> TurnResult:
-        session_id = turn.session_id if turn else await self.resolve_session(message)
+        session_id = turn.question.session_id if turn else await self.resolve_session(message)
         state: dict[str, Any] = {"_runtime_workspace": self.workspace}
         await self._load_state(message, session_id, state)
         output = _Output()

@@ -13,19 +13,18 @@ from gateway.logs import get_log
 
 
 class OutboundChannelRouter:
-    """Finds running channels by name."""
+    """Routes to `channels`, the running channels by name."""
 
     def __init__(self, channels: Mapping[str, Channel]) -> None:
-        self._channels = channels
-
-    def channel(self, name: str) -> Channel | None:
-        """Return a channel; None if none has this name."""
-        return self._channels.get(name)
+        self.channels = channels
 
     async def dispatch_event(self, event: Any, message: Any) -> None:
         """Pass an event to the channel of a message; an error of the channel is logged."""
-        name = field_of(message, "output_channel") or field_of(message, "channel", "")
-        channel = self._channels.get(name)
+        if isinstance(message, InboundMessage):
+            name = message.output_channel or message.channel
+        else:
+            name = field_of(message, "output_channel") or field_of(message, "channel", "")
+        channel = self.channels.get(name)
         if channel is None:
             return
         try:
@@ -43,7 +42,7 @@ class OutboundChannelRouter:
 
     async def dispatch(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message now; return no receipts if its channel is not running."""
-        channel = self._channels.get(message.channel)
+        channel = self.channels.get(message.channel)
         if channel is None:
             get_log().warning("router.no_channel", channel=message.channel)
             return []

@@ -20,6 +20,7 @@ BurstKey = tuple[str, str | None, str]
 class Question:
     """A question that waits for its turn: one message, or a burst of one author's messages.
 
+    lane      its conversation; None in a chat with only one
     admitted  the decision of a plugin's `admit_message`; empty if no plugin decided
     """
 
@@ -95,16 +96,6 @@ class Turn:
     took: list[InboxRow] = field(default_factory=list)
     steered: list[Question] = field(default_factory=list)
     stopped_by: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def session_id(self) -> str:
-        """The session."""
-        return self.question.session_id
-
-    @property
-    def lane(self) -> str | None:
-        """The lane; None in a chat with one conversation."""
-        return self.question.lane
 
     @property
     def message(self) -> InboundMessage:

@@ -22,7 +22,7 @@ from tape.entry import parse_date
 
 def debounce_seconds(services: Services, message: InboundMessage) -> float:
     """Return the debounce of a message's channel, or else of the settings."""
-    channel = services.router.channel(message.channel)
+    channel = services.router.channels.get(message.channel)
     own = channel.traits.debounce if channel else None
     return services.settings.buffer.debounce if own is None else own
 

@@ -59,16 +59,16 @@ class Recovery:
             await self._services.ledger.leases.end_others()
         except StoreUnavailable as away:  # the leases expire by themselves
             get_log().error("ledger.leases_not_ended", why=str(away))
-        here = self._services.router.channel
+        here = self._services.router.channels
         sends = await self._services.ledger.outbox.open_rows()
         # Rows of a channel that does not run now (`tapeway run`) stay for the next gateway.
         rows = [
             row
             for row in await self._services.ledger.inbox.open_rows()
-            if here(row.message.output_channel or row.message.channel)
+            if (row.message.output_channel or row.message.channel) in here
         ]
         return Backlog(
-            tuple(row for row in sends if here(row.message.channel)),
+            tuple(row for row in sends if row.message.channel in here),
             *(
                 tuple(row for row in rows if row.status == status)
                 for status in ("taken", "waiting", "accepted")

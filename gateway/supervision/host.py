@@ -158,7 +158,7 @@ class GatewayHost(ChannelHost):
         if turn is None:
             return None
         return await self._services.ledger.outbox.open_draft(
-            message, turn.session_id, turn.id, turn.lane
+            message, turn.question.session_id, turn.id, turn.question.lane
         )
 
     async def locate_draft(self, place: DraftReference) -> None:

@@ -79,7 +79,11 @@ class AgentPlugin:
         turn = current_turn.get()
         if turn is None:
             return self._outside_a_turn(prompt, session_id, state)
-        return self._inside(turn, prompt, state)
+        await _record_prompt(turn, prompt)
+        task = await self._task(turn.log, session_id, prompt, state, turn)
+        if turn.question.turn_id:
+            await close_left(self._services.tapes, turn.log)
+        return run_turn(task, self._model)
 
     @hookimpl
     async def dispatch_outbound(self, message: OutboundMessage) -> bool | None:
@@ -88,16 +92,6 @@ class AgentPlugin:
             return None
         await self._services.router.dispatch(message)
         return True
-
-    async def _inside(
-        self, turn: Turn, prompt: Any, state: dict[str, Any]
-    ) -> AsyncGenerator[AgentEvent, None]:
-        await _record_prompt(turn, prompt)
-        task = await self._task(turn.log, turn.session_id, prompt, state, turn)
-        if turn.question.turn_id:
-            await close_left(self._services.tapes, turn.log)
-        async for found in run_turn(task, self._model):
-            yield found
 
     async def _outside_a_turn(
         self, prompt: Any, session_id: str, state: dict[str, Any]

@@ -93,7 +93,7 @@ class TurnRunner:
             await self._services.router.end_without_answer(question.message, silent=True)
             raise
         structlog.contextvars.bind_contextvars(
-            session=turn.session_id, turn=turn.id, channel=turn.message.channel
+            session=turn.question.session_id, turn=turn.id, channel=turn.message.channel
         )
         self._turns.add(turn)
         if not self._renewing:
@@ -198,7 +198,7 @@ class TurnRunner:
         final = final_of(result)
         if final.strip():
             now = self._services.clock.now().timestamp()
-            self._memories.answered(turn.question.tape, turn.lane, turn.id, final, now)
+            self._memories.answered(turn.question.tape, turn.question.lane, turn.id, final, now)
         first_parts = [row for row in rows if row.message.part == 0]
         if not any(row.message.answers == turn.message.ext_id for row in first_parts):
             await self._services.router.end_without_answer(turn.message, silent=True)

@@ -28,7 +28,7 @@ class RunningTurns:
 
     def sessions(self) -> set[str]:
         """Return the sessions that have a running turn."""
-        return {turn.session_id for turn in self._turns.values()}
+        return {turn.question.session_id for turn in self._turns.values()}
 
 
 def _key(message: InboundMessage) -> _Key:

@@ -165,9 +165,10 @@ async def _end(
 ) -> list[OutboxRow]:
     end = event(TURN_END, {"turn": turn.id, "status": status, **(more or {})})
     unit = Unit()
-    services.ledger.leases.fence(unit, turn.session_id, turn.epoch)
-    unit.append(turn.question.tape, [*entries, turn.log.stamp(end)], key=f"turn:{turn.id}:end")
+    question = turn.question
+    services.ledger.leases.fence(unit, question.session_id, turn.epoch)
+    unit.append(question.tape, [*entries, turn.log.stamp(end)], key=f"turn:{turn.id}:end")
     services.ledger.inbox.end(unit, turn.took, status)
     if not any(send.part == 0 for send in sends):
         services.ledger.outbox.drop_draft(unit, turn.id)
-    return await commit_with_sends(services, unit, sends, turn.session_id, turn.lane)
+    return await commit_with_sends(services, unit, sends, question.session_id, question.lane)

@@ -1,13 +1,13 @@
-"""The gateway: puts tape, agent and channels together and runs them.
+"""The gateway: connects channels, tapes and the agent, and keeps them running.
 
-settings logs clock errors home      the edge
-hookspecs hook_runtime plugins       hooks
-framework builtin router accessors   the turn pipeline
-intake conversation buffer sessions  from a message to a turn
-turn turns turn_record takes finished  a turn
-ledger/ delivery                     nothing lost, nothing twice
-access commands history frame other_tapes  what chats may do and see
-lanes rooms prompts                  which conversation; what a model was shown
-desk explain/                        what became of a message, and why
-manager app http/ cli/               running it
+cli http admin        how people reach it
+app                   builds the parts, starts and stops them
+supervision           keeps channels connected
+intake                accepted messages -> entries on their tapes
+scheduling            which question runs when
+turn                  one answer; context: what the model sees for it
+delivery              outbox -> platform
+pipeline hooks        the steps of a turn, and the plugins that take part
+storage               the ledger: nothing is lost, nothing happens twice
+explain               what happened to a message, and why
 """

@@ -79,7 +79,7 @@ SETTLE_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class GatewayParts:
     """The parts of a gateway through which a message passes, from its intake to its delivery."""
 
     agent: AgentPlugin
@@ -103,7 +103,7 @@ class Gateway:
     status: StatusBoard
     url: str
     failures: list[Failure]
-    parts: Parts
+    parts: GatewayParts
 
     async def ask(self, message: InboundMessage | Mapping[str, Any]) -> str:
         """Run a message through the pipeline, without a channel; return the answer's text."""
@@ -243,7 +243,7 @@ async def _services(
     )
 
 
-def _parts(services: Services, agent: AgentPlugin, spawn: Spawn) -> Parts:
+def _parts(services: Services, agent: AgentPlugin, spawn: Spawn) -> GatewayParts:
     """Build the way of a message, from its end to its beginning."""
     settings, clock, ledger = services.settings, services.clock, services.ledger
     access = Access(settings.access, services.aliases)
@@ -262,7 +262,7 @@ def _parts(services: Services, agent: AgentPlugin, spawn: Spawn) -> Parts:
     lanes = LaneAssigner(services, memories, dispatcher)
     intake = Intake(services, access, dispatcher, lanes, memories, spawn)
     recovery = Recovery(services, access, dispatcher, sender, intake)
-    return Parts(agent, memories, turns, sender, dispatcher, intake, recovery)
+    return GatewayParts(agent, memories, turns, sender, dispatcher, intake, recovery)
 
 
 def _manager(gateway: Gateway, spawn: Spawn) -> ChannelManager:

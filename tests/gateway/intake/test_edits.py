@@ -60,8 +60,8 @@ async def explained(gateway: Gateway, message_id: str) -> Report:
 @pytest.mark.parametrize(
     ("mode", "status", "says"),
     [
-        ("paired", "refused", "not let in: neither the chat nor the person is on the allowlist"),
-        ("open", "taped", "not decided yet, or it never came to a tape"),
+        ("paired", "refused", "refused: neither the chat nor the person is on the allowlist"),
+        ("open", "taped", "not decided yet, or never put on a tape"),
     ],
 )
 async def test_an_edit_of_what_nobody_knows_is_explained_without_its_words(

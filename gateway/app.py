@@ -12,6 +12,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from os import getpid
 from pathlib import Path
 from typing import Any, Final
@@ -205,13 +206,23 @@ async def _opened(
         parts = _parts(services, agent, background.spawn)
         channels.update(await _channels(settings, hooks, only))
         stack.push_async_callback(_shielded, lambda: _close_channels(channels))
-        status = StatusBoard(clock, list(channels.values()))
+        running = list(channels.values())
+        status = StatusBoard(clock, running)
+        make_host = partial(
+            GatewayHost,
+            services,
+            status,
+            parts.intake,
+            parts.sender,
+            parts.turns,
+            background.spawn,
+        )
         async with anyio.create_task_group() as group:
             background.open(group)
             if meaning is not None:
                 group.start_soon(meaning.run, name="meaning")
             gateway = Gateway(services, channels, status, _url(settings), failures, parts)
-            yield gateway, _manager(gateway, background.spawn)
+            yield gateway, ChannelManager(clock, running, status, make_host)
             group.cancel_scope.cancel()
 
 
@@ -263,17 +274,6 @@ def _parts(services: Services, agent: AgentPlugin, spawn: Spawn) -> GatewayParts
     intake = Intake(services, access, dispatcher, lanes, memories, spawn)
     recovery = Recovery(services, access, dispatcher, sender, intake)
     return GatewayParts(agent, memories, turns, sender, dispatcher, intake, recovery)
-
-
-def _manager(gateway: Gateway, spawn: Spawn) -> ChannelManager:
-    services, status, parts = gateway.services, gateway.status, gateway.parts
-
-    def make_host(channel: Channel) -> GatewayHost:
-        return GatewayHost(
-            services, status, parts.intake, parts.sender, parts.turns, spawn, channel
-        )
-
-    return ChannelManager(services.clock, list(gateway.channels.values()), status, make_host)
 
 
 async def _close_channels(channels: Mapping[str, Channel]) -> None:

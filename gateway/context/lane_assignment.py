@@ -40,15 +40,12 @@ class Pending(Protocol):
 
     def lane_of(self, burst: BurstKey) -> str | None:
         """Return the lane of a burst that is being debounced."""
-        ...
 
     def is_busy(self, session_id: str, lane: str) -> bool:
         """Return whether a question of a lane is debounced, waits or is being answered."""
-        ...
 
     def will_collect(self, message: InboundMessage) -> bool:
         """Return whether a question will be debounced with its author's next messages."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,9 +88,6 @@ class _Send:
     def is_unclear(self) -> bool:
         return self.may_be_sent or self.may_be_drafted
 
-    def is_absent(self) -> None:
-        self.may_be_sent = self.may_be_drafted = False
-
 
 class OutboxSender:
     """Sends the rows of the outbox; `hold` keeps sends with an unknown outcome for the operator."""
@@ -169,8 +166,8 @@ class OutboxSender:
             except Exception as cause:
                 if not await self._goes_on_after(send, cause):
                     return None
-        attempts = send.failures + send.resends
-        await self._end(send.row, "dead", f"it could not be sent in {attempts} attempts")
+        tried = send.failures + send.resends
+        await self._end(send.row, "dead", f"it could not be sent in {tried} attempts")
         return None
 
     async def _transmit(self, send: _Send) -> list[Receipt] | None:
@@ -240,7 +237,7 @@ class OutboxSender:
         found = await self._find(send) if send.searchable else None
         # A lost draft leaves at most a partial text behind: only a lost send needs a decision.
         if found == [] or not send.may_be_sent:
-            send.is_absent()
+            send.may_be_sent = send.may_be_drafted = False
         return found or []
 
     async def _find(self, send: _Send) -> list[Receipt] | None:

@@ -53,19 +53,15 @@ class IntakeSink(Protocol):
 
     async def taken(self, taken: TakenIn) -> None:
         """Route a message that is on its tape."""
-        ...
 
     def edited(self, row: InboxRow) -> None:
         """Replace the text of a waiting question."""
-        ...
 
     def deleted(self, row: InboxRow) -> None:
         """Remove a waiting question whose message was deleted."""
-        ...
 
     async def failed(self, row: InboxRow) -> None:
         """Notify the author of a message that could not be taken in."""
-        ...
 
 
 class Intake:

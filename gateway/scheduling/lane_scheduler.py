@@ -35,7 +35,6 @@ class RunQuestion(Protocol):
 
     def __call__(self, question: Question, started: Callable[[Turn], None], /) -> Awaitable[None]:
         """Answer a question; call `started` with its turn once that has begun."""
-        ...
 
 
 @dataclass(slots=True)

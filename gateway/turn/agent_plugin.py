@@ -122,7 +122,7 @@ class AgentPlugin:
         context = await self._services.hooks.call_first(
             "build_tape_context", session_id=session_id, state=state
         )
-        asked = turn.question.entry_ids if turn else ()
+        entry_ids = turn.question.entry_ids if turn else ()
 
         async def build(upto: int) -> list[Message]:
             then = TapeSnapshot(log.tape, upto)
@@ -139,7 +139,7 @@ class AgentPlugin:
             role=turn.question.role if turn else Role.OWNER,
             lane=log.lane,
             turn=log.turn,
-            asked=asked,
+            asked=entry_ids,
             shared=turn is not None and turn.message.chat_kind == "group",
         )
         if turn is not None:
@@ -147,11 +147,11 @@ class AgentPlugin:
         mode = settings.context.handoff if turn and tool_context.sets_anchors else "off"
         boundary = await detect_boundary(turn.tape, turn.question) if turn and mode != "off" else ""
         return replace(
-            await self._loop(log, session_id, system, tool_context, asked, 0),
+            await self._loop(log, session_id, system, tool_context, entry_ids, 0),
             view=build,
             before_step=before_step,
             steps=settings.agent.steps,
-            handoffs=Handoffs(mode, boundary, asked),
+            handoffs=Handoffs(mode, boundary, entry_ids),
         )
 
     async def _loop(
@@ -160,7 +160,7 @@ class AgentPlugin:
         session_id: str,
         system: str,
         context: ToolContext,
-        asked: Sequence[int],
+        entry_ids: Sequence[int],
         depth: int,
     ) -> Task:
         """Return the loop of a turn, or of a subagent with the same role and hooks."""
@@ -170,7 +170,7 @@ class AgentPlugin:
         reserve = estimate_text(system)
 
         async def retake(budget: int) -> None:
-            takes = await reselect_messages(log.tape, log.turn, asked, max(0, budget - reserve))
+            takes = await reselect_messages(log.tape, log.turn, entry_ids, max(0, budget - reserve))
             await log.record(TurnRetake(log.turn, tuple(takes)).to_entry())
 
         async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:

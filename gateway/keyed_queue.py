@@ -44,15 +44,12 @@ class KeyedQueue(Generic[K]):
         queue = self._queues[key]
         try:
             while queue:
-                await self._run_one(queue[0])
+                try:
+                    await queue[0]()
+                except Exception as cause:
+                    get_log().error("work.failed", name=self._name, exc_info=cause)
                 queue.popleft()
         finally:
             del self._queues[key]
             self._freed.set()
             self._freed = anyio.Event()
-
-    async def _run_one(self, work: Work) -> None:
-        try:
-            await work()
-        except Exception as cause:
-            get_log().error("work.failed", name=self._name, exc_info=cause)

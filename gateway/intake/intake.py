@@ -144,12 +144,6 @@ class Intake:
         found = self._services.router.channels.get(channel)
         return found.traits.join_wait if found else 0.0
 
-    async def _safely_forward(self, taken: TakenIn) -> None:
-        try:
-            await self._sink.taken(taken)
-        except Exception as cause:
-            get_log().error("intake.forward_failed", inbox=taken.row.id, exc_info=cause)
-
     async def _take(self, batch: list[Parts]) -> None:
         """Take in a batch, in order; edits, deletions and changes one by one."""
         together: list[Parts] = []
@@ -164,7 +158,10 @@ class Intake:
 
     async def _take_messages(self, batch: list[Parts]) -> None:
         for taken in await self._write_together(batch):
-            await self._safely_forward(taken)
+            try:
+                await self._sink.taken(taken)
+            except Exception as cause:
+                get_log().error("intake.forward_failed", inbox=taken.row.id, exc_info=cause)
 
     async def _write_together(self, batch: list[Parts]) -> list[TakenIn]:
         if not batch:
@@ -184,28 +181,26 @@ class Intake:
 
     async def _commit(self, batch: list[Parts]) -> list[TakenIn]:
         planned: list[PlannedMessage] = []
+        known = BatchIndex()
         try:
-            return await self._commit_planned(batch, planned)
+            for parts in batch:
+                plan = await self._planner.plan(parts, known)
+                planned.append(plan)
+                if plan.entry.kind == MESSAGE and "command" not in plan.entry.meta:
+                    plan.assignment.hear()
+            unit = Unit()
+            firsts = [self._write(unit, plan) for plan in planned]
+            outcomes = await self._services.store.commit(unit)
         except BaseException:
+            # The memories may hold messages that are on no tape now.
             self._memories.forget({plan.question.tape for plan in planned})
             raise
-
-    async def _commit_planned(
-        self, batch: list[Parts], planned: list[PlannedMessage]
-    ) -> list[TakenIn]:
-        known = BatchIndex()
-        for parts in batch:
-            plan = await self._planner.plan(parts, known)
-            planned.append(plan)
-            if plan.entry.kind == MESSAGE and "command" not in plan.entry.meta:
-                plan.assignment.hear()
-        unit = Unit()
-        firsts = [self._write(unit, plan) for plan in planned]
-        outcomes = await self._services.store.commit(unit)
-        ids = [outcomes[first.step].entries[0].id for first in firsts]
-        for plan, number in zip(planned, ids, strict=True):
+        taken = []
+        for plan, first in zip(planned, firsts, strict=True):
+            number = outcomes[first.step].entries[0].id
             plan.assignment.stands_at(number)
-        return [_taken_in(plan, number) for plan, number in zip(planned, ids, strict=True)]
+            taken.append(_taken_in(plan, number))
+        return taken
 
     def _write(self, unit: Unit, plan: PlannedMessage) -> FirstId:
         inbox, question = self._services.ledger.inbox, plan.question

@@ -1,4 +1,1 @@
-"""The turn pipeline.
-
-pipeline  the eight hook steps; turn: Question and Turn; router: events and messages to channels
-"""
+"""The turn pipeline: eight hook steps, and the values that pass through them."""

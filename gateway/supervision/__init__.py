@@ -1,5 +1,1 @@
-"""Supervision: keeps channels connected.
-
-manager  starts and restarts them; status: their states
-host     the gateway as a channel sees it; gap: what a channel may have missed
-"""
+"""Supervision: keeps channels connected, and shows them the gateway."""

@@ -15,11 +15,9 @@ class RunningTurns:
         self._turns: dict[_Key, Turn] = {}
 
     def add(self, turn: Turn) -> None:
-        """Add a turn that has begun."""
         self._turns[_key(turn.message)] = turn
 
     def remove(self, turn: Turn) -> None:
-        """Remove a turn that has ended."""
         del self._turns[_key(turn.message)]
 
     def by_message(self, message: InboundMessage) -> Turn | None:

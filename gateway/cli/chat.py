@@ -97,7 +97,7 @@ def _take_one(event: Json, asked: str, printer: Printer) -> int | None:
         _write(printer.next(message["id"], message["text"]))
         return None
     _write(printer.finish(message["id"], message["text"]))
-    failed = message["role"] == "notice" and "(Error " in message["text"]
+    failed = message["role"] == "notice" and "(Ref E-" in message["text"]
     return 1 if failed else 0
 
 

@@ -204,7 +204,7 @@ async def test_e7_an_error_is_one_plain_sentence_with_an_id_that_the_log_has(
         told = play.answer(asked).text
         assert play.texts(chat) == [told]
         assert re.fullmatch(r"Sorry, [^.\n]+\. \(Ref (E-\w+)\)", told)
-        number = told.partition("(Error ")[2].partition(",")[0]
+        number = told.partition("(Ref ")[2].partition(")")[0]
         assert [log["event"] for log in logs if log.get("error_id") == number] == ["turn.failed"]
         await play.clock.advance(3600)
         assert play.texts(chat) == [told]

@@ -2,27 +2,86 @@
 
 (The import package `channels` is also Django Channels': the two cannot be installed together.)
 
-message errors        what passes, and what goes wrong
-base host             the contract and its capabilities, and what a channel gets of the gateway
-draft pacing          partial text, at the pace that a platform allows
-markdown chunk        what a Markdown text shows, and its pieces that a platform takes
-  markdown_tree text_table unfinished, cuts cut_planner seams    what these two are made of
-typing addressing     signs while somebody waits, and whether a text calls somebody
-testing               the conformance suite's kit
-rooms rooms_http hub  channels of our own
-telegram discord web cli    the adapters, each with adapter inbound outbound format settings
+base host             the contract of a channel, and what the gateway offers it
+message errors        messages and receipts; what can go wrong
+draft pacing typing_indicator    partial text, rate limits and typing
+connection_state backoff clock concurrency    for adapters: is it connected, when to retry
+mentions permalink registry settings
+markdown              renders Markdown, and splits it into pieces
+room                  channels of our own, and the base of cli and web
+testing               kits for the authors of channels
+cli discord slack telegram web   the adapters
 """
 
-from channels.base import Channel, Traits
-from channels.host import ChannelHost
-from channels.message import Author, InboundMessage, OutboundMessage, Receipt
+from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
+from channels.clock import Clock, SystemClock
+from channels.draft import DraftJournal, DraftReference
+from channels.errors import (
+    ChannelDown,
+    ChannelError,
+    ChannelUnfit,
+    DraftGone,
+    InboundRefused,
+    MediaRefused,
+    SendAmbiguous,
+    SendDelayed,
+    SendRefused,
+)
+from channels.host import (
+    BackfillHost,
+    ChannelEvent,
+    ChannelHost,
+    Cursors,
+    FullHost,
+    HistoryHost,
+)
+from channels.message import (
+    Author,
+    InboundMessage,
+    Media,
+    OutboundMessage,
+    Quote,
+    Receipt,
+    ShownMessage,
+)
+from channels.pacing import Budget, Priority
+from channels.permalink import MessageLink
+from channels.room.channel import RoomChannel
 
 __all__ = [
+    "ALL_FEATURES",
     "Author",
+    "BackfillHost",
+    "Budget",
+    "Capability",
     "Channel",
+    "ChannelDown",
+    "ChannelError",
+    "ChannelEvent",
     "ChannelHost",
+    "ChannelUnfit",
+    "Clock",
+    "Cursors",
+    "DraftGone",
+    "DraftJournal",
+    "DraftReference",
+    "Feature",
+    "FullHost",
+    "HistoryHost",
     "InboundMessage",
+    "InboundRefused",
+    "Media",
+    "MediaRefused",
+    "MessageLink",
     "OutboundMessage",
+    "Priority",
+    "Quote",
     "Receipt",
+    "RoomChannel",
+    "SendAmbiguous",
+    "SendDelayed",
+    "SendRefused",
+    "ShownMessage",
+    "SystemClock",
     "Traits",
 ]

@@ -26,5 +26,5 @@ class Backoff:
         return wait * random.uniform(1 - self.jitter, 1)  # noqa: S311 - jitter, not a secret
 
     def reset(self) -> None:
-        """Begin again with the first wait."""
+        """Start over with the first wait."""
         self.tries = 0

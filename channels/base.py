@@ -1,19 +1,17 @@
 """The contract of a channel.
 
-A channel must `start`, `stop` and `send`. What it can do beyond that it declares in
-`capabilities`; the core does without what is not declared:
+A channel implements `run`, `stop` and `deliver`, and declares what else it can do as capabilities:
 
-    edit             a draft becomes the answer by an edit; else only the answer is sent
-    typing           typing is shown from the moment a message is accepted; else nothing is
-    native_stream    partial text costs nothing and needs no edits (`streams` tells where)
-    media            what came with a message can be fetched; else it is only named
-    idempotent_send  a second send under the same `idem` gives the first receipt, for as long as
-                     `Traits.idempotent_for` says; else an ambiguous send is looked up, or follows
-                     the setting
-    lookup           what was sent can be found again by its `idem`
-    backfill         what was said while the channel was away can be asked for; else it is what
-                     the platform delivers by itself
-    routes           brings HTTP routes of its own
+    edit             a draft is edited into the answer; otherwise only the answer is sent
+    typing           typing shows once a message is accepted; otherwise it never does
+    native_stream    partial text costs nothing and needs no edits (see `streams`)
+    media            files of a message can be fetched; otherwise they are only named
+    idempotent_send  a second send with the same `idem` returns the first receipt, for
+                     `Traits.idempotent_for` seconds; otherwise an unknown outcome is checked or
+                     handled as the settings say
+    lookup           a sent message can be found by its `idem`
+    backfill         the messages of an outage can be read; otherwise the platform redelivers them
+    routes           the channel serves HTTP routes of its own
 """
 
 from __future__ import annotations
@@ -22,13 +20,13 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, get_args
 
 from channels.draft import DraftEditor, DraftReference, Pace
-from channels.errors import ChannelDown, PlaceGone, SendDelayed
-from channels.host import ChannelEvent, ChannelHost, Cursors
+from channels.errors import ChannelDown, DraftGone, SendDelayed
+from channels.host import ChannelEvent, Cursors, FullHost
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
-from channels.pacing import ANY, Budget, Pacing, Priority
+from channels.pacing import UNLIMITED, Budget, Pacing, Priority
 from channels.typing_indicator import TypingIndicator
 
 Capability = Literal[
@@ -49,51 +47,53 @@ Feature = Literal[
     "remote",
     "exclusive",
 ]
-"""What a platform has, beside what its channel can do: the conformance suite asks for no more.
+"""What a platform has; the conformance suite tests a channel for these.
 
 groups, private  chats of several people; chats of one person with the agent
 threads          topics or threads within a chat
-names            the agent may be called by a name, without a mention
-rules            a setting tells what the agent answers
-bursts           people put one thought into several messages
+names            people may call the agent by name, without a mention
+rules            a setting chooses which messages the agent answers
+bursts           people spread one thought over several messages
 bots             other bots write too
-strangers        whoever finds the agent may write to it
-edits, deletions the platform tells of them
+strangers        anybody who finds the agent may write to it
+edits, deletions the platform reports them
 pings            a message can alert people whom it does not answer
-remote           it is reached over a network, refuses what it does not like, and asks to wait
-exclusive        who asks for what is said is told of a second one with the same token
+remote           a network lies in between; the platform refuses requests or asks to wait
+exclusive        a second reader with the same token is reported
 """
+
+ALL_FEATURES: Final[frozenset[Feature]] = frozenset(get_args(Feature))
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a platform is like.
+    """The figures of a platform; durations are in seconds.
 
-    edit_interval  the least time between two showings of partial text, seconds
-    first_text     how long an answer is waited for before partial text is shown, seconds
-    longest_draft  so many characters of an answer are shown while it is written; 0: all
-    typing_signs   whether typing is a sign that goes out again and again, not a state
-    deaf_after     a connection that proved nothing for so long is called deaf, seconds; None: never
-    join_wait      how long to wait for the rest of what the platform tears apart, seconds
-    debounce       how long to wait for a person's next message, seconds; None takes the setting
-    answers_open_threads  whether the answer to a message of a group opens a thread at it
-    idempotent_for how long after the first a second send gives its receipt, seconds; None: always
-    chat, group    the budget of a chat, and of a chat of several people
-    bot            the budget of all chats together
+    edit_interval    minimum between two updates of partial text
+    first_text       how long to wait for the answer before showing partial text
+    max_draft_chars  maximum characters shown before the answer is complete; 0: all
+    typing_signs     whether typing must be sent again and again, rather than switched on and off
+    stalled_after    a connection without a heartbeat for this long is stalled; None: never
+    join_wait        how long to wait for the other parts of a split message
+    debounce         how long to wait for an author's next message; None: the setting
+    answers_open_threads  whether an answer in a group opens a thread at its question
+    idempotent_for   how long a second send returns the first receipt; None: always
+    chat, group      rate limit of a chat, and of a chat of several people
+    bot              rate limit of all chats together
     """
 
     edit_interval: float = 1.0
     first_text: float = 0.0
-    longest_draft: int = 0
+    max_draft_chars: int = 0
     typing_signs: bool = False
-    deaf_after: float | None = None
+    stalled_after: float | None = None
     join_wait: float = 0.0
     debounce: float | None = None
     idempotent_for: float | None = None
     answers_open_threads: bool = False
-    chat: Budget = ANY
-    group: Budget = ANY
-    bot: Budget = ANY
+    chat: Budget = UNLIMITED
+    group: Budget = UNLIMITED
+    bot: Budget = UNLIMITED
 
 
 _NEEDS: Final[Mapping[Capability, str]] = MappingProxyType(
@@ -109,83 +109,84 @@ _NEEDS: Final[Mapping[Capability, str]] = MappingProxyType(
 
 
 class Channel(ABC):
-    """The base of every channel: turns events into typing and a draft."""
+    """The base of every channel; it shows typing and drafts from the events of a turn."""
 
     name: ClassVar[str]
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
-    features: ClassVar[frozenset[Feature]] = frozenset()
+    features: ClassVar[frozenset[Feature]] = ALL_FEATURES
     traits: Traits = Traits()
 
     def __init_subclass__(cls) -> None:
-        """Refuse a channel that declares what it does not do, before anybody waits for it."""
+        """Raise TypeError if a declared capability has no method."""
         super().__init_subclass__()
         for capability, method in _NEEDS.items():
             if capability in cls.capabilities and getattr(cls, method) is getattr(Channel, method):
                 raise TypeError(f"{cls.__name__} declares {capability} and has no method {method}")
 
     def __init__(self) -> None:
-        self._host: ChannelHost | None = None
+        self._host: FullHost | None = None
         self._pacing: Pacing | None = None
         self._signs: TypingIndicator | None = None
         self._editors: dict[str, DraftEditor] = {}
 
     @property
-    def host(self) -> ChannelHost:
-        """The gateway; ChannelDown before the channel was started."""
+    def host(self) -> FullHost:
+        """The gateway; raises ChannelDown before `start`."""
         if self._host is None:
             raise ChannelDown(f"the channel {self.name} was not started")
         return self._host
 
     @property
     def pacing(self) -> Pacing:
-        """The budget of this channel's chats."""
+        """The rate limits of this channel's chats; raises ChannelDown before `start`."""
         if self._pacing is None:
             raise ChannelDown(f"the channel {self.name} was not started")
         return self._pacing
 
-    async def start(self, host: ChannelHost) -> None:
-        """Run until `stop`; raises when the connection is lost for good, and is started again.
+    async def start(self, host: FullHost) -> None:
+        """Run until `stop`; the gateway restarts a channel that raises.
 
-        ChannelUnfit means that a restart is no use.
+        ChannelUnfit: a restart would not help.
         """
         self._host = host
-        if self._pacing is None:  # what was written before a reconnect still counts
+        # Both outlive a restart: earlier writes still count, and earlier signs must end.
+        if self._pacing is None:
             self._pacing = Pacing(self.budget_of, host.clock, self.traits.bot)
-        if self.traits.typing_signs and self._signs is None:  # those that show must be ended
+        if self.traits.typing_signs and self._signs is None:
             self._signs = TypingIndicator(self._sign, self._pacing, host.clock, host.start_soon)
         await self.run()
 
     @abstractmethod
     async def run(self) -> None:
-        """Connect, say `host.ready()`, and work until `stop`."""
+        """Connect, call `host.ready()`, and work until `stop`."""
 
     @abstractmethod
     async def stop(self) -> None:
-        """End `run`; may be called before it has begun, and twice."""
+        """End `run`; may be called before it begins, and twice."""
 
     async def close(self) -> None:
-        """Let go of connections: nothing is sent any more. Called once, after `stop`."""
+        """Close connections; called once, after `stop` and the last send."""
         return
 
     async def send(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message (a draft in its place becomes it); raises ChannelError."""
+        """Send a message, or edit its draft into it; raises ChannelError."""
         prepared = await self.prepare(message)
         try:
             return await self.transmit(prepared)
-        except PlaceGone:
+        except DraftGone:
             return await self.transmit(await self.prepare(replace(prepared, edits=None)))
 
     async def prepare(self, message: OutboundMessage) -> OutboundMessage:
-        """Close the draft of a message and wait for the right to write to its chat.
+        """Close the draft of a message and wait for a send permit.
 
-        Returns the message with the place of its draft. Nothing has been sent yet: whoever writes
-        down that a send begins does it between this and `transmit`.
+        Returns the message with the id of its draft. Nothing is sent yet: the caller records the
+        send between this and `transmit`.
         """
-        place = await self._settle(message.answers) if message.answers is not None else None
+        draft = await self._close_draft(message.answers) if message.answers is not None else None
         first = message.part == 0 and message.piece == 0
-        if place is not None and first and message.edits is None:
-            message = replace(message, edits=place.platform_id)
-        await self.pacing.slot(message.chat_id, Priority.FINAL)
+        if draft is not None and first and message.edits is None:
+            message = replace(message, edits=draft.platform_id)
+        await self.pacing.permit(message.chat_id, Priority.FINAL)
         return message
 
     async def transmit(self, message: OutboundMessage) -> list[Receipt]:
@@ -200,83 +201,89 @@ class Channel(ABC):
 
     @property
     def invitation(self) -> str:
-        """How people find this channel, for whoever starts the gateway; empty: there is no need."""
+        """How people find this channel, shown to the operator at the start; may be empty."""
         return ""
 
     def budget_of(self, chat_id: str) -> Budget:
-        """Return what the platform takes for a chat."""
+        """Return the rate limit of a chat."""
         del chat_id
         return self.traits.chat
 
     def streams(self, message: InboundMessage) -> bool:
-        """Tell whether partial text for a message costs nothing."""
+        """Return whether partial text of the answer to a message costs nothing."""
         del message
         return "native_stream" in self.capabilities
 
     def split(self, text: str) -> list[str]:
-        """Cut an answer into the pieces that the platform takes: the same for the same text."""
+        """Split an answer into pieces that the platform accepts; always the same for a text."""
         return [text]
 
     async def fetch(self, media: Media, most: int) -> bytes:
-        """Fetch what came with a message, at most so many bytes; needs `media`.
+        """Return a file of a message, at most `most` bytes; needs `media`.
 
-        Raises MediaRefused, with a sentence for the model and the person, or another ChannelError.
+        Raises MediaRefused, with a sentence for the model and the author, or another ChannelError.
         """
         raise NotImplementedError
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        """Look for a message that may have been sent, by its `idem`; needs `lookup`.
+        """Return the receipts of a message that may have been sent, by its `idem`; needs `lookup`.
 
-        Where only its draft is found, that is made the message. An empty list: it is not there,
-        and may be sent. Raises ChannelError where that cannot be found out now.
+        A draft of it is edited into the message. An empty list: it was not sent. Raises
+        ChannelError if the platform cannot answer now.
         """
         raise NotImplementedError
 
-    def missed(self, marks: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
-        """Yield what was said in every chat after its mark, each chat's oldest first.
+    def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
+        """Yield the messages of every chat after its cursor, each chat's oldest first.
 
-        Needs `backfill`. What cannot be read of one chat holds up no other, and is told
-        (`host.gap_skipped`); raises ChannelError where chats cannot even be listed now.
+        Needs `backfill`. A chat that cannot be read is skipped (`host.gap_skipped`); raises
+        ChannelError if even the chats cannot be listed now.
         """
         raise NotImplementedError
 
     async def catch_up(self) -> None:
-        """Take what was said while the channel was away; to be called on each new connection.
+        """Accept what was missed, and close the gap; call it on each new connection.
 
-        Between a lost connection (`host.gap_opened`) and the end of this the marks stay where they
-        are: after a crash in between, the gap is asked for again. What comes in meanwhile by itself
-        belongs behind the gap: where the platform allows it, the channel holds it back.
+        Cursors do not move between a lost connection (`host.gap_opened`) and the end of this, so
+        that a crash in between leaves the gap open. New messages belong after it: hold them back
+        if the platform allows it.
         """
-        marks = await self.host.cursors()
-        async for messages in self.missed(marks):
+        self.host.gap_closed(await self.read_missed())
+
+    async def read_missed(self) -> Cursors:
+        """Accept the messages since the last connection, and return the cursors used."""
+        cursors = await self.host.cursors()
+        async for messages in self.missed(cursors):
             await self.host.accept([replace(message, backlog=True) for message in messages])
-        self.host.gap_closed(marks)
+        return cursors
 
     @abstractmethod
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Hand a message to the platform; `edits` names the draft that it replaces."""
+        """Hand a message to the platform; `edits` is the id of the draft that it replaces."""
 
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
-        """Post or edit partial text and return the platform's id of it; needs `edit`.
+    async def show(
+        self, message: InboundMessage, reference: DraftReference, text: str
+    ) -> str | None:
+        """Post or edit partial text and return its message id; needs `edit`.
 
-        None where the platform shows it in a way that is no message.
+        None: the platform's draft is not a message.
         """
         raise NotImplementedError
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show, or stop showing, that an answer is on its way; needs `typing`.
+        """Show, or stop showing, that an answer is being written; needs `typing`.
 
-        Where typing is a sign (`Traits.typing_signs`), this sends one; it is never switched off.
+        With `Traits.typing_signs` this sends one sign, and `on` is always True.
         """
         raise NotImplementedError
 
     async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
-        """Take an event of the turn that answers a message; never waits for the network."""
+        """Handle an event of the turn that answers a message; never waits for the network."""
         if event.kind == "final":
             self._type(message, on=False)
         elif event.kind == "error":
             self._type(message, on=False)
-            if event.data.get("silent"):  # else the notice goes into the draft's place
+            if event.data.get("silent"):  # otherwise a notice replaces the draft
                 self.host.start_soon("draft", lambda: self.drop_draft(message))
         elif event.kind == "text":
             self._editor(message, event.data["delta"])
@@ -287,14 +294,14 @@ class Channel(ABC):
             self._type(message, on=True)
 
     async def drop_draft(self, message: InboundMessage) -> None:
-        """Show no more of a draft whose turn ended without an answer of the model's."""
-        place = await self._settle(message.ext_id)
-        if place is not None and place.platform_id is not None:
-            await self.remove_draft(message, place)
+        """Close and remove the draft of a turn that ended without an answer."""
+        draft = await self._close_draft(message.ext_id)
+        if draft is not None and draft.platform_id is not None:
+            await self.remove_draft(message, draft)
 
-    async def remove_draft(self, message: InboundMessage, place: DraftReference) -> None:
-        """Take a draft off the platform; where that cannot be, a notice takes its place."""
-        del message, place
+    async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
+        """Delete a draft from the platform, if that is possible."""
+        del message, reference
 
     async def _sign(self, message: InboundMessage) -> None:
         await self.show_typing(message, True)
@@ -319,7 +326,7 @@ class Channel(ABC):
                 first_after=traits.first_text,
                 interval=traits.edit_interval,
                 charged=lambda: not self.streams(message),
-                longest=traits.longest_draft,
+                longest=traits.max_draft_chars,
             )
             clock = self.host.clock
             editor = DraftEditor(message, self.show, self.host, self.pacing, clock, pace)
@@ -327,7 +334,6 @@ class Channel(ABC):
             self.host.start_soon("draft", editor.run)
         editor.push(delta)
 
-    async def _settle(self, ext_id: str) -> DraftReference | None:
-        """Close the draft of a message; returns where it stands."""
+    async def _close_draft(self, ext_id: str) -> DraftReference | None:
         editor = self._editors.pop(ext_id, None)
         return await editor.close() if editor is not None else None

@@ -1,7 +1,7 @@
 """Partial text: a pure renderer, and an editor that shows it at the chat's pace.
 
-The next edit starts after the last one returned; unchanged text is skipped; the final text is not
-the editor's: it goes out as the answer's own send, into the place that the draft has.
+The next edit starts after the last one returned, and unchanged text is skipped. The editor never
+shows the final text: the answer's own send edits the draft into it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Final, Protocol
 
 import anyio
 
+from channels.clock import Clock
 from channels.errors import ChannelError, SendDelayed
 from channels.message import InboundMessage
-from channels.pacing import Clock, Pacing, Priority
+from channels.pacing import Pacing, Priority
 
 
 @dataclass(slots=True)
@@ -25,16 +26,16 @@ class Draft:
     _finished: bool = False
 
     def push(self, delta: str) -> None:
-        """Add a piece."""
+        """Add text."""
         if not self._finished:
             self._pieces.append(delta)
 
     def reset(self) -> None:
-        """Forget the text: the answer begins anew."""
+        """Drop the text; the answer starts over."""
         self._pieces.clear()
 
     def finish(self) -> str:
-        """Take no more pieces, and return the text."""
+        """Ignore later text, and return what there is."""
         self._finished = True
         return self.render()
 
@@ -47,10 +48,9 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class DraftReference:
-    """Where a draft stands: the key of the answer, and the platform's id once there is one.
+    """A draft: the key of its answer, and the platform's id once it is known.
 
-    `again`: it was begun before, by a process that may have ended between showing it and writing
-    its id down.
+    `again`: an earlier process may have shown it and ended before it recorded the id.
     """
 
     idem: str
@@ -59,28 +59,25 @@ class DraftReference:
 
 
 class DraftJournal(Protocol):
-    """Who writes down where drafts stand, before they do: a crash then ends in an edit."""
+    """Records drafts before they are shown, so that a restart edits them instead of adding one."""
 
     async def wait_sent(self, message: InboundMessage) -> None:
-        """Wait until nothing is under way to the chat that must stand above a first text."""
-        ...
+        """Wait for sends that must appear above the draft."""
 
     async def open_draft(self, message: InboundMessage) -> DraftReference | None:
-        """Write down that a first text is about to be shown; None: it must not be."""
-        ...
+        """Record that a draft is about to be shown; None: it must not be."""
 
-    async def locate_draft(self, place: DraftReference) -> None:
-        """Write down the platform's id of a draft."""
-        ...
+    async def locate_draft(self, reference: DraftReference) -> None:
+        """Record the platform's id of a draft."""
 
 
-LONGEST_SHOWING: Final = 30.0
-"""A showing that takes longer is given up, in seconds."""
+MAX_SHOW_SECONDS: Final = 30.0
+"""Maximum duration of one update, after which the draft is given up."""
 
 Show = Callable[[InboundMessage, DraftReference, str], Awaitable[str | None]]
-"""Post (no platform id yet) or edit partial text; returns the platform's id of the message.
+"""Posts (no platform id yet) or edits partial text, and returns the platform's message id.
 
-None where the platform shows partial text that is no message: the answer is then sent beside it.
+None: the platform's draft is not a message, and the answer is sent separately.
 """
 
 
@@ -88,10 +85,10 @@ None where the platform shows partial text that is no message: the answer is the
 class Pace:
     """How partial text is shown.
 
-    first_after  how long an answer is waited for before partial text is shown, seconds
-    interval     the least time between two showings, seconds, where they cost nothing
-    charged      whether a showing is, by now, a write like any other, which waits for its slot
-    longest      so many characters of a text are shown while it is written; 0: all
+    first_after  seconds to wait for the answer before showing partial text
+    interval     minimum seconds between two updates that are not charged
+    charged      whether an update counts as a write and needs a send permit
+    longest      maximum characters shown before the answer is complete; 0: all
     """
 
     first_after: float = 0.0
@@ -101,7 +98,7 @@ class Pace:
 
 
 class DraftEditor:
-    """Shows one answer's partial text; `run` is its task."""
+    """Shows one answer's partial text while `run` is running."""
 
     def __init__(
         self,
@@ -124,85 +121,85 @@ class DraftEditor:
         self._closed = False
         self._idle = anyio.Event()
         self._waiting = anyio.CancelScope()
-        self._place: DraftReference | None = None
+        self._reference: DraftReference | None = None
         self._shown = ""
 
     def push(self, delta: str) -> None:
-        """Add a piece of text; shown when the chat's pace allows."""
+        """Add text; it is shown when the chat's pace allows."""
         self._draft.push(delta)
         self._changed.set()
 
     def reset(self) -> None:
-        """Begin anew; what is shown stays until there is other text."""
+        """Start over; the shown text stays until there is new text."""
         self._draft.reset()
 
     async def close(self) -> DraftReference | None:
-        """Show no more, wait for the edit under way, and return where the draft stands.
+        """Stop, wait for the running update, and return the draft.
 
-        A slot that the editor waits for is given up: it is the final's.
+        The editor no longer waits for a send permit: the answer needs it.
         """
         self._closed = True
         self._draft.finish()
         self._changed.set()
         self._waiting.cancel()
         await self._idle.wait()
-        return self._place
+        return self._reference
 
     async def run(self) -> None:
-        """Show text until closed; a platform that refuses partial text ends it early."""
+        """Show text until closed, or until the platform refuses partial text."""
         try:
-            while await self._something_new():
+            while await self._wait_for_change():
                 if self._to_show() is None:
                     continue
-                await self._slot()
+                await self._wait_for_permit()
                 text = self._to_show()
                 if text is not None:
                     await self._show_text(text)
         except ChannelError:
-            self._closed = True  # the answer itself will tell what is wrong
+            self._closed = True  # sending the answer will show the same error
         finally:
             self._idle.set()
 
     def _to_show(self) -> str | None:
-        """Return the text, where there is one that is not shown yet."""
+        """Return the text if it has changed since the last update."""
         text = self._draft.render()
         if self._pace.longest:
             text = text[: self._pace.longest]
         return None if self._closed or not text.strip() or text == self._shown else text
 
-    async def _slot(self) -> None:
+    async def _wait_for_permit(self) -> None:
         with anyio.CancelScope() as self._waiting:
             wait = self._next - self._clock.monotonic()
             if wait > 0:
                 await self._clock.sleep(wait)
             if self._pace.charged():
-                if self._place is None:
+                if self._reference is None:
                     await self._journal.wait_sent(self._message)
-                priority = Priority.EDIT if self._place else Priority.FIRST_TEXT
-                await self._pacing.slot(self._message.chat_id, priority)
+                priority = Priority.EDIT if self._reference else Priority.FIRST_TEXT
+                await self._pacing.permit(self._message.chat_id, priority)
             else:
                 self._next = self._clock.monotonic() + self._pace.interval
 
-    async def _something_new(self) -> bool:
+    async def _wait_for_change(self) -> bool:
         await self._changed.wait()
         self._changed = anyio.Event()
         return not self._closed
 
     async def _show_text(self, text: str) -> None:
-        if self._place is None:
-            self._place = await self._journal.open_draft(self._message)
-            if self._place is None:
+        if self._reference is None:
+            self._reference = await self._journal.open_draft(self._message)
+            if self._reference is None:
                 self._closed = True
                 return
-            if self._closed:  # the answer itself goes out now
+            if self._closed:  # the answer is being sent
                 return
         try:
-            # Also when the gateway ends: a first text whose place nobody knows would stay there.
-            with anyio.CancelScope(shield=True), anyio.fail_after(LONGEST_SHOWING):
-                platform_id = await self._show(self._message, self._place, text)
-                if platform_id != self._place.platform_id:
-                    self._place = DraftReference(self._place.idem, platform_id)
-                    await self._journal.locate_draft(self._place)
+            # Shielded: a draft that is shown but not recorded would stay in the chat forever.
+            with anyio.CancelScope(shield=True), anyio.fail_after(MAX_SHOW_SECONDS):
+                platform_id = await self._show(self._message, self._reference, text)
+                if platform_id != self._reference.platform_id:
+                    self._reference = DraftReference(self._reference.idem, platform_id)
+                    await self._journal.locate_draft(self._reference)
         except TimeoutError:
             self._closed = True
             return

@@ -1,14 +1,14 @@
-"""What can go wrong between us and a platform.
+"""What can go wrong between the gateway and a platform.
 
 ChannelError
-+-- ChannelUnfit     the channel cannot run as it is set up; says the remedy; not restarted
-+-- ChannelDown      not connected now; what is to be sent waits
-+-- SendRefused      the platform will never take this message: not tried again
++-- ChannelUnfit     the channel cannot run with its settings; it is not restarted
++-- ChannelDown      not connected; outgoing messages wait
++-- SendRefused      the platform will never accept this message; it is not sent again
 +-- SendDelayed      not now; `retry_after` in seconds
-+-- PlaceGone        the draft that a message replaces is not there any more: send it anew
-+-- SendAmbiguous    the request was written and its answer never read
-+-- InboundRefused   what came in cannot be taken; the sentence is for who sent it
-+-- MediaRefused     what came with a message cannot be shown; the sentence tells why
++-- DraftGone        the draft to be edited no longer exists; send a new message
++-- SendAmbiguous    the request was written, but no answer was read
++-- InboundRefused   a person's message cannot be accepted
++-- MediaRefused     a file cannot be fetched
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ class ChannelError(Exception):
 
 
 class ChannelUnfit(ChannelError):
-    """The channel cannot run as it is set up: the message names the remedy; a restart is no use."""
+    """The channel cannot run with its settings; the message names the remedy."""
 
 
 class ChannelDown(ChannelError):
-    """The channel is not connected now; what is to be sent waits for it."""
+    """The channel is not connected; outgoing messages wait."""
 
 
 class SendRefused(ChannelError):
-    """The platform will never take this message."""
+    """The platform will never accept this message."""
 
 
-class PlaceGone(ChannelError):
-    """The message that was to be edited is not there any more; nothing was sent."""
+class DraftGone(ChannelError):
+    """The message to be edited no longer exists; nothing was sent."""
 
 
 class SendDelayed(ChannelError):
-    """The platform takes nothing for this chat now."""
+    """The platform accepts nothing for this chat for `retry_after` seconds."""
 
     def __init__(self, retry_after: float) -> None:
         self.retry_after = retry_after
@@ -43,12 +43,12 @@ class SendDelayed(ChannelError):
 
 
 class SendAmbiguous(ChannelError):
-    """The request went out and no answer came back: it may have arrived."""
+    """The request was written and no answer came back; it may have arrived."""
 
 
 class InboundRefused(ChannelError):
-    """What came in cannot be taken; the message is for the person who sent it."""
+    """A message cannot be accepted; the sentence is for its author."""
 
 
 class MediaRefused(ChannelError):
-    """What came with a message cannot be shown; the message is for the model and the person."""
+    """A file cannot be shown; the sentence is for the model and the author."""

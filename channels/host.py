@@ -1,4 +1,10 @@
-"""What a channel needs of the gateway: a few calls, and the events of a turn."""
+"""What the gateway offers a channel, in four protocols; one object may satisfy all.
+
+ChannelHost   every channel: accept messages, report the connection, start work
+BackfillHost  channels that read what they missed: cursors and gaps
+DraftJournal  the draft editor: records where drafts are (in `channels.draft`)
+HistoryHost   channels that show a chat's past themselves
+"""
 
 from __future__ import annotations
 
@@ -7,9 +13,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from channels.clock import Clock
 from channels.draft import DraftJournal
 from channels.message import InboundMessage, ShownMessage
-from channels.pacing import Clock
+
+Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
+"""Starts named work in the background."""
 
 
 class ChannelEvent(Protocol):
@@ -18,38 +27,35 @@ class ChannelEvent(Protocol):
     @property
     def kind(self) -> str:
         """What happened: accepted, text, reset, final, error, ..."""
-        ...
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """What belongs to it."""
-        ...
+        """The event's fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cursors:
-    """Up to which moment everything that was said is known to have been accepted.
+    """The moments up to which every message is known to have been accepted.
 
-    Of a chat that was never heard of it is what is known of its account: who speaks there for the
-    first time is answered, too. The marks already lie a while before what was accepted last, so
-    that nothing is missed by clocks; what is read twice is known by its key.
+    A chat without a cursor has its account's, so that its first message is not missed either.
+    Cursors lie some minutes back, since clocks differ; messages read twice are recognized by key.
     """
 
     accounts: Mapping[str, datetime] = field(default_factory=dict)
     chats: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
 
     def of(self, chat_id: str, account: str = "") -> datetime | None:
-        """Return the moment after which a chat's messages may be missing; None: nothing is."""
+        """Return the moment after which a chat may lack messages; None: it lacks none."""
         known = self.accounts.get(account, self.chats.get(("", "")))
         return self.chats.get((account, chat_id), known)
 
 
-class ChannelHost(DraftJournal, Protocol):
-    """What the gateway gives a channel.
+class ChannelHost(Protocol):
+    """What every channel needs.
 
-    names  what the agent is called in the chats, its name first
-    hint   what the person who set this up should do next, where there is something
-    holds  whether a send of which nobody knows whether it arrived is kept back
+    names                   what the agent is called in chats; its own name comes first
+    hint                    what the operator should do next; None: nothing
+    holds_unknown_outcomes  whether the gateway holds back a send whose outcome is unknown
     """
 
     clock: Clock
@@ -59,67 +65,65 @@ class ChannelHost(DraftJournal, Protocol):
     holds_unknown_outcomes: bool
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
-        """Take messages and return the `ext_id` of those that were new.
+        """Store messages and return the `ext_id` of the new ones; raises ChannelDown.
 
-        When this returns they are on the disk, and the platform may be told.
+        They are on disk when this returns, and the channel may acknowledge them.
         """
-        ...
-
-    async def cursors(self) -> Cursors:
-        """Return up to where everything is known to have been accepted; needs `backfill`."""
-        ...
-
-    def gap_opened(self) -> None:
-        """Say that from now on something may be missing: the connection was lost.
-
-        A channel that is started is behind, and so is one whose messages were refused (`accept`
-        raised): it has to give them again, or to catch up.
-        """
-        ...
-
-    def gap_skipped(self, chat_id: str, account: str = "") -> None:
-        """Say that the gap of a chat cannot be read: its mark stays until the next catching up.
-
-        Without a chat: of none of the account's chats.
-        """
-        ...
-
-    def gap_closed(self, marks: Cursors | None = None) -> None:
-        """Say that nothing is missing since these marks were given out.
-
-        Without marks: the platform goes on where the connection was lost, so that nothing is
-        missing that was not before.
-        """
-        ...
-
-    async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
-        """Return the threads of a chat in which something was said after a moment."""
-        ...
 
     def ready(self) -> None:
-        """Say that the channel is connected."""
-        ...
+        """Report that the channel is connected."""
 
     def down(self, why: str) -> None:
-        """Say that the connection is lost, and that the channel tries again by itself."""
-        ...
+        """Report that the connection is lost, and that the channel reconnects by itself."""
 
     def heartbeat(self) -> None:
-        """Say that something came in, or would have: the platform answered the question for it."""
-        ...
+        """Report proof that messages would arrive: one did, or the platform answered a poll."""
 
     def warn(self, text: str) -> None:
-        """Tell whoever runs the gateway what is not as it should be, and the remedy."""
-        ...
+        """Show the operator a problem and its remedy."""
 
     def log_exception(self, event: str) -> None:
-        """Log an exception that is being handled, under the name of what happened."""
-        ...
-
-    async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
-        """Return what was said in a chat, oldest first."""
-        ...
+        """Log the exception being handled, under the name of what happened."""
 
     def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
-        """Run work beside the channel; an error in it is logged and takes nothing down."""
-        ...
+        """Start work in the background; an error in it is logged and stops nothing else."""
+
+
+class BackfillHost(Protocol):
+    """What a channel with the capability `backfill` needs.
+
+    A started channel has an open gap, and so does one whose messages `accept` refused: it offers
+    them again, or reads the history. Cursors do not move while a gap is open.
+    """
+
+    async def cursors(self) -> Cursors:
+        """Return up to where every message is known to have been accepted."""
+
+    def gap_opened(self) -> None:
+        """Report that messages may be missing from now on."""
+
+    def gap_skipped(self, chat_id: str, account: str = "") -> None:
+        """Report that a chat's gap cannot be read; its cursor stays until the next catch-up.
+
+        An empty `chat_id` stands for every chat of the account.
+        """
+
+    def gap_closed(self, cursors: Cursors | None = None) -> None:
+        """Report that nothing is missing since these cursors were returned.
+
+        None: the platform resumed where the connection broke, so the outage lost nothing.
+        """
+
+    async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
+        """Return the threads of a chat with messages after a moment."""
+
+
+class HistoryHost(Protocol):
+    """What a channel needs that shows a chat's past itself."""
+
+    async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
+        """Return the newest messages of a chat, oldest first."""
+
+
+class FullHost(ChannelHost, BackfillHost, DraftJournal, HistoryHost, Protocol):
+    """Everything that the gateway offers; `Channel.start` gets one."""

@@ -1,4 +1,4 @@
-"""Whether a text calls somebody by name or mention, where the platform does not tell."""
+"""Whether a text names somebody, on platforms that do not say so themselves."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from functools import lru_cache
 from typing import Final
 
 _LETTER: Final = r"[^\W\u2e80-\U0003ffff]"
-"""A letter of a script that sets words apart: in Chinese a name stands amid other letters."""
+"""A letter of a script with spaces between words; in Chinese a name has letters on both sides."""
 
 
 def mentions(text: str, name: str) -> bool:
-    """Tell whether a text holds `@name` as a word of its own, whatever its case."""
+    """Return whether a text contains `@name` as a whole word, in any case."""
     return _word(f"@{name}").search(text) is not None
 
 
 def begins_with_mention(text: str, name: str) -> bool:
-    """Tell whether a text begins with `@name`."""
+    """Return whether a text begins with `@name`."""
     return _word(f"@{name}").match(text) is not None
 
 
 def calls(text: str, names: Iterable[str]) -> bool:
-    """Tell whether a text holds one of some names as a word of its own, whatever its case."""
+    """Return whether a text contains one of the names as a whole word, in any case."""
     return any(_word(name).search(text) for name in names if name)
 
 

@@ -1,7 +1,4 @@
-"""What passes between a platform and the gateway: messages in, messages out, receipts.
-
-A message is parsed once, at the platform's edge; everything behind it sees these types only.
-"""
+"""Messages in, messages out, and receipts, in the same form for every platform."""
 
 from __future__ import annotations
 
@@ -15,14 +12,16 @@ MediaKind = Literal["image", "audio", "video", "file", "other"]
 OutboundKind = Literal["answer", "notice"]
 
 REST: Final = "rest"
-"""The `joins` of a part whose author's next message belongs to it."""
+"""The `joins` of a part that the author's next message continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wrote: `id` is the platform's, `name` is what people see and proves nothing.
+    """Who wrote a message.
 
-    `handle` is what a mention of them reads on platforms that mention by names.
+    id      the platform's id
+    name    the visible name, which proves nothing
+    handle  the name in a mention, on platforms that mention by name
     """
 
     id: str
@@ -33,12 +32,13 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """What came with a message: `file` is how its channel fetches it.
+    """An attachment of a message.
 
     label     what people call it: photo, voice message, sticker, location, ...
-    size      in bytes; 0 where the platform does not tell
-    seconds   of what has a duration
-    detail    what there is to say of something that has no file: a place, a poll's question
+    file      the key by which its channel fetches it
+    size      in bytes; 0: unknown
+    seconds   duration of audio and video
+    detail    a description of what has no file: a location, a poll's question
     """
 
     kind: MediaKind
@@ -55,10 +55,10 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Text of somebody else in a message: what it replies to, or whom it forwards.
+    """Another author's text in a message: what it replies to, or what it forwards.
 
-    ours    whether the agent said it
-    chosen  whether the person chose these words out of a longer message
+    ours    whether the agent wrote it
+    chosen  whether the author selected these words from a longer message
     """
 
     author: str
@@ -70,34 +70,31 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
-    """A message as a platform delivered it, or something else that happened in a chat.
+    """A message as a platform delivered it, or another event in a chat.
 
-    kind               `message`; `edit`: `message_id` now reads `text`; `delete`: `message_id` is
-                       gone; `change`: something happened to the chat, `change` names it and `text`
-                       tells it; `unreadable`: `raw` is what came, `why` is why it could not be
-                       read
-
-    channel, account   which adapter, and which of its accounts
-    chat_id            the chat, as the platform names it
-    ext_id             names what happened (chat and message), never the delivery: the key by which
-                       a second delivery is known
-    alt_id             the delivery's own id, where there is one
+    kind               `message`; `edit`: the new `text` of `message_id`; `delete`: `message_id` was
+                       deleted; `change`: the chat changed, with the kind of change in `change` and
+                       a sentence in `text`; `unreadable`: an event that could not be parsed, with
+                       the reason in `why`
+    channel, account   the adapter, and which of its accounts
+    chat_id            the platform's id of the chat
+    ext_id             key of the event, made of chat and message but never of the delivery, so that
+                       a second delivery is recognized
+    alt_id             the delivery's own id, if it has one
     message_id         the platform's id of the message, for replies
-    date               the message's own time, ISO 8601 in UTC
-    addressed, why     whether the agent is asked, and by which rule
-    follows            whether it asks the agent if its thread is one that the agent was asked in
-    reply_to           the platform's id of the message that this one answers
-    owner              whether the platform itself proves that the owner writes (the own page, the
-                       own terminal)
+    date               time of the message, ISO 8601 in UTC
+    addressed, why     whether the message is for the agent, and by which rule
+    follows            whether it is for the agent if its thread was before
+    reply_to           the platform's id of the message that it answers
+    owner              whether the platform proves that the owner writes (own page, own terminal)
     backlog            whether it waited at the platform while the channel was away
-    media              what came with it
-    quote              what it replies to, as the platform tells it
-    forwarded          whose words the text is, when they are not the sender's
-    joins              messages of one sender that follow each other under one such key are one
-                       message, torn apart by the platform: an album, a long paste
-    parts              of a message that was put together: each part's id and text
-    change, to_chat    see `kind`; `migrated` names the chat's new id in `to_chat`
-    raw                the platform's event, where something of it is needed later
+    quote              what it replies to
+    forwarded          original author of a forwarded text
+    joins              key shared by the parts of a message that the platform split: an album, a
+                       long paste
+    parts              id and text of each part of a joined message
+    change, to_chat    see `kind`; the change `migrated` has the chat's new id in `to_chat`
+    raw                the platform's event, if a later step needs it
     """
 
     channel: str
@@ -131,12 +128,12 @@ class InboundMessage:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def to_payload(self) -> dict[str, Any]:
-        """Return the message as what JSON can hold."""
+        """Return the message as a JSON object."""
         return asdict(self)
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> InboundMessage:
-        """Read what `to_payload` gave; raises TypeError or KeyError for anything else."""
+        """Parse what `to_payload` returned; raises TypeError or KeyError for anything else."""
         values = dict(payload)
         values["sender"] = Author(**values["sender"])
         values["mentions"] = tuple(values.get("mentions", ()))
@@ -153,11 +150,11 @@ class OutboundMessage:
     """A message for a platform.
 
     idem        the key under which it is sent once
-    answers     the `ext_id` of the message that it answers, where there is one
+    answers     the `ext_id` of the message that it answers, if any
     reply_to    the platform's id of that message
-    edits       the platform's id of a message of ours that this one replaces: its draft
-    turn, part  which turn it belongs to, and which of its answers it is
-    piece       which piece of that answer, where the platform takes only so much at once
+    edits       the platform's id of the draft that becomes this message
+    turn, part  the turn, and the number of the answer within it
+    piece       the number of the piece within an answer that was split
     """
 
     channel: str
@@ -176,25 +173,25 @@ class OutboundMessage:
     date: str = ""
 
     def to_payload(self) -> dict[str, Any]:
-        """Return the message as what JSON can hold."""
+        """Return the message as a JSON object."""
         return asdict(self)
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> OutboundMessage:
-        """Read what `to_payload` gave; raises TypeError for anything else."""
+        """Parse what `to_payload` returned; raises TypeError for anything else."""
         return cls(**payload)
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The platform's word that it has a message: the id that it gave."""
+    """The id that the platform gave a message, as proof that it has it."""
 
     platform_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """One message of a chat's history, for channels that show it themselves."""
+    """A message of a chat's history, for channels that show it themselves."""
 
     id: str
     role: Literal["person", "agent", "notice"]

@@ -1,9 +1,8 @@
-"""One budget a bot and a chat: who may write to the platform next.
+"""Rate limits of a bot and its chats: who may write to the platform next.
 
-Finals go before first texts, first texts before edits, edits before status. A platform that says
-"wait" closes the gate of that chat alone. Nobody holds a worker while waiting but the one who
-waits. Streaming thins out by itself: an edit asks for its slot with the newest text only, edits
-come the more rarely the more of the window is used, and the rest of it is kept for what must go.
+Answers go before first texts, first texts before edits, edits before status. A platform that asks
+to wait closes the gate of that chat only. Edits slow down as a chat's window fills up, and a share
+of the window stays reserved for answers.
 """
 
 from __future__ import annotations
@@ -11,38 +10,25 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
-from typing import Final, Protocol
+from typing import Final
 
 import anyio
 
-MOST_CHATS: Final = 10_000
-"""So many chats are remembered; beyond, those that may write at once are forgotten."""
+from channels.clock import Clock
 
-THINNING: Final = 1.3
-"""Each write of the window makes the wait between two edits so many times longer."""
+__all__ = ["Budget", "Clock", "Gate", "Pacing", "Priority"]
 
+MAX_CHATS: Final = 10_000
+"""Maximum gates kept in memory; beyond it, idle ones are dropped."""
 
-class Clock(Protocol):
-    """What waiting needs: seconds that never go back, and a sleep in the same seconds."""
-
-    def now(self) -> datetime:
-        """Return the moment, in UTC."""
-        ...
-
-    def monotonic(self) -> float:
-        """Return the seconds since some moment."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        ...
+EDIT_SLOWDOWN: Final = 1.3
+"""Factor by which each write in the window stretches the interval between edits."""
 
 
 class Priority(IntEnum):
-    """Who goes first; less is sooner."""
+    """Who goes first; lower values go sooner."""
 
     FINAL = 0
     FIRST_TEXT = 1
@@ -50,21 +36,21 @@ class Priority(IntEnum):
     STATUS = 3
 
 
-KEPT: Final = {
+RESERVED_SHARES: Final = {
     Priority.FINAL: 0.0,
     Priority.FIRST_TEXT: 0.2,
     Priority.EDIT: 0.4,
     Priority.STATUS: 0.6,
 }
-"""The part of a window that is kept for who goes before."""
+"""Share of a window that each priority leaves to those before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a platform takes.
+    """The rate limit of a chat or a bot.
 
-    interval  the least time between two writes, seconds
-    count     how many writes within `window` seconds; 0: any number
+    interval  minimum seconds between two writes
+    count     maximum writes within `window` seconds; 0: no maximum
     """
 
     interval: float = 0.0
@@ -72,12 +58,12 @@ class Budget:
     window: float = 0.0
 
 
-ANY: Final = Budget()
-"""No bound at all."""
+UNLIMITED: Final = Budget()
+"""No limit."""
 
 
 class Gate:
-    """The writes of one chat, or of a whole bot, held against a budget."""
+    """The writes of one chat, or of a whole bot, and when the next one fits its budget."""
 
     __slots__ = ("_budget", "_closed_until", "_last", "_written", "waiters")
 
@@ -89,31 +75,31 @@ class Gate:
         self.waiters: list[_Waiter] = []
 
     def wait(self, now: float, priority: Priority) -> float:
-        """Return the seconds until somebody of this priority may write; none or less: now."""
+        """Return the seconds until a write of this priority is allowed; 0 or less: now."""
         return self._opens(now, priority) - now
 
     def write(self, at: float) -> None:
-        """Count a write."""
+        """Count a write at a time in monotonic seconds."""
         self._last = max(self._last, at)
         if self._budget.count:
             self._written.append(at)
 
     def wrote(self, at: float) -> None:
-        """Count the newest write as of now: it came to the platform only when it was answered."""
+        """Move the newest write to the time of its answer, since its arrival time is unknown."""
         self._last = max(self._last, at)
         if self._written:
             self._written[-1] = max(self._written[-1], at)
 
     def close(self, until: float) -> None:
-        """Let nobody write before a moment."""
+        """Refuse writes until a time in monotonic seconds."""
         self._closed_until = max(self._closed_until, until)
 
     def closed(self, now: float) -> bool:
-        """Tell whether the platform has closed it."""
+        """Return whether the platform has asked to wait."""
         return now < self._closed_until
 
     def idle(self, now: float) -> bool:
-        """Tell whether forgetting it would change nothing."""
+        """Return whether dropping this gate would change nothing."""
         return not self.waiters and not self._in_window(now) and self.wait(now, Priority.FINAL) <= 0
 
     def _opens(self, now: float, priority: Priority) -> float:
@@ -122,11 +108,11 @@ class Gate:
         if not budget.count:
             return opens
         used = self._in_window(now)
-        allowed = budget.count - int(budget.count * KEPT[priority])
+        allowed = budget.count - int(budget.count * RESERVED_SHARES[priority])
         if used >= allowed:
             opens = max(opens, self._written[used - allowed] + budget.window)
         if priority >= Priority.EDIT:
-            opens = max(opens, self._last + budget.interval * THINNING**used)
+            opens = max(opens, self._last + budget.interval * EDIT_SLOWDOWN**used)
         return opens
 
     def _in_window(self, now: float) -> int:
@@ -143,22 +129,22 @@ class _Waiter:
 
 
 class Pacing:
-    """The budgets of one bot: `budget_of` gives that of a chat, `bot` is that of all together."""
+    """Send permits of one bot: `budget_of` returns a chat's limit, `bot` is that of all chats."""
 
-    def __init__(self, budget_of: Callable[[str], Budget], clock: Clock, bot: Budget = ANY) -> None:
+    def __init__(
+        self, budget_of: Callable[[str], Budget], clock: Clock, bot: Budget = UNLIMITED
+    ) -> None:
         self._budget_of = budget_of
         self._clock = clock
         self._bot = Gate(bot)
         self._chats: dict[str, Gate] = {}
         self._order = 0
 
-    async def slot(self, chat: str, priority: Priority) -> None:
-        """Wait for the right to write to a chat; having it is having used it."""
+    async def permit(self, chat: str, priority: Priority) -> None:
+        """Wait for a permit to write to a chat; it counts as used at once."""
         gate = self._chat(chat)
         self._order += 1
         waiter = _Waiter(priority, self._order)
-        if gate.waiters:
-            waiter.turn_came = anyio.Event()
         heappush(gate.waiters, waiter)
         try:
             while True:
@@ -177,21 +163,21 @@ class Pacing:
             _leave(gate, waiter)
 
     def wrote(self, chat: str) -> None:
-        """Tell that a write is over: the next one's wait begins now, however long the way was."""
+        """Record that a write is over; the next interval starts now."""
         self._chat(chat).wrote(self._clock.monotonic())
 
     def close(self, chat: str, seconds: float) -> None:
-        """Close the gate of a chat, because the platform said so."""
+        """Close a chat's gate because the platform asks to wait."""
         self._chat(chat).close(self._clock.monotonic() + seconds)
 
     def may_type(self, chat: str) -> bool:
-        """Tell whether a typing sign, which costs no slot, may go out now."""
+        """Return whether a typing sign, which needs no permit, may be sent now."""
         return not self._chat(chat).closed(self._clock.monotonic())
 
     def _chat(self, chat: str) -> Gate:
         gate = self._chats.get(chat)
         if gate is None:
-            if len(self._chats) >= MOST_CHATS:
+            if len(self._chats) >= MAX_CHATS:
                 now = self._clock.monotonic()
                 busy = {name: one for name, one in self._chats.items() if not one.idle(now)}
                 self._chats = busy

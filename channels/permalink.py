@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MessageLink:
-    """What a link names: `chat_id` is empty where it tells the chat's name only.
+    """The message that a link points to.
 
-    chat_id may also be that of a thread, where the platform's links do not tell the two apart.
+    chat_id  empty if the link has only the chat's name; a thread's id on platforms whose links do
+             not distinguish the two
     """
 
     message_id: str

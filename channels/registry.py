@@ -1,4 +1,4 @@
-"""The channels by name; a channel's modules are imported when it is switched on, not before."""
+"""The channels by name; a channel's modules are imported when it is enabled, not before."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from channels.permalink import MessageLink
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """Where a channel is made from: `module:class`, called with its slice of the settings.
+    """Where a channel is: `module:class`, called with its section of the settings.
 
-    `link` is the function that reads the platform's links to messages, where it has such links.
+    `link` reads the platform's links to messages; empty if it has none.
     """
 
     target: str
@@ -47,7 +47,7 @@ def make_channel(name: str, settings: Any) -> Channel:
 
 
 def read_link(text: str) -> tuple[str, MessageLink] | None:
-    """Read a link to a message; returns the channel's name with it, None for any other text."""
+    """Return the channel and the message that a link points to; None for any other text."""
     for name, registered in CHANNELS.items():
         if registered.link:
             found: MessageLink | None = _load(registered.link)(text)

@@ -1,14 +1,14 @@
-"""What the settings of several platforms have in common: kinds of values, each checked once."""
+"""What the settings of several platforms share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 CONFIG: Final = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-"""Settings are made once, and a secret among them stands in no error."""
+"""Settings are immutable, and errors do not show their values: some are secret."""
 
 
 def _checked_address(value: str) -> str:
@@ -18,11 +18,11 @@ def _checked_address(value: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_checked_address)]
-"""An address of the web, or nothing; without the slash at its end."""
+"""A web address without a trailing slash, or an empty string."""
 
 
 def some_of(rules: Sequence[str]) -> AfterValidator:
-    """Make the check of a list, written with commas, of rules."""
+    """Return a validator of comma-separated rules."""
 
     def check(value: str) -> str:
         for rule in chosen(value):
@@ -34,5 +34,63 @@ def some_of(rules: Sequence[str]) -> AfterValidator:
 
 
 def chosen(answers: str) -> frozenset[str]:
-    """Return the rules of a list that is written with commas."""
+    """Return the rules in a comma-separated list."""
     return frozenset(item.strip() for item in answers.split(",") if item.strip())
+
+
+def proxy_field(platform: str) -> Any:
+    """Return the field of the proxy through which a platform is reached."""
+    return Field(
+        "", description=f"Proxy for requests to {platform}.", examples=["http://127.0.0.1:3128"]
+    )
+
+
+def per_second_field(default: int) -> Any:
+    """Return the field of a bot's rate limit over all chats."""
+    return Field(
+        default,
+        ge=0,
+        description="Maximum messages per second over all chats; 0: no maximum.",
+        examples=[str(default)],
+    )
+
+
+class PlatformSettings(BaseModel):
+    """The settings of a platform where rules say which messages the agent answers."""
+
+    model_config = CONFIG
+
+    # Declared by each platform: its rules differ, and fields of a base would come first in
+    # .env.example.
+    if TYPE_CHECKING:
+        answers: str
+
+    def rules(self) -> frozenset[str]:
+        """Return which messages the agent answers."""
+        return chosen(self.answers)
+
+
+class BotSettings(PlatformSettings):
+    """The settings of a bot with one token; the channel is enabled once the token is set."""
+
+    key_prefix: ClassVar[str] = ""
+    key_form: ClassVar[str] = "letters, digits, dots, - and _"
+    if TYPE_CHECKING:
+        token: SecretStr
+
+    @property
+    def enabled(self) -> bool:
+        """Whether there is a token."""
+        return bool(self.key())
+
+    def key(self) -> str:
+        """Return the token in the clear."""
+        return self.token.get_secret_value()
+
+    @field_validator("token", check_fields=False)
+    @classmethod
+    def _is_a_token(cls, value: SecretStr) -> SecretStr:
+        token = value.get_secret_value().strip().removeprefix(cls.key_prefix).strip()
+        if not (token.isascii() and token.isprintable()) or set(token) & set(" /?#"):
+            raise ValueError(f"a token is {cls.key_form}")
+        return SecretStr(token)

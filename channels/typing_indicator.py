@@ -1,7 +1,7 @@
-"""Typing signs: shown again and again while somebody waits for an answer.
+"""Typing signs, sent again and again while an answer is being written.
 
-A sign of a platform lasts some seconds and is not charged; it stops while the chat's gate is
-closed. Several questions of one place share its signs.
+A platform's sign lasts some seconds and is not charged. No signs are sent while the chat's gate is
+closed, and several questions in one thread share theirs.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ from typing import Final
 
 import anyio
 
+from channels.clock import Clock
 from channels.errors import ChannelError, SendDelayed, SendRefused
+from channels.host import Spawn
 from channels.message import InboundMessage
-from channels.pacing import Clock, Pacing
+from channels.pacing import Pacing
 
-TYPING_EVERY: Final = 4.5
-"""Seconds between two signs in one place; they last five on the strictest platform."""
+TYPING_INTERVAL_SECONDS: Final = 4.5
+"""Seconds between two signs of a thread; they last five on the strictest platform."""
 
-Place = tuple[str, str | None]
-"""Chat and thread."""
-
-Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
+_Thread = tuple[str, str | None]  # chat and thread
 
 
 @dataclass(slots=True)
@@ -32,7 +31,7 @@ class _Signs:
 
 
 class TypingIndicator:
-    """Who is waited for, by place; `show` sends one sign."""
+    """Keeps the signs of each thread going; `show` sends one."""
 
     def __init__(
         self,
@@ -45,43 +44,43 @@ class TypingIndicator:
         self._pacing = pacing
         self._clock = clock
         self._spawn = spawn
-        self._places: dict[Place, _Signs] = {}
+        self._threads: dict[_Thread, _Signs] = {}
 
     def begin(self, message: InboundMessage) -> None:
-        """Show signs from now on, until the answer of this message has come."""
-        place = (message.chat_id, message.thread_id)
-        signs = self._places.get(place)
+        """Show signs until `end` is called for this message."""
+        thread = (message.chat_id, message.thread_id)
+        signs = self._threads.get(thread)
         if signs is None:
-            signs = self._places[place] = _Signs()
-            self._spawn("typing", lambda: self._run(place, signs, message))
+            signs = self._threads[thread] = _Signs()
+            self._spawn("typing", lambda: self._run(thread, signs, message))
         signs.waiting.add(message.ext_id)
 
     def end(self, message: InboundMessage) -> None:
-        """Show no more signs for this message."""
-        place = (message.chat_id, message.thread_id)
-        signs = self._places.get(place)
+        """Stop showing signs for this message."""
+        thread = (message.chat_id, message.thread_id)
+        signs = self._threads.get(thread)
         if signs is None:
             return
         signs.waiting.discard(message.ext_id)
         if not signs.waiting:
-            del self._places[place]
+            del self._threads[thread]
             signs.scope.cancel()
 
-    async def _run(self, place: Place, signs: _Signs, message: InboundMessage) -> None:
+    async def _run(self, thread: _Thread, signs: _Signs, message: InboundMessage) -> None:
         try:
             with signs.scope:
                 while signs.waiting:
-                    pause = TYPING_EVERY
+                    pause = TYPING_INTERVAL_SECONDS
                     if self._pacing.may_type(message.chat_id):
                         try:
                             await self._show(message)
                         except SendDelayed as delayed:
                             pause = max(pause, delayed.retry_after)
                         except SendRefused:
-                            return  # the answer will tell
+                            return  # sending the answer will show the same error
                         except ChannelError:
-                            """One that is not shown is not missed."""
+                            """A sign that fails is not missed."""
                     await self._clock.sleep(pause)
         finally:
-            if self._places.get(place) is signs:
-                del self._places[place]
+            if self._threads.get(thread) is signs:
+                del self._threads[thread]

@@ -1,41 +1,5 @@
-"""The clock: wall time in UTC for the tape, monotonic seconds for waiting."""
+"""The clock of the channels is the gateway's, too."""
 
-from __future__ import annotations
+from channels.clock import Clock, SystemClock
 
-import time
-from datetime import UTC, datetime
-from typing import Protocol
-
-import anyio
-
-
-class Clock(Protocol):
-    """The clock that is injected wherever time matters."""
-
-    def now(self) -> datetime:
-        """Return the current time in UTC."""
-        ...
-
-    def monotonic(self) -> float:
-        """Return seconds that never go back."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        ...
-
-
-class SystemClock:
-    """The machine's clock."""
-
-    def now(self) -> datetime:
-        """Return the current time in UTC."""
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        """Return seconds that never go back."""
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await anyio.sleep(seconds)
+__all__ = ["Clock", "SystemClock"]

@@ -1,5 +1,5 @@
 """The terminal: `tapeway chat` and `tapeway run`.
 
 adapter   the channel            inbound   lines
-outbound  printing               format    what may reach a terminal
+outbound  printing               format    text without control sequences
 """

@@ -1,4 +1,4 @@
-"""The terminal's channel: one person, one private chat; also for a terminal beside a gateway."""
+"""The terminal's channel: each terminal is a private chat of one person."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from channels.room.routes import Post, room_routes
 
 
 class CliChannel(RoomChannel):
-    """Chats of terminals."""
+    """The chats of terminals."""
 
     name: ClassVar[str] = "cli"
     features: ClassVar[frozenset[Feature]] = frozenset({"private"})
-    # A line of a terminal is sent on purpose: there is no burst to wait for.
+    # A line is sent on purpose, so there is no burst to wait for.
     traits: Traits = Traits(edit_interval=0.03, debounce=0.0)
 
     def __init__(self, settings: CliSettings) -> None:
@@ -27,14 +27,13 @@ class CliChannel(RoomChannel):
         self.settings = settings
 
     def to_html(self, _text: str) -> str:
-        """A terminal needs no HTML."""
+        """Return nothing: a terminal needs no HTML."""
         return ""
 
     def routes(self) -> list[Route]:
-        """Return what the gateway's HTTP server serves for terminals."""
         return room_routes(self, "/api/terminal", self.post)
 
     async def post(self, chat: str, post: Post) -> None:
-        """Take a line of a terminal."""
+        """Accept a line from a terminal."""
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         await self.submit(parse(self.name, chat, post, date))

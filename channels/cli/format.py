@@ -1,4 +1,4 @@
-"""A terminal shows Markdown as it is written; only what would move the cursor is taken out."""
+"""Text for a terminal: Markdown as written, without control sequences."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _BEGUN: Final = re.compile(r"\x1b(\[[0-9;?]*[ -/]*)?\Z")
 
 
 def to_terminal(text: str) -> str:
-    """Return a text that can do nothing to a terminal but be read."""
+    """Return a text without control characters and sequences."""
     return _CONTROL.sub("", text)
 
 
-def without_begun(text: str) -> str:
-    """Return a text that may go on without a sequence that its end has only begun."""
+def without_open_sequence(text: str) -> str:
+    """Return a growing text without an incomplete control sequence at its end."""
     return _BEGUN.sub("", text)

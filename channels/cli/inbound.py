@@ -1,4 +1,4 @@
-"""From a line of the terminal to a message: everything there is said to the agent."""
+"""Turns a line of a terminal into a message, which is always for the agent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from channels.room.routes import Post
 
 
 def parse(channel: str, chat: str, post: Post, date: str) -> InboundMessage:
-    """Make a message of a post."""
+    """Return a post as a message."""
     return InboundMessage(
         channel=channel,
         chat_id=chat,

@@ -1,24 +1,24 @@
-"""Printing an answer while it is written: a terminal cannot take back what it shows."""
+"""Prints an answer while it is written; a terminal cannot unprint."""
 
 from __future__ import annotations
 
-from channels.cli.format import to_terminal, without_begun
+from channels.cli.format import to_terminal, without_open_sequence
 
 
 class Printer:
-    """Turns an answer's growing text into what to print next."""
+    """Returns what to print next of each growing answer."""
 
     def __init__(self) -> None:
         self._shown: dict[str, str] = {}
 
     def next(self, message_id: str, text: str) -> str:
-        """Return what to print of a text that has grown (or, after a reset, changed)."""
-        return self._print(message_id, to_terminal(without_begun(text)))
+        """Return what to print of a text that has grown or, after a reset, changed."""
+        return self._print(message_id, to_terminal(without_open_sequence(text)))
 
     def finish(self, message_id: str, text: str) -> str:
-        """Return the rest of a finished text, with the line's end.
+        """Return the rest of a finished text and a line break.
 
-        A sentence that takes the place of what was begun (`Stopped.`) stands on a line of its own.
+        A sentence that replaces the text (`Stopped.`) goes on a line of its own.
         """
         clean = to_terminal(text)
         shown = self._shown.pop(message_id, "")
@@ -30,9 +30,4 @@ class Printer:
         self._shown[message_id] = clean
         if clean.startswith(shown):
             return clean[len(shown) :]
-        return f"\n[begins again]\n{clean}"
-
-    @property
-    def writing(self) -> bool:
-        """Whether an answer has been begun and not finished."""
-        return bool(self._shown)
+        return f"\n[starting over]\n{clean}"

@@ -1,15 +1,17 @@
-"""The terminal channel's own slice of the settings."""
+"""The terminal channel's settings."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
+
+from channels.settings import CONFIG
 
 
 class CliSettings(BaseModel):
     """The terminal's chat."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = CONFIG
 
     enabled: bool = Field(
-        True, description="Let `tapeway chat` talk to this gateway.", examples=["false"]
+        True, description="Allow `tapeway chat` to connect to this gateway.", examples=["false"]
     )

@@ -1,10 +1,12 @@
-"""Discord: servers, threads, forum posts and private messages, by one connection or several.
+"""Discord: servers, threads, forum posts and private messages, over one connection or several.
 
-adapter   the channel                        api       requests, and what their errors mean
-shard     one connection, and its proof      hearing   what comes in, in its order, onto the disk
-places    servers, channels and threads      backfill  what was said while nobody listened
-patrol    whether what is said comes in      commands  slash commands
-inbound   from an event to a message         media     what came with a message
-outbound  sending, editing, looking up       format    Markdown as Discord draws it
-sdk_socket    the SDK's socket without its client
+adapter   the channel                        api             requests and their errors
+inbound   events to messages                 outbound        sending, editing, finding
+format    Markdown in Discord's dialect      media           attachments
+settings  the channel's settings             permalink       links to messages
+shard     one connection and its probe       gateway_socket  the SDK's socket without its client
+event_queue    events in order, to disk      event_handler   what each event means
+catch_up  when the history is read           backfill        how it is read
+history_audit  whether messages arrive       guild_cache     servers, channels and threads
+slash_commands  their use and their notes    identify_limit  Discord's limit of new sessions
 """

@@ -1,13 +1,14 @@
-"""Requests to Discord's API, and what its errors mean to us.
+"""Requests to Discord's API, and our errors for its answers.
 
-The SDK's own requests are not used: they sleep out a 429 inside the call, hold back the answer of
-one that used up its bucket, and send again after a 500, a post too. Here a request goes out once;
-the outbox tries again, and knows what may be tried. No error of ours holds the token.
+The SDK's requests are not used: they sleep through a 429, hold back the answer that used up a rate
+limit, and repeat even a post after a 500. Here a request goes out once; the outbox retries what may
+be retried. Our errors never contain the token.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from math import isfinite
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ import anyio
 import orjson
 import yarl
 
+from channels.clock import Clock
+from channels.discord.guild_cache import Raw
 from channels.discord.settings import DiscordSettings
 from channels.errors import (
     ChannelDown,
@@ -26,22 +29,22 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
-from channels.pacing import Clock
 
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 15.0
-GOODBYE_SECONDS: Final = 1.0
+CLOSE_SECONDS: Final = 1.0
 IDLE_SECONDS: Final = 15.0
-"""Shorter than a server's own: a request into a closing connection is one of unknown outcome."""
+"""Less than a server's own idle timeout: a request on a closing connection has no known outcome."""
 
 USER_AGENT: Final = "DiscordBot (tapeway, 0.1)"
-"""In the form that Discord asks for: others are turned away before they reach it."""
+"""In Discord's required form: its proxy rejects others."""
 
 UNKNOWN_BOT: Final = (
-    "Discord does not know this token. Open discord.com/developers/applications, choose the"
-    " application, Bot, Reset Token, set TAPEWAY_DISCORD__TOKEN to it and start again."
+    "Discord doesn't accept this token. Open discord.com/developers/applications, choose the"
+    " application, then Bot, Reset Token, set TAPEWAY_DISCORD__TOKEN to the new token and start"
+    " again."
 )
-NO_ANSWER: Final = "Discord cannot be reached now: no answer came"
+NO_ANSWER: Final = "Discord is unreachable: no answer came"
 
 UNKNOWN_CHANNEL: Final = 10003
 UNKNOWN_MESSAGE: Final = 10008
@@ -51,26 +54,24 @@ INVALID_FORM: Final = 50035
 NO_HISTORY: Final = 160002
 ARCHIVED: Final = 50083
 
-MOST_SPENT: Final = 1_000
-
-Json = Mapping[str, Any]
+MAX_LIMITED_ROUTES: Final = 1_000
 
 
 class ApiRefused(SendRefused):
-    """Discord refuses a request; `code` is its own number of the reason, 0 where it gives none."""
+    """Discord refused a request; `code` is Discord's error code, 0 if it gives none."""
 
-    def __init__(self, status: int, code: int, told: str, detail: str = "") -> None:
+    def __init__(self, status: int, code: int, reason: str, detail: str = "") -> None:
         self.status = status
         self.code = code
         self.detail = detail
-        super().__init__(f"Discord refuses it: {told} ({code or status})")
+        super().__init__(f"Discord refused the request: {reason} ({code or status})")
 
 
 class DiscordApi:
-    """One bot's requests; `call` makes one and raises errors of ours only."""
+    """Sends one bot's requests; `call` raises ChannelError only."""
 
     def __init__(self, settings: DiscordSettings) -> None:
-        self._token = settings.key()
+        self.token = settings.key()
         self._base = settings.base_url
         self._proxy = settings.proxy or None
         self._hosts = {
@@ -80,22 +81,22 @@ class DiscordApi:
         self._sockets: aiohttp.ClientSession | None = None
         self._clock: Clock | None = None
         self._closed_until = float("-inf")
-        self._spent: dict[str, float] = {}
-        self.refused = anyio.Event()
-        """Set when Discord says that it does not know the token."""
+        self._limited: dict[str, float] = {}
+        self.rejected = anyio.Event()
+        """Set once Discord rejects the token for good."""
 
     async def open(self, clock: Clock) -> None:
-        """Open the session; times are the clock's."""
+        """Open the sessions; `clock` measures rate limits."""
         self._clock = clock
-        self.refused = anyio.Event()
+        self.rejected = anyio.Event()
         if self._session is None or self._sockets is None:
             kept = aiohttp.TCPConnector(limit=256, keepalive_timeout=IDLE_SECONDS)
             self._session = _session(kept)
-            # A socket is opened where others may have just died: over a connection of its own.
+            # A socket never reuses a connection: others may have just died.
             self._sockets = _session(aiohttp.TCPConnector(limit=0, force_close=True))
 
     async def close(self) -> None:
-        """Close it."""
+        """Close the sessions."""
         sessions = (self._session, self._sockets)
         self._session = self._sockets = None
         for session in sessions:
@@ -112,146 +113,141 @@ class DiscordApi:
         seconds: float = ANSWER_SECONDS,
         as_bot: bool = True,
     ) -> Any:
-        """Make a request once and return what it answers; None for an empty answer."""
+        """Send a request once and return its answer; None for an empty one."""
         route = f"{method} {'/'.join(path.split('/')[:4])}"
         self._check_open(route)
-        headers = {"Authorization": f"Bot {self._token}"} if as_bot else {}
+        headers = {"Authorization": f"Bot {self.token}"} if as_bot else {}
         body = None
         if json is not None:
             body, headers["Content-Type"] = orjson.dumps(json), "application/json"
-        timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds)
+        url = f"{self._base}{path}"
         try:
-            async with self._opened().request(
-                method,
-                f"{self._base}{path}",
-                data=body,
-                params=query,
-                headers=headers,
-                timeout=timeout,
-                proxy=self._proxy,
-                allow_redirects=False,
-            ) as response:
-                status, told = response.status, await response.read()
-                waits = response.headers.get("Retry-After", "")
+            async with self._request(method, url, headers, seconds, body, query) as response:
+                status, content = response.status, await response.read()
+                retry_after = response.headers.get("Retry-After", "")
                 self._count(route, response.headers)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as cause:
-            raise ChannelDown(f"Discord cannot be reached now ({type(cause).__name__})") from None
+            raise ChannelDown(f"Discord is unreachable ({type(cause).__name__})") from None
         except (aiohttp.ClientError, TimeoutError):
-            raise SendAmbiguous("the request went out and no answer came") from None
+            raise SendAmbiguous("the request was sent, but no answer came") from None
         if status == 401 and as_bot:
-            raise await self._unknown_bot()
-        return self._read(status, told, waits)
+            raise await self._unauthorized()
+        return self._read(status, content, retry_after)
 
-    async def _unknown_bot(self) -> ChannelError:
-        """Ask whether the token is refused for good; one refusal may be a server's mishap."""
-        timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=ANSWER_SECONDS)
+    async def _unauthorized(self) -> ChannelError:
+        """Return the error for a 401, after checking the token once more: it may be an accident."""
+        url, headers = f"{self._base}/users/@me", {"Authorization": f"Bot {self.token}"}
         try:
-            async with self._opened().get(
-                f"{self._base}/users/@me",
-                headers={"Authorization": f"Bot {self._token}"},
-                timeout=timeout,
-                proxy=self._proxy,
-                allow_redirects=False,
-            ) as response:
+            async with self._request("GET", url, headers) as response:
                 known = response.status != 401
         except (aiohttp.ClientError, TimeoutError):
             known = True
         if known:
-            return ChannelDown("Discord did not know the token for a moment (401)")
-        self.refused.set()
+            return ChannelDown("Discord rejected the token once (401)")
+        self.rejected.set()
         return ChannelUnfit(UNKNOWN_BOT)
 
     async def ask(self, path: str, query: Mapping[str, str] | None = None) -> Any:
-        """Ask for something, which changes nothing: without an answer Discord is away."""
+        """Send a GET; a lost answer means ChannelDown, as a GET changes nothing."""
         try:
             return await self.call("GET", path, query=query)
         except SendAmbiguous as lost:
             raise ChannelDown(NO_ANSWER) from lost
 
-    async def socket(self, url: str) -> aiohttp.ClientWebSocketResponse:
-        """Open a socket."""
+    async def ws_connect(self, url: str) -> aiohttp.ClientWebSocketResponse:
+        """Open a websocket; the SDK's socket calls this."""
         if self._sockets is None:
             raise ChannelDown("not connected")
         return await self._sockets.ws_connect(
             url,
-            max_msg_size=0,
+            max_msg_size=0,  # READY lists every guild
             autoclose=False,
-            timeout=aiohttp.ClientWSTimeout(ws_close=GOODBYE_SECONDS),
+            timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
             proxy=self._proxy,
         )
 
     async def download(self, url: str, most: int) -> bytes:
-        """Fetch an attachment from where Discord keeps them; at most so many bytes.
+        """Return an attachment of at most `most` bytes from Discord's file hosts.
 
-        Raises ChannelDown; MediaRefused for any other address, and for what is larger.
+        Raises ChannelDown; MediaRefused for any other address, and for larger files.
         """
-        if not self._keeps(url):
-            raise MediaRefused("it is not where Discord keeps its files")
-        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
+        if not self._is_file_host(url):
+            raise MediaRefused("it is not on one of Discord's file hosts")
         found = bytearray()
         try:
-            async with self._opened().get(
-                yarl.URL(url, encoded=True),
-                timeout=timeout,
-                proxy=self._proxy,
-                allow_redirects=False,
-            ) as response:
+            async with self._request("GET", yarl.URL(url, encoded=True)) as response:
                 if response.status != 200:
-                    raise ApiRefused(response.status, 0, "the file is not there")
+                    raise ApiRefused(response.status, 0, "the file does not exist")
                 async for piece in response.content.iter_chunked(65_536):
                     found += piece
                     if len(found) > most:
-                        raise MediaRefused("it is larger than was said")
+                        raise MediaRefused("it is larger than announced")
         except (aiohttp.ClientError, TimeoutError) as cause:
-            raise ChannelDown(f"the file could not be fetched ({type(cause).__name__})") from None
+            raise ChannelDown(f"the download failed ({type(cause).__name__})") from None
         return bytes(found)
 
-    def _keeps(self, url: str) -> bool:
-        """Tell whether an address is one where Discord keeps files: no other is ever fetched."""
+    def _is_file_host(self, url: str) -> bool:
         try:
             return yarl.URL(url).origin() in self._hosts
         except ValueError:
             return False
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _request(
+        self,
+        method: str,
+        url: str | yarl.URL,
+        headers: Mapping[str, str] | None = None,
+        seconds: float = ANSWER_SECONDS,
+        body: bytes | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         if self._session is None:
             raise ChannelDown("not connected")
-        return self._session
+        return self._session.request(
+            method,
+            url,
+            data=body,
+            params=query,
+            headers=headers,
+            timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds),
+            proxy=self._proxy,
+            allow_redirects=False,  # the token stays with the host it is for
+        )
 
     def _now(self) -> float:
         return self._clock.monotonic() if self._clock is not None else 0.0
 
     def _check_open(self, route: str) -> None:
-        """Wait where Discord told the whole bot to, or says that it will take no more yet."""
-        left = max(self._closed_until, self._spent.get(route, 0.0)) - self._now()
+        """Raise SendDelayed while the bot, or this route, is at its rate limit."""
+        left = max(self._closed_until, self._limited.get(route, 0.0)) - self._now()
         if left > 0:
             raise SendDelayed(left)
 
     def _count(self, route: str, headers: Mapping[str, str]) -> None:
-        """Remember that a route takes no more for now; a refusal would count against the bot."""
+        """Remember a route that is used up: a refused request would count against the bot."""
         if headers.get("X-RateLimit-Remaining") != "0":
             return
         now = self._now()
-        self._spent[route] = now + _seconds(headers.get("X-RateLimit-Reset-After"))
-        if len(self._spent) > MOST_SPENT:
-            self._spent = {name: until for name, until in self._spent.items() if until > now}
+        self._limited[route] = now + _seconds(headers.get("X-RateLimit-Reset-After"))
+        if len(self._limited) > MAX_LIMITED_ROUTES:
+            self._limited = {name: until for name, until in self._limited.items() if until > now}
 
-    def _read(self, status: int, body: bytes, waits: str) -> Any:
+    def _read(self, status: int, body: bytes, retry_after: str) -> Any:
         if 200 <= status < 300:
             return _answer(body)
-        told = _told(body)
-        if status == 429:
-            seconds = _seconds(told.get("retry_after", waits))
-            if told.get("global") is True:
+        reason = _reason(body)
+        if status == 429:  # Cloudflare's has no JSON, only the header
+            seconds = _seconds(reason.get("retry_after", retry_after))
+            if reason.get("global") is True:
                 self._closed_until = self._now() + seconds
             raise SendDelayed(seconds)
         if status == 503:
-            raise ChannelDown("Discord cannot answer now (503)")
-        if status >= 500:  # whoever answers so may not know what became of the request
+            raise ChannelDown("Discord is unavailable (503)")
+        if status >= 500:  # the request may have taken effect all the same
             raise SendAmbiguous(f"the server answered with {status}")
-        code = told.get("code")
-        words = str(told.get("message") or "no reason given")[:200]
-        detail = str(told.get("errors") or "")
+        code = reason.get("code")
+        words = str(reason.get("message") or "no reason given")[:200]
+        detail = str(reason.get("errors") or "")
         raise ApiRefused(status, code if isinstance(code, int) else 0, words, detail)
 
 
@@ -269,11 +265,11 @@ def _answer(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
-        raise SendAmbiguous("the server's answer cannot be read") from None
+        raise SendAmbiguous("the server's answer is unreadable") from None
 
 
-def _told(body: bytes) -> Json:
-    """Return the body of a refusal; one that is no JSON object is none."""
+def _reason(body: bytes) -> Raw:
+    """Return the JSON object of a refusal; an empty one for any other body."""
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -281,9 +277,10 @@ def _told(body: bytes) -> Json:
     return found if isinstance(found, dict) else {}
 
 
-def _seconds(told: Any) -> float:
+def _seconds(value: Any) -> float:
     try:
-        seconds = float(told)
+        seconds = float(value)
     except (TypeError, ValueError):
         return 1.0
+    # Never zero: the caller would retry without a pause.
     return max(0.05, seconds) if isfinite(seconds) else 1.0

@@ -1,8 +1,9 @@
-"""What was said while nobody listened: each channel's and thread's history since its mark."""
+"""Backfill: the history of each channel and thread since its cursor."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,106 +11,98 @@ import anyio
 from discord.utils import time_snowflake
 
 from channels.discord.api import MISSING_ACCESS, UNKNOWN_CHANNEL, ApiRefused, DiscordApi
-from channels.discord.guild_cache import WRITTEN, GuildCache, GuildChannel
-from channels.discord.inbound import Raw, unreadable
+from channels.discord.guild_cache import TEXT_KINDS, GuildCache, GuildChannel, Raw
+from channels.discord.inbound import unreadable
 from channels.errors import ChannelDown, SendDelayed
-from channels.host import ChannelHost, Cursors
+from channels.host import Cursors, FullHost
 from channels.message import InboundMessage
 
 PAGE: Final = 100
-AT_ONCE: Final = 10
-MOST_PRIVATE: Final = 300
-"""So many private chats are asked for, those first that were heard last: Discord lists none."""
+MAX_LOOKUPS_AT_ONCE: Final = 10
+MAX_PRIVATE_CHATS: Final = 300
+"""Maximum private chats to look up, latest first: Discord does not list them."""
 
 CLOSED: Final = frozenset((MISSING_ACCESS, UNKNOWN_CHANNEL))
-"""Reasons that nobody has to hear of: most servers have channels that the bot may not see."""
+"""Refusals that are not logged: most servers have channels that the bot may not see."""
 
-WAITS: Final = (1.0, 3.0)
-"""Seconds between the tries to read a chat: after the last it is left for later."""
+RETRY_SECONDS: Final = (1.0, 3.0)
+"""Seconds between the attempts to read a chat; after the last it is left for later."""
 
-MOST_IN_VAIN: Final = 3
-"""So many chats that cannot be read, and none that can: it is Discord that is away."""
-
-Read = Callable[[str, Raw], InboundMessage | None]
+MAX_FAILURES: Final = 3
+"""Maximum unreadable chats, without a readable one, before Discord counts as unreachable."""
 
 
+@dataclass(eq=False)
 class Backfill:
-    """Reads the history; `read` makes a message of a raw one, or its edit of it.
+    """Reads the history.
 
-    `later` is told that a chat was left out which may be read another time.
+    read   returns the message of a raw one, or its edit; see `inbound.parse`
+    later  schedules another catch-up, after a chat could not be read now
     """
 
-    def __init__(
-        self,
-        api: DiscordApi,
-        places: GuildCache,
-        host: ChannelHost,
-        read: Read,
-        later: Callable[[], None],
-    ) -> None:
-        self._api = api
-        self._places = places
-        self._host = host
-        self._read = read
-        self._later = later
-        self._answered = False
-        self._in_vain = 0
+    _api: DiscordApi
+    _cache: GuildCache
+    _host: FullHost
+    _read: Callable[[str, Raw], InboundMessage | None]
+    _later: Callable[[], None]
+    _answered: bool = field(default=False, init=False)
+    _failures: int = field(default=0, init=False)
 
-    async def missed(self, marks: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
-        """Yield what was said after the marks, each channel's oldest first, a page at a time."""
-        async for room, since in self._rooms(marks):
-            async for page in self._pages(room, time_snowflake(since)):
+    async def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
+        """Yield the messages after the cursors, a page at a time, each channel's oldest first."""
+        async for channel, since in self._channels(cursors):
+            async for page in self._pages(channel, time_snowflake(since)):
                 yield page
 
-    async def _rooms(self, marks: Cursors) -> AsyncIterator[tuple[GuildChannel, datetime]]:
-        """Yield where something was said, or may have been, and since when."""
+    async def _channels(self, cursors: Cursors) -> AsyncIterator[tuple[GuildChannel, datetime]]:
+        """Yield the channels that may have new messages, and their cursors."""
         done: set[str] = set()
-        away = self._places.expected
-        for server in away:  # it may have chats of which nothing is known
-            self._host.gap_skipped(f"server/{server}")
-        for room in self._places.written():
-            since = marks.of(room.chat)
-            if room.server and since is not None:
-                done.add(room.id)
-                if room.server in away:
-                    self._host.gap_skipped(room.chat)
-                elif room.last > time_snowflake(since):
-                    yield room, since
+        away = self._cache.expected
+        for guild in away:  # it may have unknown chats
+            self._host.gap_skipped(f"server/{guild}")
+        for channel in self._cache.text_channels():
+            since = cursors.of(channel.chat)
+            if channel.guild and since is not None:
+                done.add(channel.id)
+                if channel.guild in away:
+                    self._host.gap_skipped(channel.chat)
+                elif channel.latest > time_snowflake(since):
+                    yield channel, since
         private = []
-        for (_account, chat), since in marks.chats.items():
-            for number in await self._host.threads(chat, since):
-                if number in done:
+        for (_account, chat), since in cursors.chats.items():
+            for channel_id in await self._host.threads(chat, since):
+                if channel_id in done:
                     continue
-                if (found := await self._look_at(number, chat)) is not None:
-                    done.add(number)
+                if (found := await self._look_up(channel_id, chat)) is not None:
+                    done.add(channel_id)
                     yield found, since
             if chat not in done and chat.isdigit():
-                private.append((since, self._places.room(chat).last, int(chat)))
+                private.append((since, self._cache.channel(chat).latest, int(chat)))
         private.sort(reverse=True)
-        for _since, _last, left in private[MOST_PRIVATE:]:
-            self._host.gap_skipped(str(left))
-        asked = [(since, str(one)) for since, _last, one in private[:MOST_PRIVATE]]
-        for room, since in await self._look_at_all(asked):
-            if room.last == 0 or room.last > time_snowflake(since):
-                yield room, since
+        for _since, _latest, left_out in private[MAX_PRIVATE_CHATS:]:
+            self._host.gap_skipped(str(left_out))
+        chosen = [(since, str(one)) for since, _latest, one in private[:MAX_PRIVATE_CHATS]]
+        for channel, since in await self._look_up_all(chosen):
+            if channel.latest == 0 or channel.latest > time_snowflake(since):
+                yield channel, since
 
-    async def _look_at_all(
+    async def _look_up_all(
         self, chats: Sequence[tuple[datetime, str]]
     ) -> list[tuple[GuildChannel, datetime]]:
-        """Ask for several channels, some of them at once; raises ChannelError."""
+        """Look up several channels, some of them at once; raises ChannelError."""
         found: list[tuple[GuildChannel, datetime]] = []
         errors: list[Exception] = []
-        at_once = anyio.CapacityLimiter(AT_ONCE)
+        at_once = anyio.CapacityLimiter(MAX_LOOKUPS_AT_ONCE)
 
         async def look(since: datetime, chat: str) -> None:
             async with at_once:
                 try:
-                    room = None if errors else await self._look_at(chat, chat)
-                except Exception as error:  # told below, outside of the group
+                    channel = None if errors else await self._look_up(chat, chat)
+                except Exception as error:  # raised below, outside of the group
                     errors.append(error)
                     return
-            if room is not None:
-                found.append((room, since))
+            if channel is not None:
+                found.append((channel, since))
 
         async with anyio.create_task_group() as group:
             for since, chat in chats:
@@ -118,44 +111,44 @@ class Backfill:
             raise errors[0]
         return found
 
-    async def _look_at(self, number: str, chat: str) -> GuildChannel | None:
-        """Ask for a channel that no server told of: a private one, or an archived thread."""
-        raw = await self._ask(chat, f"/channels/{number}", {})
+    async def _look_up(self, channel_id: str, chat: str) -> GuildChannel | None:
+        """Look up a channel that no guild has listed: a private one, or an archived thread."""
+        raw = await self._ask(chat, f"/channels/{channel_id}", {})
         if not isinstance(raw, Mapping):
-            if self._places.expected:  # it may be one of a server that is away
+            if self._cache.expected:  # it may belong to a guild that is away
                 self._host.gap_skipped(chat)
             return None
         try:
-            room = self._places.learn(raw)
+            channel = self._cache.add_channel(raw)
         except (LookupError, TypeError, ValueError):
             self._host.log_exception("discord.channel_unreadable")
             self._host.gap_skipped(chat)
             return None
-        return room if room.kind in WRITTEN else None
+        return channel if channel.kind in TEXT_KINDS else None
 
     async def _pages(
-        self, room: GuildChannel, after: int
+        self, channel: GuildChannel, after: int
     ) -> AsyncIterator[Sequence[InboundMessage]]:
         while True:
             query = {"after": str(after), "limit": str(PAGE)}
-            raw = await self._ask(room.chat, f"/channels/{room.id}/messages", query)
+            raw = await self._ask(channel.chat, f"/channels/{channel.id}/messages", query)
             if not isinstance(raw, list):
-                self._host.gap_skipped(room.chat)
+                self._host.gap_skipped(channel.chat)
                 return
             if not raw:
                 return
-            page = sorted(raw, key=_number)
+            page = sorted(raw, key=_number)  # Discord lists the newest first
             before, after = after, max(after, _number(page[-1]))
-            self._places.said(room.id, after)
-            yield [message for one in page for message in self._messages(room, one)]
-            if len(page) < PAGE or after == before:
+            self._cache.saw_message(channel.id, after)
+            yield [message for one in page for message in self._messages(channel, one)]
+            if len(page) < PAGE or after == before:  # unreadable ids would repeat a page
                 return
 
-    def _messages(self, room: GuildChannel, raw: Any) -> Iterator[InboundMessage]:
-        """Yield what is read of a message: itself, and its edit, of which nobody told then."""
-        server = {"guild_id": room.server} if room.server else {}
+    def _messages(self, channel: GuildChannel, raw: Any) -> Iterator[InboundMessage]:
+        """Yield a message, and its edit: the edit's own event came during the gap."""
+        guild = {"guild_id": channel.guild} if channel.guild else {}
         try:
-            one = {**server, **raw}
+            one = {**guild, **raw}
             names = ["MESSAGE_CREATE", *(["MESSAGE_UPDATE"] if one.get("edited_timestamp") else [])]
             found = [self._read(name, one) for name in names]
         except Exception as cause:
@@ -164,11 +157,11 @@ class Backfill:
         yield from (message for message in found if message is not None)
 
     async def _ask(self, chat: str, path: str, query: Mapping[str, str]) -> Any:
-        """Ask, and wait where that is wanted; None for what cannot be read, not now or not ever.
+        """Request a path and wait out rate limits; None if it is unreadable, now or for ever.
 
-        Raises ChannelDown where it is not about this chat.
+        Raises ChannelDown if other chats are unreadable too.
         """
-        waits = iter(WAITS)
+        waits = iter(RETRY_SECONDS)
         while True:
             try:
                 found = await self._api.ask(path, query)
@@ -181,29 +174,29 @@ class Backfill:
                 return None
             except ChannelDown:
                 if (wait := next(waits, None)) is None:
-                    await self._leave(chat)
+                    await self._leave_for_later(chat)
                     return None
                 await self._host.clock.sleep(wait)
             else:
                 self._answered = True
                 return found
 
-    async def _leave(self, chat: str) -> None:
-        """Leave a chat for later; raises ChannelDown where others cannot be read either."""
+    async def _leave_for_later(self, chat: str) -> None:
+        """Leave a chat for later; raises ChannelDown if others are unreadable too."""
         if not self._answered:
-            self._in_vain += 1
-            if self._in_vain >= MOST_IN_VAIN:
-                raise ChannelDown("Discord cannot be reached now: no history can be read")
+            self._failures += 1
+            if self._failures >= MAX_FAILURES:
+                raise ChannelDown("Discord is unreachable: no history can be read")
             try:
                 await self._api.ask("/users/@me")
             except SendDelayed:
-                """It answers."""
+                """Discord is reachable."""
         self._host.log_exception("discord.channel_not_read")
         self._host.gap_skipped(chat)
         self._later()
 
 
 def _number(raw: Any) -> int:
-    """Return a message's number; 0 where it cannot be read."""
-    told = str(raw.get("id")) if isinstance(raw, Mapping) else ""
-    return int(told) if told.isascii() and told.isdecimal() else 0
+    """Return a message's id; 0 if it is unreadable."""
+    text = str(raw.get("id")) if isinstance(raw, Mapping) else ""
+    return int(text) if text.isascii() and text.isdecimal() else 0

@@ -1,7 +1,7 @@
-"""From Markdown to what Discord draws, in pieces that it takes.
+"""Convert Markdown to Discord's dialect, in pieces within its limit.
 
-Discord draws most of it by itself. What it does not is changed in its place, and the rest stays as
-it was written: tables become aligned text, images links, small headings bold.
+Discord renders most Markdown itself. Only the rest is replaced in place: tables become aligned
+text, images become links, small headings become bold.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from channels.markdown.autoclose import close_open_marks
-from channels.markdown.render import draw
-from channels.markdown.split import split
-from channels.markdown.tree import MarkdownEvent, parse
+from channels.markdown import MarkdownEvent, close_open_marks, parse, render_spans, split
 
 LIMIT: Final = 2000
-_SEEN: Final = 3
-_LOWEST: Final = 3
-"""Discord draws headings down to this level."""
+_PARTIAL_LIMITS: Final = 3
+"""Maximum length of a partial text that is rendered, in limits: marks make it longer."""
+
+_MAX_HEADING: Final = 3
+"""Maximum heading level that Discord renders."""
 
 _LEVEL: Final = re.compile(r"\D*(\d)")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -30,50 +29,41 @@ _ZERO_WIDTH: Final = "\u200b"
 class _Change(NamedTuple):
     start: int
     end: int
-    instead: str
-
-
-def render(markdown: str) -> str:
-    """Return a text as it is sent; of any length."""
-    return _render(markdown)
+    replacement: str
 
 
 @lru_cache(maxsize=16)
-def _render(markdown: str) -> str:
-    """Change what Discord does not draw; kept, since whoever measures a piece sends it next."""
+def render(markdown: str) -> str:
+    """Return the text to send, of any length; cached, as a measured piece is sent next."""
     text = _UNFIT.sub("", markdown.replace("\r\n", "\n"))
     parts: list[str] = []
     at = 0
-    for change in sorted(_changes(text)):
-        if change.start >= at:
-            parts += (text[at : change.start], change.instead)
+    for change in sorted(_Rewriter(text).changes()):
+        if change.start >= at:  # not inside an earlier change
+            parts += (text[at : change.start], change.replacement)
             at = change.end
     return "".join([*parts, text[at:]]).strip()
 
 
 def size(markdown: str) -> int:
-    """Return the length of a text as Discord counts it: in code points."""
+    """Return the length that Discord counts, in code points."""
     return len(render(markdown))
 
 
 def pieces(markdown: str, limit: int = LIMIT) -> list[str]:
-    """Cut a text into pieces that fit once they are rendered."""
+    """Cut a text into pieces that are within the limit once rendered."""
     return split(markdown, limit, size)
 
 
 def render_partial(markdown: str, limit: int = LIMIT) -> str:
-    """Return what the first message shows of a text that is still being written."""
-    begun = markdown[: _SEEN * limit]
-    first = split(close_open_marks(begun), limit, size)[:1]
+    """Return the first message's text while the answer is still being written."""
+    beginning = markdown[: _PARTIAL_LIMITS * limit]
+    first = split(close_open_marks(beginning), limit, size)[:1]
     return render(first[0]) if first else ""
 
 
-def _changes(text: str) -> list[_Change]:
-    return _Reader(text).changes()
-
-
-class _Reader:
-    """Finds what Discord does not draw."""
+class _Rewriter:
+    """Collects the changes of one text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -100,45 +90,45 @@ class _Reader:
         elif event.name == "CodeBlock":
             self._code(event, inside)
         elif event.name == "Strong" and self._text.startswith("__", event.start):
-            # Two low lines underline in Discord.
+            # Discord underlines with two underscores.
             self._change(event.start, event.start + 2, "**")
             self._change(event.end - 2, event.end, "**")
 
-    def _change(self, start: int, end: int, instead: str) -> None:
-        self._found.append(_Change(start, end, instead))
+    def _change(self, start: int, end: int, replacement: str) -> None:
+        self._found.append(_Change(start, end, replacement))
 
     def _table(self, event: MarkdownEvent) -> None:
         source = self._text[event.start : event.end]
         prefix = self._prefix(event.start)
         if prefix:
             source = source.replace(f"\n{prefix}", "\n")
-        drawn = draw(source, linkable=lambda _url: False).text
+        table = render_spans(source, linkable=lambda _url: False).text
         tail = "\n" if source.endswith("\n") else ""
-        self._change(event.start, event.end, self._fence(drawn, "", prefix) + tail)
+        self._change(event.start, event.end, self._fence(table, "", prefix) + tail)
 
     def _image(self, event: MarkdownEvent) -> None:
         url = str(event.data["dest_url"])
-        label = draw(self._text[event.start : event.end], linkable=lambda _url: True).text
+        label = render_spans(self._text[event.start : event.end], linkable=lambda _url: True).text
         self._change(event.start, event.end, f"{label} ({url})" if label != url else url)
 
     def _heading(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
         level = _level(event, self._text)
-        said = self._text[event.start : event.end].rstrip("\n")
-        end = event.start + len(said)
-        marks = _MARKS.match(said)
-        if marks is None or not said.lstrip().startswith("#"):  # underlined with = or -
-            line = said.rfind("\n")
+        heading = self._text[event.start : event.end].rstrip("\n")
+        end = event.start + len(heading)
+        marks = _MARKS.match(heading)
+        if marks is None or not heading.lstrip().startswith("#"):  # underlined with = or -
+            line = heading.rfind("\n")
             self._change(event.start, event.start, "#" * level + " ")
             self._change(event.start + line, end, "")
-        elif level > _LOWEST and inside:
-            closing = _CLOSING.search(said)
+        elif level > _MAX_HEADING and inside:
+            closing = _CLOSING.search(heading)
             stop = event.start + closing.start() if closing else end
             bold = "" if any(one.name == "Strong" for one in inside) else "**"
             self._change(event.start, event.start + marks.end(), bold)
             self._change(stop, end, bold)
 
     def _code(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
-        """Fence what is fenced otherwise, or only indented."""
+        """Fence code that is indented, or has a fence that Discord does not know."""
         source = self._text[event.start : event.end]
         plain = source.startswith("```") and not source.startswith("````")
         code = "".join(str(one.data or "") for one in inside if one.phase == "leaf")
@@ -149,7 +139,7 @@ class _Reader:
         tail = "\n" if source.endswith("\n") else ""
         fenced = self._fence(code, info, prefix) + tail
         start = event.start
-        if not isinstance(event.data, dict):  # the indent of its first line stands before it
+        if not isinstance(event.data, dict):  # the event starts after the first line's indent
             line = self._text.rfind("\n", 0, start) + 1
             start = line + len(prefix) if not self._text[line:start].strip("> \t") else start
         self._change(start, event.end, fenced)
@@ -159,14 +149,13 @@ class _Reader:
         return f"```{info}\n{safe}\n```".replace("\n", f"\n{prefix}")
 
     def _prefix(self, place: int) -> str:
-        """Return what a line begins with inside a quote."""
         line = self._text.rfind("\n", 0, place) + 1
         before = self._text[line:place]
         return before if ">" in before and not before.strip("> \t") else ""
 
 
 def _ends(events: list[MarkdownEvent]) -> list[int]:
-    """Return for each event that opens where the one is that closes it."""
+    """Return the index of each event's closing event; its own index for a leaf."""
     ends = list(range(len(events)))
     stack: list[int] = []
     for at, event in enumerate(events):

@@ -1,81 +1,87 @@
-"""Whether what people say comes in: now and then a channel's history is compared with it.
+"""Checks that messages arrive: from time to time a channel's history is compared with the cache.
 
-A gateway may answer everything and leave out a server's messages all the same. What stands in the
-history and does not come within some seconds was missed: the connection is begun anew, and what
-was missed is asked for.
+A gateway may answer everything and still leave out a guild's messages. A message that is in the
+history and does not arrive within seconds was missed: the connection is made again, and the
+history is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, Protocol
 
+from channels.clock import Clock
 from channels.discord.api import DiscordApi
 from channels.discord.guild_cache import GuildCache, GuildChannel
 from channels.errors import ChannelError
-from channels.pacing import Clock
 
-EVERY: Final = 60.0
-GRACE: Final = 10.0
-"""So long a message may be on its way, seconds."""
+AUDIT_SECONDS: Final = 60.0
+"""Seconds between two audits."""
+
+GRACE_SECONDS: Final = 10.0
+"""Maximum seconds that a message may take to arrive."""
 
 
+class GuildConnection(Protocol):
+    """The part of `Shard` that is used here."""
+
+    @property
+    def live(self) -> bool: ...
+    def restart(self) -> None: ...
+
+
+@dataclass(eq=False)
 class HistoryAudit:
-    """Looks at the channel that was heard last, and at each of the others in turn."""
+    """Checks the channel with the latest message, and each of the others in turn.
 
-    def __init__(
-        self,
-        api: DiscordApi,
-        places: GuildCache,
-        clock: Clock,
-        is_deaf: Callable[[str], None],
-        listens: Callable[[str], bool],
-    ) -> None:
-        self._api = api
-        self._places = places
-        self._clock = clock
-        self._is_deaf = is_deaf
-        self._listens = listens
-        self._turn = 0
+    `connection_of` returns the connection of a guild.
+    """
+
+    _api: DiscordApi
+    _cache: GuildCache
+    _clock: Clock
+    _connection_of: Callable[[str], GuildConnection]
+    _turn: int = field(default=0, init=False)
 
     async def run(self) -> None:
-        """Look, for ever."""
+        """Audit until cancelled."""
         while True:
-            await self._clock.sleep(EVERY)
-            for room in self._next():
-                if not self._listens(room.server):  # that much is known
+            await self._clock.sleep(AUDIT_SECONDS)
+            for channel in self._next():
+                connection = self._connection_of(channel.guild)
+                if not connection.live:  # it is reconnecting already
                     continue
-                if await self._missed(room) and self._listens(room.server):
-                    # Once a channel, until an event comes from there: that it is told of is not
-                    # sure where it can only be read.
-                    self._places.blamed.add(room.id)
-                    self._is_deaf(room.server)
+                if await self._has_missed(channel) and connection.live:
+                    # Once a channel, until its next event: a bot may be able to read a channel
+                    # without getting its events.
+                    self._cache.suspects.add(channel.id)
+                    connection.restart()
                     break
 
     def _next(self) -> Iterator[GuildChannel]:
-        """Yield the channels to look at this time."""
-        rooms = [
-            room
-            for room in self._places.written()
-            if room.server and room.id not in self._places.blamed and not room.is_thread
+        """Yield the channels to check this time."""
+        channels = [
+            channel
+            for channel in self._cache.text_channels()
+            if channel.guild and channel.id not in self._cache.suspects and not channel.is_thread
         ]
-        if not rooms:
+        if not channels:
             return
-        latest = max(rooms, key=lambda room: room.last)
-        self._turn = (self._turn + 1) % len(rooms)
+        latest = max(channels, key=lambda channel: channel.latest)
+        self._turn = (self._turn + 1) % len(channels)
         yield latest
-        if rooms[self._turn] is not latest:
-            yield rooms[self._turn]
+        if channels[self._turn] is not latest:
+            yield channels[self._turn]
 
-    async def _missed(self, room: GuildChannel) -> bool:
-        """Tell whether a channel has a message that did not come."""
-        query = {"after": str(room.last), "limit": "1"}
+    async def _has_missed(self, channel: GuildChannel) -> bool:
+        query = {"after": str(channel.latest), "limit": "1"}
         try:
-            found = await self._api.ask(f"/channels/{room.id}/messages", query)
-        except ChannelError:  # not to be read, or not now
+            found = await self._api.ask(f"/channels/{channel.id}/messages", query)
+        except ChannelError:  # unreadable, for ever or for now
             return False
         if not found:
             return False
-        await self._clock.sleep(GRACE)
-        known = self._places.rooms.get(room.id)
-        return known is not None and known.last < int(found[0]["id"])
+        await self._clock.sleep(GRACE_SECONDS)
+        known = self._cache.channels.get(channel.id)
+        return known is not None and known.latest < int(found[0]["id"])

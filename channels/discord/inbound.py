@@ -1,14 +1,14 @@
-"""From an event of the gateway to a message: who says what, and whether the bot is asked.
+"""Parse gateway events into messages, and decide whether a message addresses the bot.
 
-Events are read as they come, without the SDK's classes: those drop what they do not know, keep the
-rest in memory, and one that cannot be read would stop what comes after it.
+Events are parsed without the SDK's classes: those drop unknown fields, keep the rest in memory, and
+an unreadable event would stop all later ones.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -16,23 +16,21 @@ from typing import Any, Final
 
 from discord.utils import snowflake_time
 
-from channels.discord.guild_cache import GuildCache, GuildChannel
+from channels.discord.guild_cache import GuildCache, GuildChannel, Raw
 from channels.discord.media import cards, media_of
 from channels.mentions import calls
 from channels.message import Author, InboundMessage, Quote
 
-Raw = Mapping[str, Any]
-
 CHANNEL: Final = "discord"
-SAID: Final = frozenset({0, 19, 20, 23})
-"""The types of messages that somebody wrote: plain ones, replies, and what commands answered."""
+WRITTEN_TYPES: Final = frozenset({0, 19, 20, 23})
+"""Message types that a person or a bot writes: plain messages, replies, command answers."""
 
-SYSTEM: Final = frozenset({*range(1, 19), 21, 22, *range(24, 60)})
-"""Those that Discord itself writes: who joined, what was pinned, which thread began."""
+SYSTEM_TYPES: Final = frozenset({*range(1, 19), 21, 22, *range(24, 60)})
+"""Message types that Discord writes: somebody joined, a message was pinned, a thread began."""
 
 FORWARD: Final = 1
-LONGEST_QUOTE: Final = 1000
-_OURS: Final = re.compile(r",[a-z]", re.IGNORECASE)
+MAX_QUOTE: Final = 1000
+_COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|``.*?``|`[^`\n]*`", re.DOTALL)
 _CHUNK: Final = re.compile(r"\S+")
 _TOKEN: Final = re.compile(r"<(?:(@!?|@&|#)(\d{1,20})|a?:(\w+):\d{1,20})>")
@@ -41,7 +39,7 @@ _MENTION: Final = re.compile(r"<@[!&]?\d{1,20}>")
 
 @dataclass(frozen=True, slots=True)
 class DiscordSelf:
-    """The bot as Discord knows it, what it is called, and what it answers."""
+    """The bot's identity on Discord, the names it goes by, and the rules by which it answers."""
 
     id: str
     name: str = ""
@@ -49,44 +47,45 @@ class DiscordSelf:
     answers: frozenset[str] = frozenset()
 
 
-def parse(name: str, data: Raw, me: DiscordSelf, places: GuildCache) -> InboundMessage | None:
-    """Read an event; None for what concerns nobody here. Whatever cannot be read raises."""
+def parse(name: str, data: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None:
+    """Return an event's message; None if it has none. Raises any error on unreadable data."""
     if name == "MESSAGE_CREATE":
-        return said(data, me, places)
+        return message_of(data, me, cache)
     if name == "MESSAGE_UPDATE":
-        return _edit(data, me, places)
+        return _edit(data, me, cache)
     if name == "MESSAGE_DELETE":
-        return _deleted(data, places)
+        return _deleted(data, cache)
     return None
 
 
-def said(raw: Raw, me: DiscordSelf, places: GuildCache) -> InboundMessage | None:
-    """Read a message, from an event or from the history."""
+def message_of(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None:
+    """Return a message of an event or of the history; None for the bot's own and Discord's."""
     kind = int(raw.get("type") or 0)
     sender = _sender(raw)
-    if _is_own(raw, sender, me) or kind in SYSTEM:
+    if _is_own(raw, sender, me) or kind in SYSTEM_TYPES:
         return None
     content, forwarded = _content(raw)
+    # A command's answer (20) refers to the command, which is not a message.
     quoted = raw.get("referenced_message") if kind != 20 else None
-    asked, why = _addressed(raw, content, me, places, forwarded=forwarded is not None)
-    follows = not asked and forwarded is None and _may_follow(raw, content, me, places)
+    addressed, why = _addressed(raw, content, me, cache, forwarded=forwarded is not None)
+    follows = not addressed and forwarded is None and _may_follow(raw, content, me, cache)
     return InboundMessage(
-        **_place(raw, places),
+        **_position(raw, cache),
         sender=sender,
-        text=_readable(content, raw, me, places),
+        text=_readable(content, raw, me, cache),
         reply_to=_reply_to(raw),
         mentions=tuple(f"@{user['id']}" for user in raw.get("mentions") or ()),
-        addressed=asked,
+        addressed=addressed,
         why=why,
         follows=follows,
         media=_media(raw),
-        quote=_quote(quoted, me, places) if quoted else None,
+        quote=_quote(quoted, me, cache) if quoted else None,
         forwarded=forwarded,
     )
 
 
 def unreadable(name: str, data: Any, why: str) -> InboundMessage:
-    """Keep an event that cannot be read, so that it comes once and is never lost."""
+    """Return a record of an unreadable event; its key is the same for the same data."""
     try:
         text = json.dumps({"t": name, "d": data}, default=str)
     except (RecursionError, ValueError):
@@ -105,16 +104,16 @@ def unreadable(name: str, data: Any, why: str) -> InboundMessage:
     )
 
 
-def changed(
-    room: GuildChannel, change: str, text: str, stamp: str, places: GuildCache
+def chat_change(
+    channel: GuildChannel, change: str, text: str, stamp: str, cache: GuildCache
 ) -> InboundMessage:
-    """Tell that something happened to a chat."""
+    """Return the record of a change to a chat."""
     return InboundMessage(
         channel=CHANNEL,
-        chat_id=room.id,
-        chat_kind="private" if room.is_private else "group",
-        chat_title=places.title(room),
-        ext_id=f"{room.id}/{change}/{stamp}",
+        chat_id=channel.id,
+        chat_kind="private" if channel.is_private else "group",
+        chat_title=cache.title(channel),
+        ext_id=f"{channel.id}/{change}/{stamp}",
         message_id="",
         sender=Author("", "Discord"),
         text=text,
@@ -124,47 +123,45 @@ def changed(
     )
 
 
-def _edit(raw: Raw, me: DiscordSelf, places: GuildCache) -> InboundMessage | None:
-    """Read an edit; the preview of a link, which comes in the same way, changes nothing."""
+def _edit(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None:
+    """Return an edit; None for the preview of a link, which arrives as an update too."""
     stamp = raw.get("edited_timestamp")
     if not stamp or raw.get("content") is None or not raw.get("author"):
         return None
     sender = _sender(raw)
-    if _is_own(raw, sender, me) or int(raw.get("type") or 0) not in SAID:
+    if _is_own(raw, sender, me) or int(raw.get("type") or 0) not in WRITTEN_TYPES:
         return None
-    place = _place(raw, places)
-    text = _readable(str(raw["content"]), raw, me, places)
-    mark = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
-    place["ext_id"] = f"{place['ext_id']}/edit/{_date(stamp, '')}-{mark}"
-    return InboundMessage(**place, sender=sender, text=text, kind="edit")
+    position = _position(raw, cache)
+    text = _readable(str(raw["content"]), raw, me, cache)
+    digest = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
+    position["ext_id"] = f"{position['ext_id']}/edit/{_date(stamp, '')}-{digest}"
+    return InboundMessage(**position, sender=sender, text=text, kind="edit")
 
 
-def _deleted(raw: Raw, places: GuildCache) -> InboundMessage:
-    """Read that a message is gone; who deleted it is not told."""
-    place = _place(raw, places)
-    place["ext_id"] = f"{place['ext_id']}/deleted"
-    return InboundMessage(**place, sender=Author("", ""), text="", kind="delete")
+def _deleted(raw: Raw, cache: GuildCache) -> InboundMessage:
+    position = _position(raw, cache)
+    position["ext_id"] = f"{position['ext_id']}/deleted"
+    return InboundMessage(**position, sender=Author("", ""), text="", kind="delete")
 
 
-def _place(raw: Raw, places: GuildCache) -> dict[str, Any]:
-    """Return which message of which chat it is."""
+def _position(raw: Raw, cache: GuildCache) -> dict[str, Any]:
     number, message_id = str(int(raw["channel_id"])), str(int(raw["id"]))
     return {
-        **where(places.room(number, str(raw.get("guild_id") or "")), places),
+        **where(cache.channel(number, str(raw.get("guild_id") or "")), cache),
         "ext_id": f"{number}/{message_id}",
         "message_id": message_id,
         "date": _date(raw.get("timestamp"), message_id),
     }
 
 
-def where(room: GuildChannel, places: GuildCache) -> dict[str, Any]:
-    """Return which chat a channel is, or is a thread of."""
+def where(channel: GuildChannel, cache: GuildCache) -> dict[str, Any]:
+    """Return the fields that name a channel's chat and thread."""
     return {
         "channel": CHANNEL,
-        "chat_id": room.chat,
-        "chat_kind": "private" if room.is_private else "group",
-        "chat_title": places.title(room),
-        "thread_id": room.id if room.is_thread else None,
+        "chat_id": channel.chat,
+        "chat_kind": "private" if channel.is_private else "group",
+        "chat_title": cache.title(channel),
+        "thread_id": channel.id if channel.is_thread else None,
     }
 
 
@@ -182,7 +179,7 @@ def _sender(raw: Raw) -> Author:
 
 
 def name_of(user: Raw) -> str:
-    """Return what people call somebody."""
+    """Return a user's display name."""
     return str(user.get("global_name") or user.get("username") or user["id"])
 
 
@@ -193,7 +190,7 @@ def _is_own(raw: Raw, sender: Author, me: DiscordSelf) -> bool:
 
 
 def _content(raw: Raw) -> tuple[str, Quote | None]:
-    """Return the text, and whose words it is where it was forwarded."""
+    """Return the text, and a quote with no words if it was forwarded."""
     text = str(raw.get("content") or "")
     if int((raw.get("message_reference") or {}).get("type") or 0) == FORWARD:
         snapshots = [one.get("message") or {} for one in raw.get("message_snapshots") or ()]
@@ -214,42 +211,41 @@ def _media(raw: Raw) -> Any:
 
 
 def _addressed(
-    raw: Raw, content: str, me: DiscordSelf, places: GuildCache, *, forwarded: bool
+    raw: Raw, content: str, me: DiscordSelf, cache: GuildCache, *, forwarded: bool
 ) -> tuple[bool, str]:
-    """Tell whether the bot is asked, and by which rule."""
-    server = str(raw.get("guild_id") or "")
-    if places.room(str(raw["channel_id"]), server).is_private:
+    """Return whether a message addresses the bot, and by which rule."""
+    guild = str(raw.get("guild_id") or "")
+    if cache.channel(str(raw["channel_id"]), guild).is_private:
         return ("private" in me.answers, "private chat")
     if forwarded:
         return False, "forwarded"
-    if _OURS.match(content):
+    if _COMMAND.match(content):
         return True, "command"
-    heard = prose(content)
-    if "mention" in me.answers and _mentions_me(raw, heard, me, places):
+    spoken = without_code(content)
+    if "mention" in me.answers and _mentions_me(raw, spoken, me, cache):
         return True, "mention"
     if "reply" in me.answers and _replies_to(raw, me):
         return True, "reply"
-    if "name" in me.answers and calls(_TOKEN.sub(" ", heard), [name for name in me.names if name]):
+    if "name" in me.answers and calls(_TOKEN.sub(" ", spoken), [name for name in me.names if name]):
         return True, "name"
     return False, "said to the channel"
 
 
-def _may_follow(raw: Raw, content: str, me: DiscordSelf, places: GuildCache) -> bool:
-    """Tell whether a message is for the bot if its thread is a conversation with it."""
-    room = places.room(str(raw["channel_id"]), str(raw.get("guild_id") or ""))
+def _may_follow(raw: Raw, content: str, me: DiscordSelf, cache: GuildCache) -> bool:
+    channel = cache.channel(str(raw["channel_id"]), str(raw.get("guild_id") or ""))
     to_others = _MENTION.search(content) or raw.get("mention_everyone") or _reply_to(raw)
-    return "thread" in me.answers and room.is_thread and not to_others
+    return "thread" in me.answers and channel.is_thread and not to_others
 
 
-def _mentions_me(raw: Raw, heard: str, me: DiscordSelf, places: GuildCache) -> bool:
-    """Tell whether the bot is mentioned, itself or by the role that came with it."""
+def _mentions_me(raw: Raw, spoken: str, me: DiscordSelf, cache: GuildCache) -> bool:
+    # An edit's event may lack the list of mentions.
     named = raw.get("mentions")
     is_listed = named is None or any(str(user.get("id")) == me.id for user in named)
-    server = str(raw.get("guild_id") or "")
-    for kind, number, _emoji in _TOKEN.findall(heard):
+    guild = str(raw.get("guild_id") or "")
+    for kind, number, _emoji in _TOKEN.findall(spoken):
         if kind in ("@", "@!") and number == me.id and is_listed:
             return True
-        if kind == "@&" and places.calls_me(number, server):
+        if kind == "@&" and cache.is_own_role(number, guild):
             return True
     return False
 
@@ -261,44 +257,44 @@ def _replies_to(raw: Raw, me: DiscordSelf) -> bool:
 
 
 def _reply_to(raw: Raw) -> str | None:
+    # Pins, threads and forwards have references too; only a reply (19) answers one.
     reference = raw.get("message_reference") or {}
     if int(reference.get("type") or 0) != 0 or not reference.get("message_id"):
         return None
     return str(int(reference["message_id"])) if int(raw.get("type") or 0) == 19 else None
 
 
-def _quote(raw: Raw, me: DiscordSelf, places: GuildCache) -> Quote:
-    """Return what a message replies to."""
+def _quote(raw: Raw, me: DiscordSelf, cache: GuildCache) -> Quote:
     author = _sender(raw)
-    text = _readable(_text(raw), raw, me, places)[:LONGEST_QUOTE]
+    text = _readable(_text(raw), raw, me, cache)[:MAX_QUOTE]
     return Quote(author.name, author.id, text, _is_own(raw, author, me))
 
 
-def _readable(content: str, raw: Raw, me: DiscordSelf, places: GuildCache) -> str:
-    """Return a text with names in the place of Discord's numbers."""
+def _readable(content: str, raw: Raw, me: DiscordSelf, cache: GuildCache) -> str:
+    """Return a text with names in place of Discord's ids."""
     if "<" not in content:
         return content
     names = {str(user["id"]): name_of(user) for user in raw.get("mentions") or ()}
     names[me.id] = me.name or (me.names[0] if me.names else me.id)
-    server = places.servers.get(str(raw.get("guild_id") or ""))
-    roles = server.roles if server is not None else {}
+    guild = cache.guilds.get(str(raw.get("guild_id") or ""))
+    roles = guild.roles if guild is not None else {}
 
     def named(found: re.Match[str]) -> str:
         kind, number, emoji = found.groups()
         if emoji:
             return f":{emoji}:"
         if kind == "#":
-            room = places.rooms.get(number)
-            return f"#{room.name}" if room is not None and room.name else found[0]
+            channel = cache.channels.get(number)
+            return f"#{channel.name}" if channel is not None and channel.name else found[0]
         name = roles.get(number) if kind == "@&" else names.get(number)
         return f"@{name}" if name else found[0]
 
     return _TOKEN.sub(named, content)
 
 
-def prose(text: str) -> str:
+def without_code(text: str) -> str:
     """Return a text without its code and links."""
-    # Chunk by chunk: one pattern for all would begin anew at every letter of a long one.
+    # Chunk by chunk: one pattern for all would restart at every letter of a long text.
     return "".join(_without_links(_CODE.sub(" ", text)))
 
 

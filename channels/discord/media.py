@@ -1,24 +1,23 @@
-"""What came with a message: attachments, and what has no file, each named."""
+"""Media of a message: attachments, and named parts without a file, such as polls."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from channels.discord.guild_cache import Raw
 from channels.message import Media, MediaKind
 
-Raw = Mapping[str, Any]
-
-LONGEST_DETAIL: Final = 500
+MAX_DETAIL: Final = 500
 VOICE: Final = 1 << 13
-"""The flag of a message that is a voice message."""
+"""Message flag: a voice message."""
 
 _IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 _KINDS: Final[Mapping[str, MediaKind]] = {"audio": "audio", "video": "video"}
 
 
 def media_of(raw: Raw) -> tuple[Media, ...]:
-    """Return what came with a message."""
+    """Return a message's media."""
     voice = bool(_count(raw.get("flags")) & VOICE)
     files = [_file(one, voice=voice) for one in raw.get("attachments") or ()]
     return (*files, *_others(raw))
@@ -47,24 +46,24 @@ def _file(raw: Raw, *, voice: bool) -> Media:
 
 def _others(raw: Raw) -> Iterator[Media]:
     for sticker in raw.get("sticker_items") or ():
-        yield Media("other", "sticker", detail=str(sticker.get("name") or "")[:LONGEST_DETAIL])
+        yield Media("other", "sticker", detail=str(sticker.get("name") or "")[:MAX_DETAIL])
     poll = raw.get("poll")
     if poll:
         question = str((poll.get("question") or {}).get("text") or "")
         answers = [(one.get("poll_media") or {}).get("text") for one in poll.get("answers") or ()]
-        told = f"{question} ({', '.join(str(one) for one in answers if one)})"
-        yield Media("other", "poll", detail=told[:LONGEST_DETAIL])
+        text = f"{question} ({', '.join(str(one) for one in answers if one)})"
+        yield Media("other", "poll", detail=text[:MAX_DETAIL])
 
 
 def cards(raw: Raw) -> str:
-    """Return the text of what bots and webhooks write beside their text: cards and components."""
+    """Return the text of cards and components, which bots and webhooks add to their text."""
     lines = [line for embed in raw.get("embeds") or () for line in _card(embed)]
     lines += _components(raw.get("components") or ())
     return "\n".join(line for line in lines if line)
 
 
 def _card(embed: Raw) -> Iterator[str]:
-    if embed.get("type", "rich") != "rich":  # the preview of a link that the text holds
+    if embed.get("type", "rich") != "rich":  # the preview of a link in the text
         return
     yield str((embed.get("author") or {}).get("name") or "")
     for name in ("title", "description"):
@@ -84,5 +83,5 @@ def _components(given: Sequence[Raw], depth: int = 0) -> list[str]:
     return lines
 
 
-def _count(told: Any) -> int:
-    return int(told) if isinstance(told, int | float) and 0 <= told < 2**63 else 0
+def _count(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) and 0 <= value < 2**63 else 0

@@ -1,14 +1,13 @@
-"""Sending, editing, partial text and typing; and looking up what may have been sent.
+"""Sending, editing, partial text and typing; and finding messages that may have been sent.
 
-Each post carries a nonce made of its key: for some minutes Discord answers a second one with the
-first one's message. Later the chat's history is searched.
+Each post carries a nonce made of its key: for some minutes Discord answers a repeated post with the
+first one's message. After that the chat's history is searched.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
@@ -33,25 +32,28 @@ from channels.discord.api import (
     DiscordApi,
 )
 from channels.discord.format import LIMIT, render, render_partial
+from channels.discord.guild_cache import Raw
 from channels.draft import DraftReference
-from channels.errors import PlaceGone, SendRefused
+from channels.errors import DraftGone, SendRefused
 from channels.message import InboundMessage, OutboundMessage, Receipt
 
 NOBODY: Final = {**AllowedMentions.none().to_dict(), "replied_user": False}
 NO_PREVIEW: Final = MessageFlags(suppress_embeds=True).value
 EDIT_SECONDS: Final = 8.0
-"""A showing that takes longer is given up: the answer itself waits for it."""
+"""Maximum seconds for an edit of partial text: the answer itself waits for it."""
 
-EASY: Final = 500
-MOST_NOTED: Final = 1_000
-MOST_PAGES: Final = 10
+MAX_INLINE_RENDER: Final = 500
+"""Maximum characters rendered in the event loop; longer texts are rendered in a thread."""
+
+MAX_REMEMBERED: Final = 1_000
+MAX_PAGES: Final = 10
 PAGE: Final = 100
-CLOCKS_DIFFER: Final = timedelta(seconds=30)
+CLOCK_SKEW: Final = timedelta(seconds=30)
 ALIKE: Final = 24
-"""So many letters at the beginning tell that a draft is of an answer."""
+"""Number of equal letters at the beginning by which a draft is recognized."""
 
-AGAIN: Final = "/again"
-"""What the key of an answer has at its end whose draft somebody has deleted."""
+RESEND: Final = "/again"
+"""Suffix of an answer's key after somebody deleted its draft."""
 
 EMPTY: Final = "(an answer without visible text)"
 _INVISIBLE: Final = re.compile(
@@ -59,196 +61,187 @@ _INVISIBLE: Final = re.compile(
 )
 _LETTERS: Final = re.compile(r"[\W_]+")
 
-Json = Mapping[str, Any]
-
 
 class DiscordSender:
-    """Puts messages into channels; `me` returns the bot's id, `note` tells its operator."""
+    """Posts into channels; `me` returns the bot's id, `warn` notifies the operator of a refusal."""
 
     def __init__(
-        self, api: DiscordApi, me: Callable[[], str], note: Callable[[str, ApiRefused], None]
+        self, api: DiscordApi, me: Callable[[], str], warn: Callable[[str, ApiRefused], None]
     ) -> None:
         self._api = api
         self._me = me
-        self._note = note
-        self._notes: OrderedDict[str, str] = OrderedDict()
-        self._noting: dict[str, anyio.Event] = {}
-        self._posted: OrderedDict[str, None] = OrderedDict()
-        self._gone: OrderedDict[str, None] = OrderedDict()
+        self._warn = warn
+        self._notes: dict[str, str] = {}
+        self._pending_notes: dict[str, anyio.Event] = {}
+        self._posted_nonces: dict[str, str] = {}
+        self._deleted_drafts: dict[str, str] = {}
 
-    def noting(self, interaction: str) -> None:
-        """Learn that a command is being noted in its chat: an answer to it waits for that."""
-        self._noting[interaction] = anyio.Event()
+    def note_started(self, interaction: str) -> None:
+        """Note that a command's note is being posted: its answer waits for that."""
+        self._pending_notes[interaction] = anyio.Event()
 
-    def noted(self, interaction: str, message_id: str | None) -> None:
-        """Remember the message that notes a command: the answer is a reply to it."""
+    def note_posted(self, interaction: str, message_id: str | None) -> None:
+        """Remember a command's note: the answer is a reply to it."""
         if message_id is not None:
-            self._notes[interaction] = message_id
-            while len(self._notes) > MOST_NOTED:
-                self._notes.popitem(last=False)
-        if (noting := self._noting.pop(interaction, None)) is not None:
-            noting.set()
+            _remember(self._notes, interaction, message_id)
+        if (pending := self._pending_notes.pop(interaction, None)) is not None:
+            pending.set()
 
-    def is_ours(self, own: Json) -> bool:
-        """Tell whether a message of the bot's came from here, not from a second gateway."""
+    def is_ours(self, own: Raw) -> bool:
+        """Return whether a message of the bot was posted here, not by a second gateway."""
         nonce = own.get("nonce")
-        return nonce is None or str(nonce) in self._posted
+        return nonce is None or str(nonce) in self._posted_nonces
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or put it into the place of its draft; raises ChannelError."""
+        """Send a message, or edit its draft into it; raises ChannelError."""
         text = _visible(render(message.text), message.text)
         try:
             if message.edits:
-                return [Receipt(await self._edit(_room(message), message.edits, text))]
-            if message.idem not in self._gone:
+                return [Receipt(await self._edit(_channel_id(message), message.edits, text))]
+            if message.idem not in self._deleted_drafts:
                 nonce = nonce_of(message.idem) if message.idem else None
                 return [Receipt(await self._put(message, text, nonce))]
-        except PlaceGone:
+        except DraftGone:
             if not message.idem:
                 raise
-            # Under the key of a draft that was deleted Discord would answer with that draft.
-            self._gone[message.idem] = None
-            while len(self._gone) > MOST_NOTED:
-                self._gone.popitem(last=False)
+            # With the deleted draft's nonce Discord would answer with that draft.
+            _remember(self._deleted_drafts, message.idem, "")
             if message.edits:
                 raise
-        return [Receipt(await self._put(message, text, nonce_of(message.idem + AGAIN)))]
+        return [Receipt(await self._put(message, text, nonce_of(message.idem + RESEND)))]
 
     async def _put(self, message: OutboundMessage, text: str, nonce: str | None) -> str:
-        """Post a message, or make what stands under its nonce this message."""
+        """Post a message; if Discord answers with its draft, edit that into it."""
         sent = await self.post(message, text, nonce)
         if _same(sent, text):
             return str(sent["id"])
-        room = str(sent.get("channel_id") or _room(message))  # its draft, under the same key
-        return await self._edit(room, str(sent["id"]), text)
+        # Discord answered with the draft, which has the same nonce.
+        channel_id = str(sent.get("channel_id") or _channel_id(message))
+        return await self._edit(channel_id, str(sent["id"]), text)
 
-    async def post(self, message: OutboundMessage, text: str, nonce: str | None) -> Json:
-        """Post a message; a thread or a question that is gone is left out."""
-        room, reply_to = _room(message), await self._question(message.reply_to)
-        opened = False
+    async def post(self, message: OutboundMessage, text: str, nonce: str | None) -> Raw:
+        """Post a message, without its thread or its question if they no longer exist."""
+        channel_id, reply_to = _channel_id(message), await self._question(message.reply_to)
+        reopened = False
         if nonce is not None:
-            self._posted[nonce] = None
-            while len(self._posted) > MOST_NOTED:
-                self._posted.popitem(last=False)
-        for _attempt in range(4):
-            body = _body(text, room, reply_to, nonce)
+            _remember(self._posted_nonces, nonce, "")
+        for _attempt in range(4):  # each remedy below is used once
+            body = _body(text, channel_id, reply_to, nonce)
             try:
-                return _posted(await self._api.call("POST", f"/channels/{room}/messages", body))
+                return _message(
+                    await self._api.call("POST", f"/channels/{channel_id}/messages", body)
+                )
             except ApiRefused as refused:
-                if refused.code == ARCHIVED and not opened:
-                    opened = True
-                    await self._unarchive(room, refused)
-                elif refused.code == UNKNOWN_CHANNEL and room != message.chat_id:
-                    room, reply_to = message.chat_id, None
+                if refused.code == ARCHIVED and not reopened:
+                    reopened = True
+                    await self._reopen(channel_id, refused)
+                elif refused.code == UNKNOWN_CHANNEL and channel_id != message.chat_id:
+                    channel_id, reply_to = message.chat_id, None
                 elif reply_to and _is_about_reply(refused):
                     reply_to = None
                 else:
-                    self._tell(room, refused)
+                    self._warn_if_forbidden(channel_id, refused)
                     raise
-        raise SendRefused("neither the thread nor the question is there any more")
+        raise SendRefused("neither the thread nor the question exists any more")
 
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
-        """Show partial text: a message that is edited as the answer grows."""
+    async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
+        """Show partial text in a message that is edited as the answer grows."""
         shown = await _partial(text)
-        if not _shows(shown):
-            return place.platform_id or ""
-        room = message.thread_id or message.chat_id
-        if place.platform_id:
-            return await self._edit(room, place.platform_id, shown, EDIT_SECONDS)
+        if not _is_visible(shown):
+            return reference.platform_id or ""
+        channel_id = message.thread_id or message.chat_id
+        if reference.platform_id:
+            return await self._edit(channel_id, reference.platform_id, shown, EDIT_SECONDS)
         first = OutboundMessage(
             "discord",
             message.chat_id,
             text,
-            idem=place.idem,
+            idem=reference.idem,
             thread_id=message.thread_id,
             reply_to=message.message_id,
             date=message.date,
         )
-        known = await self._draft_of(first) if place.again else None
+        known = await self._draft_of(first) if reference.again else None
         if known is not None:
-            return await self._edit(room, known, shown, EDIT_SECONDS)
-        sent = await self.post(first, shown, nonce_of(place.idem))
+            return await self._edit(channel_id, known, shown, EDIT_SECONDS)
+        sent = await self.post(first, shown, nonce_of(reference.idem))
         return str(sent["id"])
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        """Look for a message that may have been sent; a draft of it is made the message."""
+        """Find a message that may have been sent; its draft is edited into it."""
         text = _visible(render(message.text), message.text)
         drafts = message.part == 0 and message.piece == 0
-        nonces = (nonce_of(message.idem), nonce_of(message.idem + AGAIN))
+        nonces = (nonce_of(message.idem), nonce_of(message.idem + RESEND))
         for sent in await self._own_since(message):
             if sent.get("nonce") in nonces or _same(sent, text):
                 if _same(sent, text):
                     return [Receipt(str(sent["id"]))]
-            elif not (drafts and _begins(sent, text)):
+            elif not (drafts and _is_alike(sent, text, shorter=True)):
                 continue
-            return [Receipt(await self._edit(_room(message), str(sent["id"]), text))]
+            return [Receipt(await self._edit(_channel_id(message), str(sent["id"]), text))]
         return []
 
-    async def type(self, room: str) -> None:
-        """Show the sign for some seconds."""
-        await self._api.call("POST", f"/channels/{room}/typing")
+    async def type(self, channel_id: str) -> None:
+        await self._api.call("POST", f"/channels/{channel_id}/typing")
 
-    async def delete(self, room: str, message_id: str) -> None:
-        """Take a message of ours away; one that is gone already is fine."""
+    async def delete(self, channel_id: str, message_id: str) -> None:
         try:
-            await self._api.call("DELETE", f"/channels/{room}/messages/{message_id}")
+            await self._api.call("DELETE", f"/channels/{channel_id}/messages/{message_id}")
         except SendRefused:
-            """It is gone, or may not be deleted any more: then it stays."""
+            """It is gone, or may no longer be deleted: then it stays."""
 
     async def _question(self, reply_to: str | None) -> str | None:
-        """Return the message to reply to: of a command, its note."""
-        if reply_to in self._noting:
-            await self._noting[reply_to].wait()
+        if reply_to in self._pending_notes:
+            await self._pending_notes[reply_to].wait()
         return self._notes.get(reply_to, reply_to) if reply_to else None
 
     async def _edit(
-        self, room: str, message_id: str, text: str, seconds: float = ANSWER_SECONDS
+        self, channel_id: str, message_id: str, text: str, seconds: float = ANSWER_SECONDS
     ) -> str:
-        """Edit a message of ours; PlaceGone where it, or its thread, is not there any more."""
-        path = f"/channels/{room}/messages/{message_id}"
+        """Edit a message of ours; raises DraftGone if it or its thread no longer exists."""
+        path = f"/channels/{channel_id}/messages/{message_id}"
         body = {"content": text, "allowed_mentions": NOBODY, "flags": NO_PREVIEW}
-        for opened in (False, True):
+        for reopened in (False, True):
             try:
                 await self._api.call("PATCH", path, body, seconds=seconds)
                 break
             except ApiRefused as refused:
                 if refused.code in (UNKNOWN_MESSAGE, UNKNOWN_CHANNEL):
-                    raise PlaceGone(str(refused)) from refused
-                if refused.code != ARCHIVED or opened:
-                    self._tell(room, refused)
+                    raise DraftGone(str(refused)) from refused
+                if refused.code != ARCHIVED or reopened:
+                    self._warn_if_forbidden(channel_id, refused)
                     raise
-                await self._unarchive(room, refused)
+                await self._reopen(channel_id, refused)
         return message_id
 
-    async def _unarchive(self, room: str, why: ApiRefused) -> None:
-        """Open a thread again; where that may not be, it may be locked."""
+    async def _reopen(self, channel_id: str, why: ApiRefused) -> None:
+        """Reopen a thread; raises `why` if that is refused, as for a locked one."""
         try:
-            await self._api.call("PATCH", f"/channels/{room}", {"archived": False})
+            await self._api.call("PATCH", f"/channels/{channel_id}", {"archived": False})
         except ApiRefused:
             raise why from None
 
     async def _draft_of(self, message: OutboundMessage) -> str | None:
-        """Return a draft that a process before this one has left."""
         for sent in await self._own_since(message):
             own = sent.get("nonce") == nonce_of(message.idem)
-            if own or (sent.get("message_reference") and _alike(sent, message.text)):
+            if own or (sent.get("message_reference") and _is_alike(sent, message.text)):
                 return str(sent["id"])
         return None
 
-    async def _own_since(self, message: OutboundMessage) -> list[Json]:
-        """Return our messages that may be this one, oldest first: they answer the same question."""
-        room, after = _room(message), _since(message)
+    async def _own_since(self, message: OutboundMessage) -> list[Raw]:
+        """Return our messages that answer the same question, oldest first."""
+        channel_id, after = _channel_id(message), _since(message)
         wanted = {message.reply_to} if message.reply_to else set()
-        found: list[Json] = []
-        for _page in range(MOST_PAGES):
+        found: list[Raw] = []
+        for _page in range(MAX_PAGES):
             query = {"after": str(after), "limit": str(PAGE)}
-            page = await self._api.ask(f"/channels/{room}/messages", query)
-            page = sorted(page, key=lambda one: int(one["id"]))
+            page = await self._api.ask(f"/channels/{channel_id}/messages", query)
+            page = sorted(page, key=lambda one: int(one["id"]))  # Discord lists the newest first
             for one in page:
                 if str((one.get("author") or {}).get("id")) != self._me():
                     continue
                 used = str((one.get("interaction_metadata") or {}).get("id"))
-                if used in wanted:  # the note of the command that is answered
+                if used in wanted:  # the note of the answered command
                     wanted.add(str(one["id"]))
                 elif _answers(one, wanted):
                     found.append(one)
@@ -257,36 +250,42 @@ class DiscordSender:
             after = int(page[-1]["id"])
         return found
 
-    def _tell(self, room: str, refused: ApiRefused) -> None:
+    def _warn_if_forbidden(self, channel_id: str, refused: ApiRefused) -> None:
         if refused.code in (MISSING_ACCESS, MISSING_PERMISSION):
-            self._note(room, refused)
+            self._warn(channel_id, refused)
+
+
+def _remember(known: dict[str, str], key: str, value: str) -> None:
+    known[key] = value
+    if len(known) > MAX_REMEMBERED:
+        del known[next(iter(known))]  # the oldest
 
 
 def nonce_of(idem: str) -> str:
-    """Return the nonce of a key, 24 characters: the same one, also after a crash."""
+    """Return a key's nonce, 24 characters: the same one after a crash."""
     return urlsafe_b64encode(sha256(idem.encode()).digest()[:18]).decode()
 
 
-def _room(message: OutboundMessage) -> str:
+def _channel_id(message: OutboundMessage) -> str:
     return message.thread_id or message.chat_id
 
 
-def _body(text: str, room: str, reply_to: str | None, nonce: str | None) -> dict[str, Any]:
+def _body(text: str, channel_id: str, reply_to: str | None, nonce: str | None) -> dict[str, Any]:
     body: dict[str, Any] = {"content": text, "allowed_mentions": NOBODY, "flags": NO_PREVIEW}
     if nonce is not None:
         body |= {"nonce": nonce, "enforce_nonce": True}
     if reply_to and reply_to.isdigit():
         body["message_reference"] = {
             "message_id": reply_to,
-            "channel_id": room,
-            "fail_if_not_exists": False,
+            "channel_id": channel_id,
+            "fail_if_not_exists": False,  # the question may be deleted
         }
     return body
 
 
-def _posted(answer: Any) -> Json:
+def _message(answer: Any) -> Raw:
     if not isinstance(answer, Mapping) or "id" not in answer:
-        raise SendRefused("the server does not tell the message's id")
+        raise SendRefused("Discord's answer has no message id")
     return answer
 
 
@@ -297,51 +296,44 @@ def _is_about_reply(refused: ApiRefused) -> bool:
 
 
 def _since(message: OutboundMessage) -> int:
-    """Return the id after which a message stands: that of its question, or of its moment."""
+    """Return a message id before the message: its question's, or one made of its date."""
     if message.reply_to and message.reply_to.isdigit():
         return int(message.reply_to)
     moment = parse_time(message.date) if message.date else None
-    return time_snowflake(moment - CLOCKS_DIFFER) if moment is not None else 0
+    return time_snowflake(moment - CLOCK_SKEW) if moment is not None else 0
 
 
-def _answers(sent: Json, wanted: set[str]) -> bool:
-    """Tell whether a message answers one of these, or is told to answer none."""
+def _answers(sent: Raw, wanted: set[str]) -> bool:
+    """Return whether a message answers one of these, or names no question."""
     to = (sent.get("message_reference") or {}).get("message_id")
     return to is None or not wanted or str(to) in wanted
 
 
-def _same(sent: Json, text: str) -> bool:
+def _same(sent: Raw, text: str) -> bool:
     return str(sent.get("content", "")).strip() == text
 
 
-def _begins(sent: Json, text: str) -> bool:
-    """Tell whether a message is the beginning of a text, its marks apart."""
-    begun = _LETTERS.sub("", str(sent.get("content", "")))
-    whole = _LETTERS.sub("", text)
-    first = min(len(begun), len(whole), ALIKE)
-    return first > 0 and len(begun) <= len(whole) and begun[:first] == whole[:first]
-
-
-def _alike(sent: Json, text: str) -> bool:
-    """Tell whether one of two texts is the beginning of the other, as far as letters tell."""
-    begun, whole = _LETTERS.sub("", str(sent.get("content", ""))), _LETTERS.sub("", text)
-    first = min(len(begun), len(whole), ALIKE)
-    return first > 0 and begun[:first] == whole[:first]
+def _is_alike(sent: Raw, text: str, *, shorter: bool = False) -> bool:
+    """Return whether two texts begin with the same letters; `shorter`: and `sent` is not longer."""
+    beginning, whole = _LETTERS.sub("", str(sent.get("content", ""))), _LETTERS.sub("", text)
+    if shorter and len(beginning) > len(whole):
+        return False
+    first = min(len(beginning), len(whole), ALIKE)
+    return first > 0 and beginning[:first] == whole[:first]
 
 
 async def _partial(text: str) -> str:
-    """Draw partial text; a long one beside the loop: a model may write what is hard to draw."""
-    if len(text) < EASY:
+    """Render partial text; a long one in a thread, as it may be slow to parse."""
+    if len(text) < MAX_INLINE_RENDER:
         return render_partial(text)
     return await anyio.to_thread.run_sync(render_partial, text)
 
 
-def _shows(text: str) -> bool:
-    """Tell whether there is anything to see."""
+def _is_visible(text: str) -> bool:
     return _INVISIBLE.sub("", text) != ""
 
 
 def _visible(rendered: str, text: str) -> str:
-    """Return what can be seen: the text as it was written, where drawing it leaves nothing."""
+    """Return the rendered text, or the source, or a note: the first that is visible."""
     found: Sequence[str] = (rendered, text.strip()[:LIMIT])
-    return next((one for one in found if _shows(one)), EMPTY)
+    return next((one for one in found if _is_visible(one)), EMPTY)

@@ -1,6 +1,6 @@
-"""Discord's links to messages: discord.com/channels/SERVER/CHANNEL/MESSAGE, @me for private ones.
+"""Links to Discord messages: discord.com/channels/SERVER/CHANNEL/MESSAGE, @me for private ones.
 
-CHANNEL is the thread's id, where the message stands in one.
+CHANNEL is the thread's id if the message is in a thread.
 """
 
 from __future__ import annotations
@@ -17,6 +17,6 @@ _LINK: Final = re.compile(
 
 
 def read_link(text: str) -> MessageLink | None:
-    """Read a link; None for what is none of Discord's to a message."""
+    """Return the message that a link names; None if it is not a link to a Discord message."""
     found = _LINK.fullmatch(text)
     return MessageLink(found["message"], found["chat"]) if found else None

@@ -1,62 +1,71 @@
-"""One connection to Discord's gateway: the SDK's socket, on our clock and with our proof of life.
+"""One connection to Discord's gateway: the SDK's socket, with our clock and our liveness probe.
 
 The SDK's DiscordWebSocket speaks the protocol: hello, identify, resume, compression, sequence. Its
-Client is not used: that makes a task of each event, which loses their order, keeps every member in
-memory, and waits in seconds of its own. Nor is its heartbeat, a thread of its own timer.
+Client is not used: it starts a task for each event, which loses their order, keeps every member in
+memory, and sleeps without our clock. Its heartbeat is a thread with its own timer: not used either.
 
-An answered heartbeat does not prove that events come: sockets have been seen that answer for hours
-and deliver nothing. So beside it the gateway is asked for something that it answers with an event
-(our own entry in a server's list of members); on a connection that has done so once, silence is
-deafness.
+An answered heartbeat does not prove that events arrive: sockets have been seen that answered for
+hours and delivered nothing. So the gateway is also sent a request that it answers with an event
+(our own entry in a guild's member list). Once a connection has answered it, silence means that it
+has stalled.
 """
 
 from __future__ import annotations
 
 import asyncio
 import zlib
+from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
 
 import aiohttp
 import anyio
 import yarl
 from discord.errors import ConnectionClosed
+from discord.flags import Intents
 from discord.gateway import DiscordWebSocket, ReconnectWebSocket
 
+from channels.backoff import Backoff
+from channels.clock import Clock
+from channels.connection_state import ConnectionState
 from channels.discord.api import UNKNOWN_BOT, DiscordApi
-from channels.discord.gateway_socket import GatewaySocket, SocketHttp, SocketState
+from channels.discord.gateway_socket import GatewaySocket, SocketState
+from channels.discord.identify_limit import IdentifyLimit
+from channels.discord.settings import DiscordSettings
 from channels.errors import ChannelDown, ChannelUnfit
-from channels.pacing import Clock
 
-ASK_EVERY: Final = 31.0
-"""So often a connection is asked for a sign of life: before Discord wants one (41 s), and not more
-often than it answers (30 s)."""
+INTENTS: Final = Intents(
+    guilds=True, guild_messages=True, dm_messages=True, message_content=True
+).value
+PROBE_SECONDS: Final = 31.0
+"""Seconds between two probes: less than Discord's heartbeat interval (41 s), more than the 30 s
+between two member requests that it answers."""
 
-ANSWER_WITHIN: Final = 15.0
-FIRST_WAIT: Final = 1.0
-LONGEST_WAIT: Final = 90.0
-"""Discord takes 1000 new sessions a day: no more than one in so many seconds."""
+PROBE_TIMEOUT_SECONDS: Final = 15.0
+FIRST_WAIT_SECONDS: Final = 1.0
+MAX_WAIT_SECONDS: Final = 90.0
+"""Maximum seconds between two connects: Discord allows 1000 new sessions a day."""
 
 SDK_SECONDS: Final = 180.0
-"""The SDK's own time limit: ours come first."""
+"""The SDK's own timeout in seconds: longer than ours, so that ours come first."""
 
-UNKNOWN_QUESTION: Final = 4001
-"""The code with which a gateway closes that does not know what it was asked for."""
+UNKNOWN_OPCODE: Final = 4001
+"""The close code of a gateway that does not know the probe."""
 
 NO_CONTENT: Final = (
-    "Discord does not let this bot read messages: its Message Content Intent is off. Open"
-    " discord.com/developers/applications, choose the application, Bot, then under Privileged"
-    " Gateway Intents switch on Message Content Intent, save, and start again."
+    "Discord doesn't let this bot read messages: its Message Content Intent is off. Open"
+    " discord.com/developers/applications, choose the application, then Bot, switch on Message"
+    " Content Intent under Privileged Gateway Intents, save, and start again."
 )
 TOO_MANY_SERVERS: Final = (
-    "this bot is in too many servers for that many connections: set TAPEWAY_DISCORD__SHARDS to a"
-    " higher number (one for each 1000 servers) and start again."
+    "This bot is in too many servers for this number of connections. Set TAPEWAY_DISCORD__SHARDS"
+    " to a higher number (one for each 1000 servers) and start again."
 )
 UNFIT: Final = {
     4004: UNKNOWN_BOT,
     4010: TOO_MANY_SERVERS,
     4011: TOO_MANY_SERVERS,
-    4012: "Discord does not speak this version of its protocol any more: Tapeway must be updated.",
-    4013: "Discord does not know what this version asks for: Tapeway must be updated.",
+    4012: "Discord no longer supports this version of its protocol: Tapeway must be updated.",
+    4013: "Discord doesn't know the events that this version requests: Tapeway must be updated.",
     4014: NO_CONTENT,
 }
 BROKEN: Final = (
@@ -70,174 +79,179 @@ BROKEN: Final = (
     zlib.error,
     ChannelDown,
 )
-"""What ends a connection, a frame that cannot be read among it."""
+"""What ends a connection, including an unreadable frame."""
 
 
-Place = tuple[int, int]
-"""Where an event stands: in which session of a connection, and its number there."""
+Position = tuple[int, int]
+"""Where an event stands: the number of the session, and its sequence number there."""
 
 
-class Listener(Protocol):
-    """Who hears what comes in."""
+@dataclass(frozen=True, slots=True)
+class GatewayEvent:
+    """An event; `shard` is None for one of our own, which no connection has to acknowledge."""
 
-    def heard(self, shard: Shard, at: Place, name: str, data: dict[str, Any]) -> None:
-        """Take an event; called in their order."""
-        ...
+    shard: Shard | None
+    position: Position
+    name: str
+    data: dict[str, Any]
 
-    def answered(self) -> None:
-        """Learn that a connection answers, where it cannot be asked for an event."""
-        ...
 
-    def lost(self, shard: Shard, why: str) -> None:
-        """Learn that a connection is lost; it is tried again."""
-        ...
+class ShardListener(Protocol):
+    """Receives a connection's events, in their order."""
 
-    def server_of(self, shard: Shard) -> tuple[str, str] | None:
-        """Return a server whose events come over this connection, and who the bot is."""
-        ...
+    def received(self, event: GatewayEvent) -> None: ...
+    def probe_target(self, shard: Shard) -> tuple[str, str] | None: ...
 
-    async def may_identify(self) -> None:
-        """Wait until a new session may be begun."""
-        ...
+
+def shard_of(guild: str, count: int) -> int:
+    """Return the number of the connection, out of `count`, that a guild's events use."""
+    return (int(guild) >> 22) % count  # Discord's formula
 
 
 class Shard:
-    """One connection, made again whenever it is lost; `run` ends with ChannelUnfit only.
+    """One connection, reconnected whenever it is lost; `run` ends with ChannelUnfit only.
 
-    What stands last in the constructor is what the SDK's socket asks of its client.
+    The last four attributes of the constructor are for the SDK's socket.
     """
 
     def __init__(
         self,
         number: int,
-        count: int,
-        token: str,
-        intents: int,
-        gateway: str,
+        settings: DiscordSettings,
         api: DiscordApi,
         clock: Clock,
-        listener: Listener,
+        limit: IdentifyLimit,
+        state: ConnectionState,
+        listener: ShardListener,
     ) -> None:
-        self.shard_id = number if count else None
-        self._gateway = yarl.URL(gateway)
+        self.number = number
+        self.count = settings.shards or 1
+        self.shard_id = number if settings.shards else None
+        self._gateway = yarl.URL(settings.gateway_url)
         self._resumes_at = self._gateway
         self._clock = clock
+        self._limit = limit
+        self._state = state
         self._listener = listener
         self._socket: GatewaySocket | None = None
         self._session: str | None = None
         self._received: int | None = None
-        self._taken: int | None = None
+        self._recorded: int | None = None
         self._age = 0
-        self._asked_back = False
-        self._asked = False
-        self._tells = False
-        self._may_ask = True
+        self._owes_heartbeat = False
+        self._probed = False
+        self._answers_probes = False
+        self._may_probe = True
         self._frames = 0
         self._events = 0
-        self.live = False
         self.loop = asyncio.get_running_loop()
-        self.http = SocketHttp(token, api)
-        self._connection = SocketState(self, intents, count or None, SDK_SECONDS)
+        self.http = api
+        self._connection = SocketState(self, INTENTS, settings.shards or None, SDK_SECONDS)
         self._enable_debug_events = False
 
+    @property
+    def live(self) -> bool:
+        """Return whether the session is up."""
+        return self._state.is_up(self.number)
+
+    def has_guild(self, guild: str) -> bool:
+        """Return whether a guild's events use this connection."""
+        return shard_of(guild, self.count) == self.number
+
     def dispatch(self, *_: Any) -> None:
-        """Hear that the SDK would tell somebody of an event."""
+        """Ignore what the SDK announces to its client."""
 
     async def run(self) -> None:
-        """Listen; what is lost is tried again, at once if it had worked for a while."""
-        wait = 0.0
+        """Listen and reconnect, at once if the connection had worked for a while."""
+        backoff, at_once = Backoff(FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS), True
         try:
             while True:
-                begun = self._clock.monotonic()
-                why = await self._connection_to_its_end()
+                started = self._clock.monotonic()
+                why = await self._listen_until_lost()
                 if self.live:
-                    lasted = self._clock.monotonic() - begun > FIRST_WAIT
-                    wait = 0.0 if lasted else FIRST_WAIT
-                self.live = False
-                self._listener.lost(self, why)
-                await self._clock.sleep(wait)
-                wait = min(max(FIRST_WAIT, 2 * wait), LONGEST_WAIT)
+                    backoff.reset()
+                    at_once = self._clock.monotonic() - started > FIRST_WAIT_SECONDS
+                self._state.lost(why, self.number)
+                await self._clock.sleep(0.0 if at_once else backoff.next())
+                at_once = False
         finally:
-            self.live = False
-            self._forget()
-            await self._leave(1000)
+            self._forget_session()
+            await self._close(1000)
 
-    async def took(self, at: Place) -> None:
-        """Learn that everything up to an event is on the disk: the next heartbeat says so."""
-        age, seq = at
-        if age != self._age:
+    async def recorded(self, position: Position) -> None:
+        """Acknowledge all events up to a position: the next heartbeat names it."""
+        age, sequence = position
+        if age != self._age:  # of an earlier session
             return
-        self._taken = seq
-        if self._asked_back and seq == self._received:
-            self._asked_back = False
-            await self._send(self.beat())
+        self._recorded = sequence
+        if self._owes_heartbeat and sequence == self._received:
+            self._owes_heartbeat = False
+            await self._send(self._heartbeat())
 
-    def end(self) -> None:
-        """Give this connection up, and its session too: it has missed something."""
-        self._forget()
+    def restart(self) -> None:
+        """Drop the connection and its session: it has missed something."""
+        self._forget_session()
         if self._socket is not None:
             self._socket.socket._response.close()
 
-    def beat(self) -> dict[str, Any]:
-        """Return a heartbeat: it names the last event that is on the disk."""
-        return {"op": DiscordWebSocket.HEARTBEAT, "d": self._taken}
-
-    def ask_back(self) -> dict[str, Any]:
-        """Return the heartbeat that Discord asked for; another follows when all is on the disk."""
-        self._asked_back = self._taken != self._received
-        return self.beat()
+    def requested_heartbeat(self) -> dict[str, Any]:
+        """Return the heartbeat that Discord asked for; another follows once all is recorded."""
+        self._owes_heartbeat = self._recorded != self._received
+        return self._heartbeat()
 
     def attach(self, socket: GatewaySocket) -> None:
-        """Keep the socket that the SDK has made."""
         self._socket = socket
 
-    def event(self, name: str, data: Any) -> None:
+    def dispatched(self, name: str, data: Any) -> None:
         """Take an event from the SDK's socket."""
         socket = self._socket
         if socket is None or not isinstance(data, dict):
             return
         self._events += 1
         self._received = socket.sequence
+        self._state.heard()
         if name == "READY":
             self._session = socket.session_id
-            # A gateway of one's own is not left for the address that Discord gives.
+            # A custom gateway is kept: the address that Discord suggests would bypass it.
             official = self._gateway.host == DiscordWebSocket.DEFAULT_GATEWAY.host
             self._resumes_at = socket.gateway if official else self._gateway
         if name in ("READY", "RESUMED"):
-            self.live = True
+            self._state.connected(self.number)
         elif name == "GUILD_MEMBERS_CHUNK":
-            self._tells = True
-        self._listener.heard(self, (self._age, socket.sequence or 0), name, data)
+            self._answers_probes = True
+        self._listener.received(GatewayEvent(self, (self._age, socket.sequence or 0), name, data))
 
-    async def frame(self) -> None:
-        """Hear that anything at all came in; the first server is asked for an event at once."""
+    async def frame_received(self) -> None:
+        """Note a frame; the first one of a live session sends the first probe."""
         self._frames += 1
-        if self.live and not self._tells:
-            self._listener.answered()
-        if self.live and not self._asked:
-            self._asked = await self._ask_for_event()
+        if not self.live:
+            return
+        if not self._answers_probes:
+            self._state.heard()
+        if not self._probed:
+            self._probed = await self._probe()
 
-    async def _connection_to_its_end(self) -> str:
-        """Return why it ended; ChannelUnfit where it is no use to try again."""
+    async def _listen_until_lost(self) -> str:
+        """Return why the connection ended; raise ChannelUnfit if a retry is no use."""
         if self._session is None:
-            await self._listener.may_identify()
+            await self._limit.wait(self._clock, self.count)
         ended: list[str] = []
         unfit: ChannelUnfit | None = None
         self._frames = self._events = 0
-        self._asked = self._tells = False
+        self._probed = self._answers_probes = False
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch, ended, group.cancel_scope)
             try:
-                ended.append(await self._hear())
+                ended.append(await self._listen())
             except ChannelUnfit as cause:
                 unfit = cause
             group.cancel_scope.cancel()
-        await self._leave(4000)
+        await self._close(4000)
         if unfit is not None:
             raise unfit
         return ended[0]
 
-    async def _hear(self) -> str:
+    async def _listen(self) -> str:
         resumes = self._session is not None
         try:
             socket = await GatewaySocket.from_client(
@@ -251,51 +265,55 @@ class Shard:
             )
             while True:
                 await socket.poll_event()
-        except ReconnectWebSocket as again:
-            if not again.resume:
-                self._forget()
+        except ReconnectWebSocket as reconnect:
+            if not reconnect.resume:
+                self._forget_session()
             code = self._socket.socket.close_code if self._socket is not None else None
-            if code == UNKNOWN_QUESTION:
-                self._may_ask = self._tells = False
-            told = f" ({code})" if code else ""
-            return f"Discord closed the connection{told}: connecting again"
+            if code == UNKNOWN_OPCODE:
+                self._may_probe = self._answers_probes = False
+            shown = f" ({code})" if code else ""
+            return f"Discord closed the connection{shown}; reconnecting"
         except ConnectionClosed as closed:
-            self._forget()
+            self._forget_session()
             if closed.code in UNFIT:
                 raise ChannelUnfit(UNFIT[closed.code]) from None
-            return f"Discord closed the connection ({closed.code}): connecting again"
+            return f"Discord closed the connection ({closed.code}); reconnecting"
         except BROKEN as cause:
             self._resumes_at = self._gateway
-            return f"the connection to Discord is lost ({type(cause).__name__}): connecting again"
+            return f"the connection to Discord was lost ({type(cause).__name__}); reconnecting"
 
     async def _watch(self, ended: list[str], scope: anyio.CancelScope) -> None:
-        """Ask for signs of life; without them the connection is given up."""
+        """Send heartbeats and probes; end the connection when they stay unanswered."""
         frames = events = 0
-        asked, was_live = False, True
+        probed, was_live = False, True
         while True:
-            await self._clock.sleep(ANSWER_WITHIN)
+            await self._clock.sleep(PROBE_TIMEOUT_SECONDS)
             if self._frames == frames:
-                ended.append("nothing comes from Discord any more: connecting again")
+                ended.append("nothing arrives from Discord; reconnecting")
                 break
-            deaf = asked and self._tells and self._events == events
-            if deaf or not (self.live or was_live):
-                self._forget()
-                ended.append("Discord answers, but no events come: connecting again")
+            stalled = probed and self._answers_probes and self._events == events
+            if stalled or not (self.live or was_live):
+                self._forget_session()
+                ended.append("Discord responds but sends no events; reconnecting")
                 break
             was_live = self.live
-            await self._clock.sleep(ASK_EVERY - ANSWER_WITHIN)
+            await self._clock.sleep(PROBE_SECONDS - PROBE_TIMEOUT_SECONDS)
             frames, events = self._frames, self._events
-            await self._send(self.beat())
-            asked = self.live and await self._ask_for_event()
+            await self._send(self._heartbeat())
+            probed = self.live and await self._probe()
         scope.cancel()
 
-    async def _ask_for_event(self) -> bool:
-        """Ask for what is answered with an event; False where there is no server to ask about."""
-        asked = self._listener.server_of(self)
-        if asked is None or not self._may_ask:
+    def _heartbeat(self) -> dict[str, Any]:
+        # It names the last event that is on disk, so that a resume replays all others.
+        return {"op": DiscordWebSocket.HEARTBEAT, "d": self._recorded}
+
+    async def _probe(self) -> bool:
+        """Request an event; return False if there is no guild to ask about."""
+        target = self._listener.probe_target(self)
+        if target is None or not self._may_probe:
             return False
-        server, me = asked
-        wanted = {"guild_id": server, "user_ids": [me], "limit": 1}
+        guild, bot_id = target
+        wanted = {"guild_id": guild, "user_ids": [bot_id], "limit": 1}
         await self._send({"op": DiscordWebSocket.REQUEST_MEMBERS, "d": wanted})
         return True
 
@@ -303,13 +321,13 @@ class Shard:
         if self._socket is None:
             return
         try:
-            # Not by `send`: that waits in seconds of its own. Few go out, at our own pace.
+            # Not `send`: its rate limit sleeps without our clock. We send few frames anyway.
             await self._socket.send_heartbeat(payload)
         except (ConnectionError, ConnectionClosed, aiohttp.ClientError):
-            """Whoever listens finds it closed, too."""
+            """The listener notices the closed socket, too."""
 
-    async def _leave(self, code: int) -> None:
-        """Say goodbye, shortly; the session stays unless the code is 1000."""
+    async def _close(self, code: int) -> None:
+        """Close the socket; the session can be resumed unless the code is 1000."""
         socket, self._socket = self._socket, None
         if socket is None:
             return
@@ -317,10 +335,10 @@ class Shard:
             try:
                 await socket.close(code)
             except BROKEN:
-                """It was closed."""
+                """It was closed already."""
 
-    def _forget(self) -> None:
-        """Begin a new session next time: then what was missed is asked for."""
-        self._session = self._received = self._taken = None
+    def _forget_session(self) -> None:
+        """Start a new session next time: the history then has what was missed."""
+        self._session = self._received = self._recorded = None
         self._age += 1
         self._resumes_at = self._gateway

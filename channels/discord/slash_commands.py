@@ -1,8 +1,8 @@
-"""Slash commands: what is registered with Discord, and what their use says.
+"""Slash commands: their registration, and the messages that their use makes.
 
-Discord wants an answer within three seconds, and shows nobody else what was asked. So the command
-is noted in the chat at once, as a message, and the answer is an ordinary reply to that note: it
-needs no token of Discord's, which dies after a quarter of an hour and with the process.
+Discord wants an answer within three seconds, and shows the question to nobody else. So a note of
+the command is posted in the chat at once, and the answer is an ordinary reply to that note: it
+needs no interaction token, which expires after 15 minutes and would be lost in a restart.
 """
 
 from __future__ import annotations
@@ -13,91 +13,86 @@ from typing import Any, Final
 
 from discord.utils import snowflake_time
 
-from channels.discord.guild_cache import GuildCache
+from channels.discord.guild_cache import GuildCache, Raw
 from channels.discord.inbound import name_of, where
 from channels.message import Author, InboundMessage
 
-Raw = Mapping[str, Any]
-
-USED: Final = 2
-"""The type of an interaction that is the use of a command."""
+COMMAND_USED: Final = 2
+"""Interaction type: the use of a command."""
 
 NOTE: Final = 4
-"""The type of an answer that is a message."""
+"""Callback type: answer with a message."""
 
-ONLY_THEM: Final = 1 << 6
-"""The flag of a message that only the person sees who used the command."""
+EPHEMERAL: Final = 1 << 6
+"""Message flag: only the person who used the command sees it."""
 
-LONGEST_NOTE: Final = 1_900
-ASK: Final = "question"
-_STRING, _YES_OR_NO = 3, 5
+MAX_NOTE: Final = 1_900
+QUESTION: Final = "question"
+_STRING, _BOOLEAN = 3, 5
 
-SLASH: Final[list[dict[str, Any]]] = [
+COMMANDS: Final[list[dict[str, Any]]] = [
     {
         "name": "ask",
-        "description": "ask me something",
+        "description": "Ask me something",
         "options": [
-            {"name": ASK, "description": "your question", "type": _STRING, "required": True}
+            {"name": QUESTION, "description": "Your question", "type": _STRING, "required": True}
         ],
     },
     {
         "name": "stop",
-        "description": "end the answer that I am writing for you",
+        "description": "Stop the answer I'm writing for you",
         "options": [
-            {"name": "all", "description": "every answer in this channel", "type": _YES_OR_NO}
+            {"name": "all", "description": "Stop every answer in this channel", "type": _BOOLEAN}
         ],
     },
-    {
-        "name": "reset",
-        "description": "begin afresh: what was said before is out of my sight",
-    },
-    {"name": "status", "description": "what I remember of this channel"},
-    {"name": "help", "description": "what I can do here"},
+    {"name": "reset", "description": "Start over: I forget the earlier messages here"},
+    {"name": "status", "description": "Show what I remember of this channel"},
+    {"name": "help", "description": "Show what I can do here"},
 ]
-"""What is registered: in servers and in private messages, for everybody; access is decided here."""
+"""The commands, for everybody in servers and private messages: access is checked when used."""
 
-LINES: Final = {"stop": ",stop", "reset": ",reset", "status": ",tape.info", "help": ",help"}
+COMMAND_LINES: Final = {"stop": ",stop", "reset": ",reset", "status": ",tape.info", "help": ",help"}
 
 
-def registered() -> list[dict[str, Any]]:
+def registration() -> list[dict[str, Any]]:
     """Return the commands as Discord registers them."""
-    return [{"type": 1, "contexts": [0, 1], "integration_types": [0], **one} for one in SLASH]
+    return [{"type": 1, "contexts": [0, 1], "integration_types": [0], **one} for one in COMMANDS]
 
 
-def used(raw: Raw, places: GuildCache) -> InboundMessage | None:
-    """Read the use of a command; None for any other interaction."""
-    if int(raw.get("type") or 0) != USED:
+def command_message(raw: Raw, cache: GuildCache) -> InboundMessage | None:
+    """Return the message that a command stands for; None for any other interaction."""
+    if int(raw.get("type") or 0) != COMMAND_USED:
         return None
     number, channel = str(int(raw["id"])), str(int(raw["channel_id"]))
-    server = str(raw.get("guild_id") or "")
-    if channel not in places.rooms and raw.get("channel"):
-        places.learn({"guild_id": server, **raw["channel"]})
-    member = raw.get("member") or {}
+    guild = str(raw.get("guild_id") or "")
+    if channel not in cache.channels and raw.get("channel"):
+        cache.add_channel({"guild_id": guild, **raw["channel"]})
+    member = raw.get("member") or {}  # in guilds; private chats have only the user
     user = raw.get("user") or member["user"]
-    given = {one["name"]: one.get("value") for one in raw["data"].get("options") or ()}
+    options = {one["name"]: one.get("value") for one in raw["data"].get("options") or ()}
     return InboundMessage(
-        **where(places.room(channel, server), places),
+        **where(cache.channel(channel, guild), cache),
         ext_id=f"{channel}/{number}",
         message_id=number,
         sender=Author(
             str(int(user["id"])), str(member.get("nick") or name_of(user)), bool(user.get("bot"))
         ),
-        text=_line(str(raw["data"]["name"]), given),
+        text=_command_line(str(raw["data"]["name"]), options),
         date=snowflake_time(int(number)).astimezone(UTC).isoformat(),
         addressed=True,
         why="command",
     )
 
 
-def note_of(raw: Raw) -> str:
-    """Return what is noted in the chat: the command as it was used."""
-    given = raw["data"].get("options") or ()
-    values = " ".join(str(one.get("value", "")) for one in given)
-    return f"**/{raw['data']['name']}** {values}".strip()[:LONGEST_NOTE]
+def command_note(raw: Raw) -> str:
+    """Return the note for the chat: the command with its options."""
+    options = raw["data"].get("options") or ()
+    values = " ".join(str(one.get("value", "")) for one in options)
+    return f"**/{raw['data']['name']}** {values}".strip()[:MAX_NOTE]
 
 
-def _line(name: str, given: Mapping[str, Any]) -> str:
+def _command_line(name: str, options: Mapping[str, Any]) -> str:
     if name == "ask":
-        return str(given.get(ASK) or "")
-    line = LINES.get(name, f",{name}")
-    return f"{line} all" if given.get("all") is True else line
+        return str(options.get(QUESTION) or "")
+    line = COMMAND_LINES.get(name, f",{name}")
+    return f"{line} all" if options.get("all") is True else line

@@ -1,4 +1,4 @@
-"""Close what a text that is still being written has left open."""
+"""Close the marks that an unfinished text has left open."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _MARKS: Final = re.compile(r"\\.|`+|\*{1,3}|~~")
 
 
 def close_open_marks(text: str) -> str:
-    """Return a text that shows no half of a mark at its end.
+    """Return an unfinished text that shows no partial mark at its end.
 
-    An open fence needs nothing; a half link is its label, a mark that has only begun is left out,
-    and code, bold, italic and strike that are open end with the text.
+    An open fence stays open, a partial link becomes its label, a partial mark is left out, and open
+    code, bold, italic and strike are closed.
     """
     events = parse(text)
     if not events or events[-1].name == "CodeBlock":

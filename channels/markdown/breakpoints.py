@@ -1,4 +1,4 @@
-"""Where a Markdown text may be cut, and what is open there."""
+"""Places where a Markdown text may be cut, and the marks that are open there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CODE_SPACES: Final = re.compile(r"(?<=\S)[ \t]+")
 
 
 class Level(IntEnum):
-    """How good a cut is, the best first; what comes later is for what does not fit otherwise."""
+    """How good a cut is, the best first; later levels are for text that does not fit otherwise."""
 
     BLOCK = 0
     ITEM = 1
@@ -36,12 +36,12 @@ class Level(IntEnum):
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """What is open at a place: a quote, item, fence, indent, table, heading or span.
+    """An open construct: a quote, item, fence, indent, table, heading or span.
 
-    opening, closing  what is written at a cut, so that the next piece goes on in it
-    short             the opening where there is no room for that one
-    width             of an item or a fence: how far its lines are indented
-    wider, list_start of an item: by how much its true number is longer, if its list began before
+    opening, closing  text added at a cut, so that the next piece continues the construct
+    short             a shorter opening, used if that one does not fit
+    width             the indent of an item's or a fence's lines
+    wider, list_start for an item: extra digits of its true number if its list began earlier
     """
 
     kind: str
@@ -54,18 +54,9 @@ class Frame:
     wider: int = 0
     list_start: int = 0
 
-    def chain(self) -> list[Frame]:
-        """Return what is open, the outermost first."""
-        frames: list[Frame] = []
-        frame: Frame | None = self
-        while frame is not None:
-            frames.append(frame)
-            frame = frame.parent
-        return frames[::-1]
-
 
 class Cut(NamedTuple):
-    """A place where a piece may begin; `line`: at the beginning of a line's content."""
+    """A place where a piece may begin; `line`: whether a line's content begins there."""
 
     place: int
     level: Level
@@ -76,8 +67,8 @@ class Cut(NamedTuple):
 class Leaf(NamedTuple):
     """A stretch of text.
 
-    level  of the cuts between its words
-    whole  it is written otherwise than it reads, so it has no inside
+    level  the level of cuts between its words
+    whole  its source differs from its text, so it cannot be cut
     """
 
     start: int
@@ -88,7 +79,7 @@ class Leaf(NamedTuple):
 
 
 class Number(NamedTuple):
-    """The number of an ordered item: where it is written, with how many digits, and what it is."""
+    """The number of an ordered item: its place and digits in the source, and its true value."""
 
     start: int
     digits: int
@@ -99,9 +90,9 @@ class Number(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """What cutting needs to know of a text, all in the order of the source.
+    """The structure of a text, each list in the order of the source.
 
-    `cuts` are those at lines; `words` looks for the others where they are needed.
+    `cuts` has the cuts at lines; `words` finds the others on demand.
     """
 
     text: str
@@ -110,7 +101,7 @@ class Plan:
     lines: list[tuple[int, Frame | None]] = field(default_factory=list)
     numbers: list[Number] = field(default_factory=list)
     left_open: list[tuple[int, Frame]] = field(default_factory=list)
-    """Fences that nothing but the end of what they stand in closes, by the end of their code."""
+    """Fences closed only by the end of their container, by the end of their code."""
 
     def words(self, start: int, stop: int) -> list[Cut]:
         """Return the cuts of every level between two places."""
@@ -125,31 +116,39 @@ class Plan:
 
 
 def _words(text: str, leaf: Leaf, start: int, end: int) -> Iterator[Cut]:
-    """Yield the cuts between the words of a leaf."""
     addresses = [found.span() for found in ADDRESS.finditer(text, start, end)]
     for found in (_CODE_SPACES if is_code(leaf.frame) else _BREAK).finditer(text, start, end):
         place = found.end()
         if place == leaf.end and (is_code(leaf.frame) or not found[0].isspace()):
             continue
-        if not start < place < len(text) or joins(text[place]):
+        if not start < place < len(text) or combines(text[place]):
             continue
         if any(begin < place < stop for begin, stop in addresses):
             continue
         if text[place] == "`" and leaf.frame is not None and leaf.frame.kind == "span":
-            continue  # its own mark would become one with that
+            continue  # the span's own mark would merge with it
         is_stop = leaf.level is Level.WORD and found.lastgroup == "stop"
         yield Cut(place, Level.SENTENCE if is_stop else leaf.level, leaf.frame)
 
 
+def chain(frame: Frame | None) -> list[Frame]:
+    """Return a frame and those around it, outermost first."""
+    frames: list[Frame] = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.parent
+    return frames[::-1]
+
+
 def is_code(frame: Frame | None) -> bool:
-    """Whether what stands in a frame is code."""
+    """Return whether a frame contains code."""
     return frame is not None and (
         frame.kind in ("fence", "indent") or frame.opening.startswith("`")
     )
 
 
-def joins(char: str) -> bool:
-    """Whether a character belongs to the one before it."""
+def combines(char: str) -> bool:
+    """Return whether a character belongs to the one before it."""
     return not char.isascii() and (
         char in "\u200c\u200d" or category(char)[0] == "M" or "\U0001f3fb" <= char <= "\U0001f3ff"
     )

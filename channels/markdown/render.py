@@ -1,4 +1,4 @@
-"""What a Markdown text says: drawn as text with marks, as plain text, as prose."""
+"""Render Markdown as text with marks, or as plain text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,40}")
 
 
 class Span(NamedTuple):
-    """A stretch of a drawn text.
+    """A mark on a stretch of a rendered text.
 
     kind   bold, italic, strike, spoiler, code, pre, quote or link
     value  the url of a link, the language of a pre
@@ -28,32 +28,35 @@ class Span(NamedTuple):
     value: str = ""
 
 
-class Drawn(NamedTuple):
-    """A text without Markdown, and its marks; they nest, in the order of their ends."""
+class Rendered(NamedTuple):
+    """A text without Markdown, and its marks in the order of their ends; marks nest."""
 
     text: str
     marks: list[Span]
 
 
-def draw(markdown: str, *, linkable: Callable[[str], bool], plain: bool = False) -> Drawn:
-    """Draw Markdown as text; a link whose url is not `linkable` is written `label (url)`.
+def render_spans(
+    markdown: str, *, linkable: Callable[[str], bool], plain: bool = False
+) -> Rendered:
+    """Render Markdown as text with marks.
 
-    `plain` is for where marks are not shown: quotes then begin with `> `.
+    A link whose url is not `linkable` becomes `label (url)`. With `plain`, quotes begin with `> `,
+    for readers without marks.
     """
-    return _Drawing(markdown, linkable, plain).drawn()
+    return _Renderer(markdown, linkable, plain).rendered()
 
 
 def to_text(markdown: str) -> str:
-    """Return what a Markdown text shows, without marks: nothing that can be read is lost."""
-    return draw(markdown, linkable=lambda _url: False, plain=True).text
+    """Return Markdown as plain text that keeps everything readable."""
+    return render_spans(markdown, linkable=lambda _url: False, plain=True).text
 
 
-def prose(text: str) -> str:
-    """Return what a message says outside code, its marks apart."""
-    return "".join(_said(parse(text)))
+def text_outside_code(text: str) -> str:
+    """Return the text outside code, without marks."""
+    return "".join(_outside_code(parse(text)))
 
 
-def _said(events: list[MarkdownEvent]) -> Iterator[str]:
+def _outside_code(events: list[MarkdownEvent]) -> Iterator[str]:
     in_code = 0
     for event in events:
         if event.name == "CodeBlock":
@@ -67,7 +70,7 @@ def _said(events: list[MarkdownEvent]) -> Iterator[str]:
 _INLINE: Final = frozenset({*_MARKS, "Link", "Image"})
 
 
-class _Drawing:
+class _Renderer:
     def __init__(self, source: str, linkable: Callable[[str], bool], plain: bool) -> None:
         self._source = source
         self._linkable = linkable
@@ -79,31 +82,30 @@ class _Drawing:
         self._lists: list[_List] = []
         self._quotes = 0
         self._links: list[tuple[int, str]] = []
-        self._ended = False
-        self._fresh = False
+        self._block_ended = False
+        self._line_is_empty = False
         self._code: list[str] | None = None
         self._code_at = 0
         self._info = ""
         self._rows: list[list[str]] = []
         self._cell: list[str] | None = None
 
-    def drawn(self) -> Drawn:
+    def rendered(self) -> Rendered:
         for event in parse(self._source):
             if event.phase == "leaf":
                 self._leaf(event)
-            elif event.phase == "open":
-                _OPEN[event.name](self, event)
-            elif event.name in _CLOSE:
-                _CLOSE[event.name](self, event)
-        return Drawn("".join(self._parts), self._marks)
+            else:
+                begin, end = _CONTAINERS[event.name]
+                (begin if event.phase == "open" else end)(self, event)
+        return Rendered("".join(self._parts), self._marks)
 
-    # What is written
+    # Writing
 
     def _write(self, text: str) -> None:
         if self._cell is not None:
             self._cell.append(text)
             return
-        self._fresh = False
+        self._line_is_empty = False
         self._parts.append(text)
         self._size += len(text)
 
@@ -115,9 +117,9 @@ class _Drawing:
         return "> " * (self._quotes if self._plain else 0) + "  " * len(self._lists)
 
     def _block(self, start: int, *, flush: bool = False) -> None:
-        """Begin a block: on a line of its own, after an empty one if it is so in the source."""
-        self._ended = False
-        if self._fresh or not self._size:
+        """Begin a block on its own line, after an empty one if the source has one."""
+        self._block_ended = False
+        if self._line_is_empty or not self._size:
             return
         lines = "\n\n" if _blank_before(self._source, start) else "\n"
         self._write(lines if flush else lines + self._margin())
@@ -127,7 +129,7 @@ class _Drawing:
         if self._code is not None:
             self._code.append(data or "\n")
             return
-        if self._ended or name == "Rule":
+        if self._block_ended or name == "Rule":
             self._block(event.start)
         if name == "Text":
             self._text(data)
@@ -139,34 +141,36 @@ class _Drawing:
             self._mark("code", start)
         elif name == "Rule":
             self._write("———")
-            self._ended = True
+            self._block_ended = True
         elif name == "TaskListMarker":
             self._tick(data)
         else:
-            self._write(self._source[event.start : event.end])  # a formula stays as it is written
+            self._write(self._source[event.start : event.end])  # a formula stays as it is
 
-    def _text(self, said: str) -> None:
-        if self._plain or self._cell is not None or "||" not in said:
-            self._write(said)
+    def _text(self, text: str) -> None:
+        if self._plain or self._cell is not None or "||" not in text:
+            self._write(text)
             return
-        for at, part in enumerate(_SPOILER.split(said)):
+        for at, part in enumerate(_SPOILER.split(text)):
             start = self._size
             self._write(part)
             if at % 2:
                 self._mark("spoiler", start)
 
     def _tick(self, done: bool) -> None:
-        if self._fresh:
+        if self._line_is_empty:
             self._size -= len(self._parts.pop())
         self._write("☑ " if done else "☐ ")
 
-    # What holds others
+    # Containers
 
     def begin_block(self, event: MarkdownEvent) -> None:
         self._block(event.start)
 
     def end_block(self, _event: MarkdownEvent) -> None:
-        self._ended = True
+        self._block_ended = True
+
+    def end_nothing(self, _event: MarkdownEvent) -> None: ...
 
     def begin_heading(self, event: MarkdownEvent) -> None:
         self._block(event.start)
@@ -174,7 +178,7 @@ class _Drawing:
 
     def end_heading(self, _event: MarkdownEvent) -> None:
         self._mark("bold", self._open.pop())
-        self._ended = True
+        self._block_ended = True
 
     def begin_quote(self, event: MarkdownEvent) -> None:
         outermost = not self._quotes
@@ -182,7 +186,7 @@ class _Drawing:
         self._quotes += 1
         if self._plain:
             self._write("> ")
-        self._fresh = True
+        self._line_is_empty = True
         if outermost:
             self._open.append(self._size)
 
@@ -190,7 +194,7 @@ class _Drawing:
         self._quotes -= 1
         if not self._quotes:
             self._mark("quote", self._open.pop())
-        self._ended = True
+        self._block_ended = True
 
     def begin_list(self, event: MarkdownEvent) -> None:
         self._block(event.start)
@@ -198,15 +202,15 @@ class _Drawing:
 
     def end_list(self, _event: MarkdownEvent) -> None:
         self._lists.pop()
-        self._ended = True
+        self._block_ended = True
 
     def begin_item(self, event: MarkdownEvent) -> None:
         nested = self._lists.pop()
-        if nested.begun:
+        if nested.started:
             self._block(event.start)
         self._lists.append(nested)
         self._write(nested.bullet(self._source, event.start))
-        self._fresh = True
+        self._line_is_empty = True
 
     def begin_code(self, event: MarkdownEvent) -> None:
         self._code = []
@@ -217,13 +221,13 @@ class _Drawing:
         code, info = "".join(self._code or ()).removesuffix("\n"), self._info
         self._code = None
         if not code.strip():
-            code, info = info, ""  # a fence that was meant to hold its own line
+            code, info = info, ""  # the code was written on the line of the fence
         self._block(self._code_at, flush=True)
         start = self._size
         self._write(code)
         language = _LANGUAGE.match(info)
         self._mark("pre", start, language[0] if language else "")
-        self._ended = True
+        self._block_ended = True
 
     def begin_mark(self, event: MarkdownEvent) -> None:
         self._inline(event)
@@ -236,7 +240,7 @@ class _Drawing:
             self._mark(_MARKS[event.name], start)
 
     def _write_tilde(self, event: MarkdownEvent) -> bool:
-        """Write the mark that is none: a single `~` is "about"."""
+        """Write a single `~`, which means "about", and return whether it was one."""
         single = (
             event.name == "Strikethrough" and self._source[event.start : event.start + 2] != "~~"
         )
@@ -245,7 +249,7 @@ class _Drawing:
         return single
 
     def _inline(self, event: MarkdownEvent) -> None:
-        if self._ended:
+        if self._block_ended:
             self._block(event.start)
 
     def begin_link(self, event: MarkdownEvent) -> None:
@@ -286,7 +290,7 @@ class _Drawing:
         self._write(text_table(self._rows))
         self._mark("pre", start)
         self._rows = []
-        self._ended = True
+        self._block_ended = True
 
 
 class _List:
@@ -296,15 +300,15 @@ class _List:
         self._ordered = first is not None
         self._written: int | None = None
         self._number = 0
-        self.begun = False
+        self.started = False
 
     def bullet(self, source: str, start: int) -> str:
-        self.begun = True
+        self.started = True
         written = _NUMBER.match(source, start)
         if not self._ordered or written is None:
             return "• "
         number = int(written[1])
-        # "1. 1. 1." is a list that counts itself; any other numbers are meant
+        # "1. 1. 1." is a list that counts itself; other numbers are intended
         self._number = self._number + 1 if number == self._written else number
         self._written = number
         return f"{self._number}{written[2]} "
@@ -319,39 +323,27 @@ def _blank_before(source: str, start: int) -> bool:
 
 
 def _tail(parts: list[str], size: int) -> str:
-    taken: list[str] = []
+    tail: list[str] = []
     while size > 0 and parts:
-        part = parts[-1 - len(taken)]
-        taken.append(part)
+        part = parts[-1 - len(tail)]
+        tail.append(part)
         size -= len(part)
-    return "".join(reversed(taken))
+    return "".join(reversed(tail))
 
 
-_Step = Callable[[_Drawing, MarkdownEvent], None]
-_OPEN: Final[dict[str, _Step]] = {
-    "Paragraph": _Drawing.begin_block,
-    "Heading": _Drawing.begin_heading,
-    "BlockQuote": _Drawing.begin_quote,
-    "List": _Drawing.begin_list,
-    "Item": _Drawing.begin_item,
-    "CodeBlock": _Drawing.begin_code,
-    "Table": _Drawing.begin_table,
-    "TableHead": _Drawing.begin_row,
-    "TableRow": _Drawing.begin_row,
-    "TableCell": _Drawing.begin_cell,
-    "Link": _Drawing.begin_link,
-    "Image": _Drawing.begin_link,
-    **dict.fromkeys(_MARKS, _Drawing.begin_mark),
-}
-_CLOSE: Final[dict[str, _Step]] = {
-    "Paragraph": _Drawing.end_block,
-    "Heading": _Drawing.end_heading,
-    "BlockQuote": _Drawing.end_quote,
-    "List": _Drawing.end_list,
-    "CodeBlock": _Drawing.end_code,
-    "Table": _Drawing.end_table,
-    "TableCell": _Drawing.end_cell,
-    "Link": _Drawing.end_link,
-    "Image": _Drawing.end_link,
-    **dict.fromkeys(_MARKS, _Drawing.end_mark),
+_Step = Callable[[_Renderer, MarkdownEvent], None]
+_CONTAINERS: Final[dict[str, tuple[_Step, _Step]]] = {
+    "Paragraph": (_Renderer.begin_block, _Renderer.end_block),
+    "Heading": (_Renderer.begin_heading, _Renderer.end_heading),
+    "BlockQuote": (_Renderer.begin_quote, _Renderer.end_quote),
+    "List": (_Renderer.begin_list, _Renderer.end_list),
+    "Item": (_Renderer.begin_item, _Renderer.end_nothing),
+    "CodeBlock": (_Renderer.begin_code, _Renderer.end_code),
+    "Table": (_Renderer.begin_table, _Renderer.end_table),
+    "TableHead": (_Renderer.begin_row, _Renderer.end_nothing),
+    "TableRow": (_Renderer.begin_row, _Renderer.end_nothing),
+    "TableCell": (_Renderer.begin_cell, _Renderer.end_cell),
+    "Link": (_Renderer.begin_link, _Renderer.end_link),
+    "Image": (_Renderer.begin_link, _Renderer.end_link),
+    **dict.fromkeys(_MARKS, (_Renderer.begin_mark, _Renderer.end_mark)),
 }

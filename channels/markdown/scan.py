@@ -1,11 +1,11 @@
-"""Reads a Markdown text for its cuts."""
+"""Find the places where a Markdown text may be cut."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Number, Plan, joins
+from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Number, Plan, chain, combines
 from channels.markdown.tree import MarkdownEvent, parse
 
 _MARKER: Final = re.compile(r"[ \t]*(?:[-+*]|(\d{1,9})[.)])(?:( {1,4})(?=[^ \n]))?")
@@ -19,8 +19,8 @@ _ROWS: Final = frozenset({"TableHead", "TableRow"})
 
 
 def plan(text: str) -> Plan:
-    """Return where a text may be cut; a cut's place is never in a grapheme."""
-    return _Planner(text).made()
+    """Return the plan of a text; no cut is inside a grapheme."""
+    return _Planner(text).plan()
 
 
 class _Planner:
@@ -32,7 +32,7 @@ class _Planner:
         self._lists: list[tuple[MarkdownEvent, list[int]]] = []
         self._spans = 0
         self._depth = 0
-        self._fresh = True
+        self._is_first = True
         self._new_line = False
         self._after_heading = False
         self._after_block = False
@@ -40,7 +40,7 @@ class _Planner:
         self._code = False
         self._last = 0
 
-    def made(self) -> Plan:
+    def plan(self) -> Plan:
         for event in parse(self._text):
             if event.phase == "leaf":
                 self._leaf(event)
@@ -64,20 +64,20 @@ class _Planner:
         if event.name in _BLOCKS:
             self._block_cut(event.start)
         if event.name == "BlockQuote":
-            self._push(Frame("quote", event.start, self._frame))
+            self._frame = Frame("quote", event.start, self._frame)
             self._depth += 1
-            self._fresh = True
+            self._is_first = True
         elif event.name == "List":
             self._lists.append((event, []))
-            self._fresh = True
+            self._is_first = True
         elif event.name == "Item":
             self._open_item(event)
         elif event.name == "Heading":
             marks = "#" * int(event.data["level"][1]) + " "
             opening = marks if self._text.startswith("#", event.start) else ""
-            self._push(Frame("heading", event.start, self._frame, opening))
+            self._frame = Frame("heading", event.start, self._frame, opening)
         elif event.name == "Table":
-            self._push(Frame("table", event.start, self._frame))
+            self._frame = Frame("table", event.start, self._frame)
             self._rows = 0
 
     def _block_cut(self, place: int) -> None:
@@ -85,9 +85,9 @@ class _Planner:
         if self._after_heading:
             level = Level.WORD
         self._line(place)
-        if not self._fresh:
+        if not self._is_first:
             self._cut(place, level)
-        self._fresh = self._after_heading = self._after_block = self._new_line = False
+        self._is_first = self._after_heading = self._after_block = self._new_line = False
 
     def _open_item(self, event: MarkdownEvent) -> None:
         marker = _MARKER.match(self._text, event.start)
@@ -99,9 +99,9 @@ class _Planner:
                 wider = self._number(marker.start(1), marker[1], first, written)
         frame = Frame("item", event.start, self._frame, width=width, wider=wider)
         frame.list_start = first.start
-        self._push(frame)
+        self._frame = frame
         self._depth += 1
-        self._fresh = True
+        self._is_first = True
 
     def _number(self, start: int, digits: str, first: MarkdownEvent, written: list[int]) -> int:
         number = written[0] + 1 if written and int(digits) == written[1] else int(digits)
@@ -112,26 +112,25 @@ class _Planner:
     def _open_code(self, event: MarkdownEvent) -> None:
         fence = _FENCE.match(self._text, event.start)
         if fence is None or event.data == "Indented":
-            self._push(Frame("indent", event.start, self._frame))
-            self._block_cut(event.start)  # its indent is to be written there too
+            self._frame = Frame("indent", event.start, self._frame)
+            self._block_cut(event.start)  # a piece that begins here needs the indent
         else:
             lead = self._lead(event.start)
             self._block_cut(event.start - lead)
             opening, marks = fence[0].rstrip() + "\n", fence[1]
             frame = Frame("fence", event.start, self._frame, opening, "\n" + marks, marks + "\n")
             frame.width = lead
-            self._push(frame)
-        self._code = self._fresh = True
+            self._frame = frame
+        self._code = self._is_first = True
 
     def _lead(self, place: int) -> int:
-        """Return how far a fence is indented in what it stands in; its lines may be as far."""
+        """Return a fence's own indent inside its container."""
         own = self._text[self._text.rfind("\n", 0, place) + 1 : place]
         if own.strip("> \t"):
             return 0
         _, mark, rest = own.rpartition(">")
         lead = len(rest) - len(mark)
-        frames = self._frame.chain() if self._frame else []
-        for frame in reversed(frames):
+        for frame in reversed(chain(self._frame)):
             if frame.kind == "quote":
                 break
             lead -= frame.width
@@ -164,15 +163,15 @@ class _Planner:
         self._after_heading = event.name == "Heading"
         if event.name in _BLOCKS:
             self._after_block = True
-            self._fresh = False
+            self._is_first = False
 
     def _close_fence(self, event: MarkdownEvent, frame: Frame) -> None:
         last = self._text.rfind("\n", event.start, event.end)
         line = self._text[last + 1 : event.end].strip("> \t\r")
         marks = frame.closing.strip()
         if last < 0 or len(line) < len(marks) or line.strip(marks[0]):
-            said = self._plan.leaves[-1] if self._plan.leaves else None
-            end = said.end if said and said.frame is frame else event.start + len(frame.opening) - 1
+            leaf = self._plan.leaves[-1] if self._plan.leaves else None
+            end = leaf.end if leaf and leaf.frame is frame else event.start + len(frame.opening) - 1
             self._plan.left_open.append((end - (self._text[end - 1] == "\n"), frame))
 
     def _close_head(self, event: MarkdownEvent) -> None:
@@ -184,7 +183,7 @@ class _Planner:
             self._frame.opening = f"{head}\n{delimiter}\n"
         self._line_of(event.end + len(under), self._frame)
 
-    # What is said
+    # Leaves
 
     def _leaf(self, event: MarkdownEvent) -> None:
         if self._code:
@@ -217,7 +216,7 @@ class _Planner:
             self._cut(start, self._level(Level.LINE))
         elif event.name != "Text" and not self._spans:
             self._cut(event.start, Level.INSIDE, line=False)
-        self._fresh = self._new_line = self._after_block = False
+        self._is_first = self._new_line = self._after_block = False
 
     def _level(self, level: Level) -> Level:
         frame = self._frame
@@ -228,7 +227,7 @@ class _Planner:
     def _formula_or_code(self, event: MarkdownEvent) -> None:
         ticks = _TICKS.match(self._text, event.start) if event.name == "Code" else None
         marks = ticks[0] if ticks else ""
-        again = marks if len(marks) < 3 else ""  # three would open a fence
+        again = marks if len(marks) < 3 else ""  # three backticks would open a fence
         frame = Frame("span", event.start, self._frame, again, again)
         start, end = event.start + len(marks), event.end - len(marks)
         self._plan.leaves.append(Leaf(start, end, frame, Level.INSIDE))
@@ -239,7 +238,7 @@ class _Planner:
         start = event.start
         if text.startswith("\n", start) and text[start - 1] == "\r":
             start -= 1
-        if self._fresh or self._new_line:
+        if self._is_first or self._new_line:
             self._code_line(start)
         while (found := text.find("\n", start, event.end)) >= 0:
             start = found + 1
@@ -249,9 +248,9 @@ class _Planner:
 
     def _code_line(self, place: int) -> None:
         self._line(place)
-        if not self._fresh:
+        if not self._is_first:
             self._cut(place, Level.LINE)
-        self._fresh = self._new_line = False
+        self._is_first = self._new_line = False
 
     # Spans
 
@@ -266,7 +265,7 @@ class _Planner:
             marks = "~~" if self._text.startswith("~~", event.start) else ""
         elif event.name == "Link" and self._text.startswith("[", event.start):
             marks = "["
-        self._push(Frame("span", event.start, self._frame, marks, marks))
+        self._frame = Frame("span", event.start, self._frame, marks, marks)
 
     def _close_span(self, event: MarkdownEvent, frame: Frame | None) -> None:
         self._spans -= 1
@@ -274,20 +273,16 @@ class _Planner:
             frame.closing = self._text[self._last : event.end]
         self._last = event.end
 
-    # What is kept
-
-    def _push(self, frame: Frame) -> None:
-        self._frame = frame
+    # The plan
 
     def _line(self, place: int) -> None:
         self._plan.lines.append((place, self._frame))
 
     def _line_of(self, end: int, frame: Frame | None) -> None:
-        """Keep the last line of what ends here."""
         start = self._text.rfind("\n", 0, end - 1) + 1
         line = self._text[start:end]
         self._plan.lines.append((start + len(line) - len(line.lstrip("> \t")), frame))
 
     def _cut(self, place: int, level: Level, *, line: bool = True) -> None:
-        if 0 < place < len(self._text) and not joins(self._text[place]):
+        if 0 < place < len(self._text) and not combines(self._text[place]):
             self._plan.cuts.append(Cut(place, level, self._frame, line))

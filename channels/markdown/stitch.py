@@ -1,4 +1,4 @@
-"""What is written at a cut, so that both pieces are whole Markdown."""
+"""Make the pieces between cuts complete Markdown: close and reopen marks, fix numbers, indents."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from bisect import bisect_left, bisect_right
 from operator import itemgetter
 from typing import Final
 
-from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Plan, is_code
+from channels.markdown.breakpoints import Cut, Frame, Leaf, Level, Plan, chain, is_code
 
-_PREFIX: Final = re.compile(r"[ \t>]*")
 _WOULD_BE_MARK: Final = re.compile(r"[-+](?=[\s+-]|$)|[*_~`#>=|]|\d{1,9}(?P<stop>[.)])(?=\s|$)")
 _EMPTY_QUOTED: Final = re.compile(r"^[ \t]+(?=>[ \t>]*$)", re.MULTILINE)
-_LEFT_OUT: Final = ("table", "fence")
+_OMITTED: Final = ("table", "fence")
 _PLACE: Final = itemgetter(0)
 
 
-class Seams:
+class Stitcher:
     """Makes pieces of one text."""
 
     def __init__(self, text: str, plan: Plan, limit: int) -> None:
@@ -25,13 +24,13 @@ class Seams:
         self._room = limit // 2
 
     def piece(self, start: Cut, end: Cut, *, short: bool = False) -> str:
-        """Return the piece between two cuts; `short`: without what could be left out before it."""
+        """Return the piece between two cuts; `short`: without a repeated header or fence."""
         stop = max(start.place, self._stop(start, end))
         body = self._body(start, stop)
         return self._opening(start, short) + body + self._closing(start, end)
 
     def at(self, place: int) -> Cut | None:
-        """Return the cut at any place in a text; None in what can only be cut by breaking it."""
+        """Return a cut at any place; None if it would break a construct."""
         leaf = self._leaf(place)
         if leaf is None or (leaf.whole and leaf.start < place) or self._text[place - 1] == "\n":
             return None
@@ -42,7 +41,7 @@ class Seams:
         return Cut(place, Level.GRAPHEME, leaf.frame)
 
     def broken(self, place: int) -> Cut:
-        """Return a cut that breaks a span: only the blocks around it go on."""
+        """Return a cut that breaks a span: only the blocks around it continue."""
         at = bisect_right(self._plan.leaves, place, key=_PLACE) - 1
         frame = self._plan.leaves[max(at, 0)].frame if self._plan.leaves else None
         while frame is not None and frame.kind == "span":
@@ -50,7 +49,7 @@ class Seams:
         return Cut(place, Level.GRAPHEME, frame)
 
     def _leaf(self, place: int) -> Leaf | None:
-        """Return the leaf that a place is in, or between two that are one text."""
+        """Return the leaf around a place, or the second of two that are one text."""
         leaves = self._plan.leaves
         escaped = self._text[place : place + 1] == "\\" and not self._in(place)
         at = bisect_right(leaves, place + escaped, key=_PLACE) - 1
@@ -64,26 +63,22 @@ class Seams:
         at = bisect_right(leaves, place, key=_PLACE) - 1
         return leaves[at] if at >= 0 and place < leaves[at].end else None
 
-    # What is written before, after and between
+    # Around and inside a piece
 
     def _opening(self, cut: Cut, short: bool) -> str:
-        if cut.frame is None:
-            return ""
-        frames = cut.frame.chain()
+        frames = chain(cut.frame)
         prefix = _prefix(frames, cut.place)
         openings, _ = self._marks(frames, prefix, short)
         return prefix + openings
 
     def _closing(self, start: Cut, end: Cut) -> str:
-        if end.frame is None:
-            return ""
-        frames = end.frame.chain()
+        frames = chain(end.frame)
         return self._marks(frames, _prefix(frames, start.place), short=False)[1]
 
     def _marks(self, frames: list[Frame], prefix: str, short: bool) -> tuple[str, str]:
-        """Return what opens and closes the frames; the short form where that would be too much."""
+        """Return the text that opens and closes the frames, in short form if it is too long."""
         opening = "".join(
-            frame.short if short and frame.kind in _LEFT_OUT else frame.opening for frame in frames
+            frame.short if short and frame.kind in _OMITTED else frame.opening for frame in frames
         )
         closing = "".join(frame.closing for frame in reversed(frames))
         if len(opening) + len(closing) > self._room:
@@ -92,7 +87,7 @@ class Seams:
         return opening.replace("\n", "\n" + prefix), closing.replace("\n", "\n" + prefix)
 
     def _escaped(self, cut: Cut) -> list[tuple[int, int, str]]:
-        """Return a backslash where a text goes on with what would be a mark at its beginning."""
+        """Return a backslash if the text would begin with a mark."""
         found = _WOULD_BE_MARK.match(self._text, cut.place)
         if found is None or cut.level in (Level.BLOCK, Level.ITEM):
             return []
@@ -103,7 +98,7 @@ class Seams:
         return [(place, place, "\\")]
 
     def _stop(self, start: Cut, end: Cut) -> int:
-        """Return where the text before a cut ends, without the space between the pieces."""
+        """Return the end of the text before a cut, without the space between the pieces."""
         text, place = self._text, end.place
         if is_code(end.frame) and end.frame is not None and end.frame.start < place:
             if not end.line:
@@ -112,18 +107,18 @@ class Seams:
             return stop - 1 if text[stop - 1] == "\r" else stop
         at = bisect_left(self._plan.leaves, place, key=_PLACE) - 1
         leaf = self._plan.leaves[at] if at >= 0 else None
-        said = min(place, leaf.end) if leaf else 0
-        first = max(said if leaf and is_code(leaf.frame) else 0, start.place)
-        return self._content_end(first, max(said, start.place), place)
+        text_end = min(place, leaf.end) if leaf else 0
+        first = max(text_end if leaf and is_code(leaf.frame) else 0, start.place)
+        return self._content_end(first, max(text_end, start.place), place)
 
-    def _content_end(self, first: int, said: int, place: int) -> int:
-        """Go back over spaces, and behind what is said over the marks of empty quotes."""
+    def _content_end(self, first: int, text_end: int, place: int) -> int:
+        """Return `place` moved back over spaces, and over the marks of empty quotes."""
         text = self._text
         while place > first:
             if text[place - 1] in " \t\r\n":
                 place -= 1
                 continue
-            line = text.rfind("\n", said, place) + 1
+            line = text.rfind("\n", text_end, place) + 1
             if text[place - 1] != ">" or not line or text[line:place].strip("> \t"):
                 break
             place = line
@@ -131,30 +126,30 @@ class Seams:
 
     def _body(self, start: Cut, stop: int) -> str:
         edits = self._numbers(start.place, stop) + self._escaped(start)
-        if edits or any(frame.kind == "item" for frame in _chain(start.frame)):
+        if edits or any(frame.kind == "item" for frame in chain(start.frame)):
             edits += self._dedents(start.place, stop)
         edits += self._closed_fences(start.place, stop)
         if not edits:
             return self._text[start.place : stop]
         parts: list[str] = []
         last = start.place
-        for begin, end, instead in sorted(edits):
+        for begin, end, replacement in sorted(edits):
             if begin >= last and end <= stop:
-                parts += (self._text[last:begin], instead)
+                parts += (self._text[last:begin], replacement)
                 last = end
         return "".join([*parts, self._text[last:stop]])
 
     def _closed_fences(self, start: int, stop: int) -> list[tuple[int, int, str]]:
-        """Return the ends of the fences that only the end of their item or quote has closed."""
+        """Return the closings of the fences that only their item's or quote's end has closed."""
         left = self._plan.left_open
         first, last = (bisect_right(left, place, key=_PLACE) for place in (start, stop))
         return [
-            (place, place, frame.closing.replace("\n", "\n" + _prefix(frame.chain(), start)))
+            (place, place, frame.closing.replace("\n", "\n" + _prefix(chain(frame), start)))
             for place, frame in left[first:last]
         ]
 
     def _numbers(self, start: int, stop: int) -> list[tuple[int, int, str]]:
-        """Return the numbers of the items whose list began in an earlier piece."""
+        """Return the numbers of items whose list began in an earlier piece."""
         numbers = self._plan.numbers
         first, last = (bisect_left(numbers, place, key=_PLACE) for place in (start, stop))
         items = [item for item in numbers[first:last] if item.list_start < start]
@@ -164,8 +159,8 @@ class Seams:
             if str(item.number) != written:
                 edits.append((item.start, item.start + item.digits, str(item.number)))
         line = self._text.rfind("\n", 0, items[0].start) + 1 if items else 0
-        if line > start:  # a number ends no paragraph but that of an item, which is not here
-            edits.append((line, line, _prefix(_chain(items[0].frame), start) + "\n"))
+        if line > start:  # a number does not end a paragraph outside an item
+            edits.append((line, line, _prefix(chain(items[0].frame), start) + "\n"))
         return edits
 
     def _dedents(self, start: int, stop: int) -> list[tuple[int, int, str]]:
@@ -175,28 +170,28 @@ class Seams:
         edits = []
         for place, frame in lines[first:last]:
             begin = self._text.rfind("\n", 0, place) + 1
-            if begin > start and _moved(frame, start) and not self._text[begin:place].strip("> \t"):
-                edits.append((begin, place, _prefix(_chain(frame), start)))
+            if (
+                begin > start
+                and _reindented(frame, start)
+                and not self._text[begin:place].strip("> \t")
+            ):
+                edits.append((begin, place, _prefix(chain(frame), start)))
         known = {begin for begin, _, _ in edits}
         for found in _EMPTY_QUOTED.finditer(self._text, start, stop):
             before = bisect_right(lines, found.start(), key=_PLACE) - 1
-            if found.start() not in known and before >= 0 and _moved(lines[before][1], start):
+            if found.start() not in known and before >= 0 and _reindented(lines[before][1], start):
                 edits.append((*found.span(), ""))
         return edits
 
 
-def _chain(frame: Frame | None) -> list[Frame]:
-    return frame.chain() if frame is not None else []
-
-
-def _prefix(frames: list[Frame], begun: int) -> str:
-    """Return what a line begins with in these frames, in a piece that began at a place."""
+def _prefix(frames: list[Frame], piece_start: int) -> str:
+    """Return the beginning of a line inside these frames, in a piece that began at a place."""
     parts = []
     for frame in frames:
         if frame.kind == "quote":
             parts.append("> ")
-        elif frame.kind == "item" and frame.start >= begun:
-            wider = frame.wider if frame.list_start < begun else 0
+        elif frame.kind == "item" and frame.start >= piece_start:
+            wider = frame.wider if frame.list_start < piece_start else 0
             parts.append(" " * (frame.width + wider))
         elif frame.kind == "fence":
             parts.append(" " * frame.width)
@@ -205,10 +200,9 @@ def _prefix(frames: list[Frame], begun: int) -> str:
     return "".join(parts)
 
 
-def _moved(frame: Frame | None, begun: int) -> bool:
-    """Whether lines in a frame are indented otherwise in a piece that began at a place."""
+def _reindented(frame: Frame | None, piece_start: int) -> bool:
     return any(
         held.kind == "item"
-        and (held.start < begun or (held.wider != 0 and held.list_start < begun))
-        for held in _chain(frame)
+        and (held.start < piece_start or (held.wider != 0 and held.list_start < piece_start))
+        for held in chain(frame)
     )

@@ -1,4 +1,4 @@
-"""A table as lines of text."""
+"""Render a table as lines of text."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from itertools import pairwise, zip_longest
 from typing import Final
 from unicodedata import combining, east_asian_width
 
-WIDEST: Final = 80
-"""Columns are aligned up to this width; a wider table would only be broken by the screen."""
+MAX_ALIGNED: Final = 80
+"""Maximum width of an aligned table in columns: screens would break the lines of a wider one."""
 
 
 def text_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table, its first row the header, with columns aligned where that helps."""
+    """Return a table as text, its columns aligned if it is narrow; the first row is the header."""
     widths = [max(map(_width, column)) for column in zip_longest(*rows, fillvalue="")]
-    if sum(widths) + 3 * (len(widths) - 1) > WIDEST:
+    if sum(widths) + 3 * (len(widths) - 1) > MAX_ALIGNED:
         return "\n".join(" | ".join(row).rstrip() for row in rows)
     lines = [_line(row, widths) for row in rows]
     lines.insert(1, "-+-".join("-" * width for width in widths))

@@ -1,9 +1,9 @@
-"""Markdown as a flat tree: what opens, what closes and what is said, each with its place.
+"""Parse Markdown into a flat list of events, each with its place in the source.
 
-pyromark tells the place of everything in the source, the marks inside a paragraph too, and in a
-tenth of the time of a parser in Python. Read otherwise than CommonMark has it, since no chat shows
-it and nothing may be lost: raw HTML is text, so is a link's definition (`[1]: https://...`), and a
-bare address is text whatever marks are in it.
+pyromark knows the place of everything, including marks inside a paragraph, and takes a tenth of the
+time of a parser in Python. Some CommonMark is not parsed, since chats do not show it and no text
+may be lost: raw HTML is text, so are link definitions (`[1]: https://...`), and marks inside a bare
+address.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _OPTIONS: Final = (
     | pyromark.Options.ENABLE_MATH
 )
 WIDE_STOPS: Final = r"\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
-"""The stops of Chinese and Japanese, as part of a class."""
+"""Chinese and Japanese punctuation, for a character class."""
 
 _BRACKETS: Final = r"\u2018-\u201f\u3008-\u3011\u3014-\u301b\uff08\uff09"
 ADDRESS: Final = re.compile(rf"\bhttps?://[^\s<>()\[\]{{}}`\"'*|{WIDE_STOPS}{_BRACKETS}]+")
-"""A bare address; what is around it in Chinese text is not part of it."""
+"""A bare address, without the Chinese punctuation around it."""
 
 _BARE: Final = re.compile(rf"(?<!\]\()(?<!<)(?:{ADDRESS.pattern})")
 _UNFIT: Final = re.compile(r"[\x00-\x04\ud800-\udfff]")
@@ -35,19 +35,19 @@ _HIDDEN: Final = {"<": "\x01", "_": "\x02", "~": "\x03", "]": "\x04"}
 _SHOWN: Final = str.maketrans({hidden: char for char, hidden in _HIDDEN.items()})
 _HIDE: Final = str.maketrans({"_": _HIDDEN["_"], "~": _HIDDEN["~"]})
 _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
-"""Where a tag may begin; an address (`<https://...>`) is a link in HTML too."""
+"""The beginning of a tag; an address in brackets (`<https://...>`) is a link."""
 
 _HTML_ROUNDS: Final = 3
 
 
 class MarkdownEvent(NamedTuple):
-    """Something of the tree, at `source[start:end]`.
+    """An event at `source[start:end]`.
 
-    phase  `open` and `close` of what holds others; `leaf`
+    phase  `open` and `close` of a container; `leaf`
     name   Paragraph, Heading, List, Item, BlockQuote, CodeBlock, Table, TableHead, TableRow,
            TableCell, Emphasis, Strong, Strikethrough, Link, Image; Text, Code, InlineMath,
            DisplayMath, SoftBreak, HardBreak, Rule, TaskListMarker
-    data   what the parser tells of it: a text, a number, a mapping, or nothing
+    data   the parser's data: a text, a number, a mapping, or None
     """
 
     phase: Literal["open", "close", "leaf"]
@@ -58,7 +58,7 @@ class MarkdownEvent(NamedTuple):
 
 
 def parse(text: str) -> list[MarkdownEvent]:
-    """Return the tree of a Markdown text, in the order of the source."""
+    """Return the events of a Markdown text, in the order of the source."""
     source = _UNFIT.sub("\ufffd", text)
     seen = _without_addresses(source)
     if "]:" in seen:
@@ -66,7 +66,7 @@ def parse(text: str) -> list[MarkdownEvent]:
     found = _events(seen)
     if "<" in seen:
         seen, found = _without_html(seen, found)
-    events = _read(found) if seen.isascii() else _placed(_read(found), seen)
+    events = _read(found) if seen.isascii() else _in_characters(_read(found), seen)
     return (
         events if seen == source else [event._replace(data=_shown(event.data)) for event in events]
     )
@@ -77,7 +77,7 @@ def _events(source: str) -> list[tuple[Any, Any]]:
 
 
 def _without_addresses(source: str) -> str:
-    """Hide what would be a mark inside a bare address (`https://a.org/_b_`)."""
+    """Hide marks inside bare addresses (`https://a.org/_b_`)."""
     if "://" not in source or ("_" not in source and "~" not in source):
         return source
     return _BARE.sub(lambda found: _hide_inside(found[0]), source)
@@ -89,7 +89,7 @@ def _hide_inside(address: str) -> str:
 
 
 def _without_html(source: str, found: list[tuple[Any, Any]]) -> tuple[str, list[tuple[Any, Any]]]:
-    """Parse until nothing is HTML; what was HTML may hold some that is seen only then."""
+    """Hide tags and parse again until there is no HTML; hiding one may reveal another."""
     for _ in range(_HTML_ROUNDS):
         html = [(at["start"], at["end"]) for payload, at in found if _is_html(payload)]
         if not html:
@@ -110,7 +110,7 @@ def _is_html(payload: Any) -> bool:
 
 
 def _read(found: list[tuple[Any, Any]]) -> list[MarkdownEvent]:
-    """Return the parser's events as ours; their places are still bytes."""
+    """Return the parser's events as ours; their places are still byte offsets."""
     events: list[MarkdownEvent] = []
     for payload, at in found:
         phase: Literal["open", "close", "leaf"] = "leaf"
@@ -124,7 +124,7 @@ def _read(found: list[tuple[Any, Any]]) -> list[MarkdownEvent]:
     return events
 
 
-def _placed(events: list[MarkdownEvent], source: str) -> list[MarkdownEvent]:
+def _in_characters(events: list[MarkdownEvent], source: str) -> list[MarkdownEvent]:
     """Return events with their places in characters."""
     raw = source.encode()
     places: dict[int, int] = {}

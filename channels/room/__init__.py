@@ -1,1 +1,1 @@
-"""room."""
+"""Channels of our own: rooms without a platform, served by the gateway."""

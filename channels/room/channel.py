@@ -1,7 +1,7 @@
-"""Channels of our own: rooms without a platform, shown by the gateway's page or a terminal.
+"""The base of channels without a platform: rooms on the gateway's page, or in a terminal.
 
-A room's past is read from the host (its tape), its present is in the hub. A message of ours has
-the key of its send as its id, so that a second send shows the same message: sending is idempotent.
+The host has a room's past, the hub its present. A sent message has its key as its id, so a second
+send replaces it: sending is idempotent.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from channels.host import ChannelEvent
 from channels.message import InboundMessage, OutboundMessage, Receipt, ShownMessage
 from channels.room.hub import Hub, Json
 
-HISTORY: Final = 200
-"""So many messages are shown to somebody who comes in."""
+MAX_HISTORY: Final = 200
+"""Maximum past messages that a newcomer sees."""
 
 
 class RoomChannel(Channel):
-    """The base of the web page's and the terminal's channel."""
+    """The base of the web and terminal channels."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "native_stream", "idempotent_send", "routes"}
@@ -35,29 +35,27 @@ class RoomChannel(Channel):
         self._stopping = anyio.Event()
 
     async def run(self) -> None:
-        """A room needs no connection: be there until stopped."""
+        """Be ready until stopped: a room needs no connection."""
         self.host.ready()
         await self._stopping.wait()
 
     async def stop(self) -> None:
-        """Let the listeners go and end."""
         self._stopping.set()
         self.hub.close()
 
     async def submit(self, message: InboundMessage) -> None:
-        """Take a person's message: on the disk first, then shown to the room."""
+        """Store a person's message, then show it in the room."""
         if message.ext_id in await self.host.accept([message]):
             self.hub.message(message.chat_id, self.as_json(shown_inbound(message)))
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Show a finished message."""
         self.hub.message(message.chat_id, self.as_json(self._shown_outbound(message)))
         return [Receipt(message.idem)]
 
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str:
-        """Show partial text in the place of the answer."""
+    async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
+        """Show partial text under the id of the answer."""
         draft = ShownMessage(
-            id=place.idem,
+            id=reference.idem,
             role="agent",
             author_id="agent",
             author=self.host.agent_name,
@@ -66,25 +64,24 @@ class RoomChannel(Channel):
             reply_to=message.message_id,
         )
         self.hub.draft(message.chat_id, self.as_json(draft))
-        return place.idem
+        return reference.idem
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show that an answer for this person is on its way."""
+        """Show whether the agent is writing to the author of a message."""
         self.hub.typing(message.chat_id, message.sender.id, on)
 
-    async def remove_draft(self, message: InboundMessage, place: DraftReference) -> None:
-        """Take partial text off the room."""
-        self.hub.drop_draft(message.chat_id, place.idem)
+    async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
+        self.hub.drop_draft(message.chat_id, reference.idem)
 
     async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
-        """Take an event; that nothing will be said at all is told to whoever waits for it."""
+        """Handle an event; the room learns if no answer will come."""
         await super().on_event(event, message)
         if event.kind == "error" and event.data.get("silent"):
             self.hub.publish(message.chat_id, {"type": "silent", "reply_to": message.message_id})
 
     async def opening(self, room: str) -> list[Json]:
-        """Return the events that show a room to somebody who comes in."""
-        history = await self.host.history(self.name, room, HISTORY)
+        """Return the events that show a room to a newcomer."""
+        history = await self.host.history(self.name, room, MAX_HISTORY)
         hello: Json = {
             "type": "hello",
             "room": room,
@@ -94,14 +91,14 @@ class RoomChannel(Channel):
         }
         past: Json = {"type": "history", "messages": [self.as_json(shown) for shown in history]}
         people: Json = {"type": "people", "people": self.hub.people(room)}
-        return [hello, past, people, *self.hub.going_on(room)]
+        return [hello, past, people, *self.hub.ongoing(room)]
 
     @abstractmethod
     def to_html(self, text: str) -> str:
-        """Return a message's text as the page shows it."""
+        """Render the text of a message for the page."""
 
     def as_json(self, shown: ShownMessage) -> Json:
-        """Return a message as the page and the terminal read it."""
+        """Return a message in the form that the page and the terminal expect."""
         return {
             "id": shown.id,
             "role": shown.role,
@@ -126,7 +123,7 @@ class RoomChannel(Channel):
 
 
 def shown_inbound(message: InboundMessage) -> ShownMessage:
-    """Return a person's message as a room shows it."""
+    """Return a person's message in the form that rooms show."""
     return ShownMessage(
         id=message.message_id,
         role="person",

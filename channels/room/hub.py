@@ -1,4 +1,4 @@
-"""What is going on in the rooms of a channel of our own: who listens, what is being written."""
+"""The present of a channel's rooms: listeners, people, drafts and typing."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 Json = dict[str, Any]
 
-MOST_WAITING: Final = 512
-"""A listener that falls so many events behind is let go; it comes back and reads the history."""
+MAX_PENDING_EVENTS: Final = 512
+"""Maximum events that a listener may lag behind; then it is disconnected, and reconnects."""
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class _Room:
 
 
 class Hub:
-    """Fans events out to the listeners of a room; rooms without any are forgotten."""
+    """Publishes events to the listeners of each room; empty rooms are dropped."""
 
     def __init__(self) -> None:
         self._rooms: dict[str, _Room] = {}
@@ -35,26 +35,26 @@ class Hub:
     async def listen(
         self, room: str, person: Json | None = None
     ) -> AsyncGenerator[MemoryObjectReceiveStream[Json], None]:
-        """Give the events of a room from now on; `person` is shown to the others as present."""
-        send, receive = anyio.create_memory_object_stream[Json](MOST_WAITING)
+        """Yield the stream of a room's events from now on; `person` is shown as present."""
+        send, receive = anyio.create_memory_object_stream[Json](MAX_PENDING_EVENTS)
         self._next += 1
         number = self._next
         state = self._rooms.setdefault(room, _Room())
         state.listeners[number] = send
         if person is not None:
             state.people[number] = person
-            self._tell_people(room)
+            self._publish_people(room)
         try:
             with send, receive:
                 yield receive
         finally:
             state.listeners.pop(number, None)
             if state.people.pop(number, None) is not None:
-                self._tell_people(room)
+                self._publish_people(room)
             self._forget(room)
 
     def publish(self, room: str, event: Json) -> None:
-        """Tell every listener of a room."""
+        """Send an event to every listener of a room."""
         state = self._rooms.get(room)
         for number, listener in list(state.listeners.items()) if state else ():
             try:
@@ -65,19 +65,19 @@ class Hub:
                     state.listeners.pop(number, None)
 
     def draft(self, room: str, message: Json) -> None:
-        """Show partial text; who comes later sees it too."""
+        """Show partial text, to newcomers too."""
         self._rooms.setdefault(room, _Room()).drafts[message["id"]] = message
         self.publish(room, {"type": "draft", "message": message})
 
     def drop_draft(self, room: str, message_id: str) -> None:
-        """Take partial text away."""
+        """Remove partial text."""
         state = self._rooms.get(room)
         if state is not None and state.drafts.pop(message_id, None) is not None:
             self.publish(room, {"type": "draft.removed", "id": message_id})
             self._forget(room)
 
     def message(self, room: str, message: Json) -> None:
-        """Show a finished message; the draft of the same id becomes it."""
+        """Show a message, which replaces the draft with its id."""
         state = self._rooms.get(room)
         if state is not None:
             state.drafts.pop(message["id"], None)
@@ -85,7 +85,7 @@ class Hub:
         self._forget(room)
 
     def typing(self, room: str, key: str, on: bool) -> None:
-        """Show, or stop showing, that an answer is on its way."""
+        """Show, or stop showing, that the agent is writing to somebody."""
         state = self._rooms.setdefault(room, _Room())
         if on != (key in state.typing):
             (state.typing.add if on else state.typing.discard)(key)
@@ -93,13 +93,13 @@ class Hub:
         self._forget(room)
 
     def people(self, room: str) -> list[Json]:
-        """Return who is there, each once."""
+        """Return the people in a room, each once, sorted by name."""
         state = self._rooms.get(room)
         found = {person["id"]: person for person in state.people.values()} if state else {}
         return sorted(found.values(), key=lambda person: str(person["name"]).casefold())
 
-    def going_on(self, room: str) -> list[Json]:
-        """Return the events that show somebody new what is going on."""
+    def ongoing(self, room: str) -> list[Json]:
+        """Return the events that show a newcomer the drafts and who is typing."""
         state = self._rooms.get(room)
         if state is None:
             return []
@@ -107,12 +107,12 @@ class Hub:
         return typing + [{"type": "draft", "message": draft} for draft in state.drafts.values()]
 
     def close(self) -> None:
-        """Let every listener go."""
+        """Disconnect every listener."""
         for state in list(self._rooms.values()):
             for listener in list(state.listeners.values()):
                 listener.close()
 
-    def _tell_people(self, room: str) -> None:
+    def _publish_people(self, room: str) -> None:
         self.publish(room, {"type": "people", "people": self.people(room)})
 
     def _forget(self, room: str) -> None:

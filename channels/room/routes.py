@@ -1,7 +1,6 @@
-"""The HTTP routes of a channel of our own: an event stream, and posting.
+"""The HTTP routes of rooms: an event stream, posting and stopping.
 
-The gateway has let in whoever reaches these routes; who writes under which name in a room is
-taken as said, since all of them are the owner's own people.
+The gateway authenticates requests. Names are not checked: everybody with access is trusted.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from channels.errors import InboundRefused
 from channels.room.channel import RoomChannel
 from channels.room.hub import Json
 
-KEEP_ALIVE: Final = 15.0
-"""Seconds after which a silent stream says that it is alive."""
+KEEP_ALIVE_SECONDS: Final = 15.0
+"""Seconds of silence after which a stream sends a comment."""
 
-LONGEST_BODY: Final = 1_000_000
-"""Bytes of a post."""
+MAX_BODY_BYTES: Final = 1_000_000
+"""Maximum size of a post."""
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Name = Annotated[
@@ -37,7 +36,7 @@ Name = Annotated[
 
 
 class RoomPerson(BaseModel):
-    """Who writes."""
+    """The author of a post."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -46,7 +45,7 @@ class RoomPerson(BaseModel):
 
 
 class Post(BaseModel):
-    """A message that the page or the terminal posts; `id` makes a second try the same message."""
+    """A message from the page or the terminal; a retry has the same `id`."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -58,7 +57,7 @@ class Post(BaseModel):
 
 
 class Stop(BaseModel):
-    """A request to stop an answer: the one that `reply_to` names, else the person's own."""
+    """A request to stop an answer: the one to `reply_to`, or the person's own."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -70,7 +69,7 @@ Submit = Callable[[str, Post], Awaitable[None]]
 
 
 def room_routes(channel: RoomChannel, prefix: str, submit: Submit) -> list[Route]:
-    """Return the routes of a channel's rooms; `submit` takes the room and the post."""
+    """Return the routes of a channel's rooms; `submit` gets the room and the post."""
 
     async def events(request: Request) -> Response:
         room = _room(request)
@@ -85,18 +84,18 @@ def room_routes(channel: RoomChannel, prefix: str, submit: Submit) -> list[Route
     async def post(request: Request) -> Response:
         message = Post.model_validate_json(await _body(request))
         if not message.text.strip():
-            raise InboundRefused("The message is empty: write something first.")
+            raise InboundRefused("The message is empty.")
         await submit(_room(request), message)
         return JSONResponse({"id": str(message.id)}, status_code=202)
 
     async def stop(request: Request) -> Response:
-        asked = Stop.model_validate_json(await _body(request))
+        wanted = Stop.model_validate_json(await _body(request))
         moment = int(channel.host.clock.monotonic() * 1_000_000_000)
         message = Post(
             id=UUID(int=moment, version=4),
-            person=asked.person,
+            person=wanted.person,
             text=",stop",
-            reply_to=asked.reply_to,
+            reply_to=wanted.reply_to,
         )
         await submit(_room(request), message)
         return JSONResponse({}, status_code=202)
@@ -112,21 +111,19 @@ def _guarded(
     channel: RoomChannel,
     endpoint: Callable[[Request], Awaitable[Response]],
 ) -> Callable[[Request], Awaitable[Response]]:
-    """Answer what cannot be taken with a sentence."""
-
     async def answer(request: Request) -> Response:
         try:
             return await endpoint(request)
         except ValidationError as cause:
             first = cause.errors(include_url=False, include_context=False)[0]
             where = ".".join(str(part) for part in first["loc"])
-            return _refusal(f"The message was not taken: {where}: {first['msg']}.")
+            return _refusal(f"The message is invalid: {where}: {first['msg']}.")
         except InboundRefused as cause:
             return _refusal(str(cause))
         except Exception:
-            # It is not on the disk, so it is not taken: who posts may try again, under the same id.
+            # It was not stored, so a retry under the same id is safe.
             channel.host.log_exception("channel.accept_failed")
-            return JSONResponse({"error": "Not taken now; try again later."}, status_code=503)
+            return JSONResponse({"error": "Not saved. Try again later."}, status_code=503)
 
     return answer
 
@@ -137,12 +134,12 @@ def _refusal(sentence: str) -> JSONResponse:
 
 async def _body(request: Request) -> bytes:
     if not request.headers.get("content-type", "").startswith("application/json"):
-        raise InboundRefused("The message was not taken: send it as application/json.")
+        raise InboundRefused("Send the message as application/json.")
     body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > LONGEST_BODY:
-            raise InboundRefused("The message is too long: send it in pieces.")
+        if len(body) > MAX_BODY_BYTES:
+            raise InboundRefused("The message is too long. Send it in parts.")
     return bytes(body)
 
 
@@ -158,7 +155,7 @@ async def _stream(
             yield _event(past)
         while True:
             event: Json | None = None
-            with anyio.move_on_after(KEEP_ALIVE):
+            with anyio.move_on_after(KEEP_ALIVE_SECONDS):
                 try:
                     event = await events.receive()
                 except (anyio.EndOfStream, anyio.ClosedResourceError):

@@ -1,14 +1,18 @@
 """Slack: channels, private channels, group and direct messages, threads; Socket Mode or HTTP.
 
-adapter      the channel                    inbound     from an event to a message
-socket_mode  its one connection             mrkdwn      Slack's own text, to plain text and back
-presence     how that is, what it missed    echoes      whether events come, when they must
-events       the way in, until it is kept   held        order, restored
-api          requests, what errors mean     outbound    posting, editing, deleting
-methods      what is asked, and its scopes  streams     partial text in Slack's own way
-budgets      how often it may be asked      status      "is thinking ..."
-workspaces   where the app is installed     past        what was said meanwhile, or sent already
-names        what ids are called            install     adding the app to a further workspace
-format       Markdown as Slack takes it     media       the files of a message
-places       where an answer goes           waiting     for the first of two things
+An event passes socket_mode or events, receiver, inbound, reorder, and adapter, in this order.
+
+adapter             the channel                       inbound           parse events
+socket_mode         the WebSocket                     mrkdwn            Slack's markup
+events              check deliveries                  media             files of a message
+receiver            events to stored messages         name_cache        names of ids
+reorder             restore the order                 outbound          post, edit, delete
+connection_monitor  lost, stalled, second reader      streams           partial text
+self_events         detect a stall                    assistant_status  "is thinking ..."
+gap_filler          fill gaps                         threads           thread and key of an answer
+history             backfill, outcome checks          format            Markdown for Slack
+workspaces          where the app is                  permalink         links to messages
+installations       join and leave workspaces         oauth             install in a workspace
+api                 requests and their errors         api_methods       scopes and rate limits
+settings            the settings
 """

@@ -1,7 +1,7 @@
-"""Requests to the Web API: the SDK over one aiohttp session, and what its errors mean to us.
+"""Call the Web API over one aiohttp session, and turn the SDK's errors into ours.
 
-The SDK's own retries are off: the outbox tries again, and knows what may be tried. A request that
-was written and never answered may have been carried out; no error of ours holds a token.
+The SDK's own retries are off, because the outbox retries and knows what may be repeated. A request
+that was sent and never answered may have been carried out. No error contains a token.
 """
 
 from __future__ import annotations
@@ -15,94 +15,83 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from channels.clock import Clock
 from channels.errors import (
     ChannelDown,
     ChannelError,
     ChannelUnfit,
+    DraftGone,
     MediaRefused,
-    PlaceGone,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
 )
-from channels.pacing import Clock, Priority
-from channels.slack.api_methods import APP_METHODS, METHODS, Method
-from channels.slack.rate_limits import Budgets
+from channels.pacing import Priority
+from channels.slack.api_methods import APP_METHODS, METHODS, Method, RateLimits
 from channels.slack.settings import SlackSettings
 
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 20.0
-MOST_OLD: Final = 3
-"""So many sessions that were replaced are kept: what is under way in them comes to its end."""
+MAX_OLD_SESSIONS: Final = 3
+"""Maximum replaced sessions that stay open for the requests under way in them."""
 
 IDLE_SECONDS: Final = 15.0
-"""Shorter than a server's own: a request into a closing connection is one of unknown outcome."""
+"""Shorter than the server's: a request into a closing connection has an unknown outcome."""
 
 QUIET: Final = logging.getLogger("channels.slack.sdk")
-"""What the SDKs would say: we say it ourselves, and without the bodies of requests."""
+"""Silences the SDKs, which would log the bodies of requests."""
 QUIET.setLevel(logging.CRITICAL)
 
-NO_TOKEN: Final = frozenset(
-    {
-        "invalid_auth",
-        "not_authed",
-        "token_expired",
-        "token_revoked",
-    }
-)
+NO_TOKEN: Final = frozenset(("invalid_auth", "not_authed", "token_expired", "token_revoked"))
 WRONG_KIND: Final = "not_allowed_token_type"
-"""A bot token where an app-level token belongs; to a bot's method it says nothing of the token."""
+"""Means a wrong token only from the app's own methods: a bot token instead of an app-level one."""
 
 GONE: Final = frozenset(
-    {
-        "cant_update_message",
-        "edit_window_closed",
-        "message_not_found",
-        "message_not_owned_by_app",
-    }
+    ("cant_update_message", "edit_window_closed", "message_not_found", "message_not_owned_by_app")
 )
-TROUBLE: Final = frozenset(
+SERVER_TROUBLE: Final = frozenset(
     {"fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
 )
 SENTENCES: Final = {
-    "account_inactive": "the app is not installed in this workspace any more",
-    "cannot_reply_to_message": "Slack lets nobody answer this message",
-    "channel_not_found": "there is no such conversation, or the app is not in it: /invite it",
+    "account_inactive": "the app is no longer installed in this workspace",
+    "cannot_reply_to_message": "Slack allows no replies to this message",
+    "channel_not_found": "the conversation does not exist, or the app is not in it: /invite it",
     "is_archived": "the channel is archived",
     "not_in_channel": "the app is not in the channel: /invite it",
-    "restricted_action": "the workspace lets only some people write here",
+    "restricted_action": "the workspace allows only some people to write here",
     "restricted_action_read_only_channel": "only some people may write in this channel",
     "team_access_not_granted": "the app is not installed for this workspace",
     "user_is_bot": "this conversation is with another bot",
 }
-WHO: Final = "auth.test"
+LOGIN_PAGE: Final = "Slack sent a login page instead: the app lacks the scope files:read"
+WHO_AM_I: Final = "auth.test"
 UNKNOWN_BOT: Final = (
     "Slack does not know this bot token. Open https://api.slack.com/apps, choose the app, then"
-    " OAuth & Permissions; copy the Bot User OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN"
-    " (install the app first where there is none) and start again."
+    " OAuth & Permissions. Copy the Bot User OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN"
+    " (if there is none, install the app first), and start again."
 )
 UNKNOWN_APP: Final = (
     "Slack does not know this app-level token, or it lacks connections:write. Open"
-    " https://api.slack.com/apps, choose the app, then Basic Information, App-Level Tokens; put"
-    " one with the scope connections:write (xapp-...) into TAPEWAY_SLACK__APP_TOKEN and start"
+    " https://api.slack.com/apps, choose the app, then Basic Information, App-Level Tokens. Copy"
+    " one with the scope connections:write (xapp-...) into TAPEWAY_SLACK__APP_TOKEN, and start"
     " again."
 )
 
 
 class Refused(SendRefused):
-    """Slack refuses a request; `code` is its own word for why."""
+    """Slack refused a request; `code` is Slack's error code."""
 
     def __init__(self, code: str, sentence: str = "") -> None:
         self.code = code
-        super().__init__(f"{sentence} ({code})" if sentence else f"Slack refuses it: {code}")
+        super().__init__(f"{sentence} ({code})" if sentence else f"Slack refused it: {code}")
 
 
 class TokenRefused(ChannelUnfit):
-    """A token is no good."""
+    """A token is invalid."""
 
 
 class ApiSessions:
-    """The connections of all workspaces."""
+    """The HTTP connections of all workspaces."""
 
     def __init__(self, settings: SlackSettings) -> None:
         self.proxy = settings.proxy or None
@@ -117,7 +106,6 @@ class ApiSessions:
         return self._session
 
     async def open(self) -> None:
-        """Open the session."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=256, keepalive_timeout=IDLE_SECONDS),
@@ -126,27 +114,26 @@ class ApiSessions:
             )
 
     async def renew(self) -> None:
-        """Use new connections from now on: those there may be dead. What is under way goes on."""
-        if self._session is not None:
-            self._old.append(self._session)
-            self._session = None
-        while len(self._old) > MOST_OLD:
-            await self._old.pop(0).close()
+        """Use new connections from now on; requests under way continue on the old ones."""
+        await self._replace(MAX_OLD_SESSIONS)
         await self.open()
 
     async def close(self) -> None:
-        """Close it."""
+        """Close every session."""
+        await self._replace(0)
+
+    async def _replace(self, max_old: int) -> None:
         if self._session is not None:
             self._old.append(self._session)
             self._session = None
-        while self._old:
-            await self._old.pop().close()
+        while len(self._old) > max_old:
+            await self._old.pop(0).close()
 
 
 class SlackApi:
-    """What is asked with one token; `call` raises errors of ours only.
+    """The Web API with one token; `call` raises only errors of ours.
 
-    `note` is told what the person who runs this should know, `unfit` that the token is no good.
+    `warn` is called with sentences for the operator, `unfit` when the token is invalid.
     """
 
     def __init__(
@@ -155,15 +142,15 @@ class SlackApi:
         settings: SlackSettings,
         sessions: ApiSessions,
         clock: Clock,
-        note: Callable[[str], None],
+        warn: Callable[[str], None],
         unfit: Callable[[], None] = lambda: None,
     ) -> None:
         self._token = token
         self._sessions = sessions
-        self._note = note
+        self._warn = warn
         self._unfit = unfit
         self._files = settings.files_origin
-        self.budgets = Budgets(clock)
+        self.limits = RateLimits(clock)
         self.client = AsyncWebClient(
             token, base_url=settings.base_url, logger=QUIET, retry_handlers=[]
         )
@@ -172,8 +159,8 @@ class SlackApi:
     async def call(
         self, method: str, *, priority: Priority = Priority.FINAL, **params: Any
     ) -> Mapping[str, Any]:
-        """Call a method, when its budget allows; parameters of None are left out."""
-        await self.budgets.take(method, priority)
+        """Call a method when its rate limit allows; parameters that are None are left out."""
+        await self.limits.take(method, priority)
         given = {name: value for name, value in params.items() if value is not None}
         known = METHODS.get(method) or APP_METHODS[method]
         self.client.session = self._sessions.session
@@ -194,34 +181,29 @@ class SlackApi:
         return found.data if isinstance(found.data, dict) else {}
 
     async def download(self, url: str, most: int, mime: str) -> bytes:
-        """Fetch a file from the workspace's files host, and from nowhere else."""
+        """Fetch a file of at most `most` bytes, only ever from the workspace's files host."""
         if not url.startswith(f"{self._files}/"):
-            raise MediaRefused("it is kept outside Slack, where I do not go")
+            raise MediaRefused("it is stored outside Slack, where I don't fetch files")
         found = bytearray()
         headers = {"Authorization": f"Bearer {self._token}"}
         try:
             async with self._sessions.session.get(
                 url, headers=headers, allow_redirects=False, proxy=self._sessions.proxy
             ) as response:
-                kind = response.content_type
-                if response.status in (301, 302, 303, 307, 308) or (
-                    kind == "text/html" and mime != "text/html"
-                ):
-                    raise MediaRefused(
-                        "Slack gave a login page instead of it: the app lacks the scope files:read"
-                    )
+                is_page = response.content_type == "text/html" != mime
+                if is_page or response.status in (301, 302, 303, 307, 308):
+                    raise MediaRefused(LOGIN_PAGE)
                 if response.status != 200:
-                    raise MediaRefused(f"Slack's files answered with {response.status}")
+                    raise MediaRefused(f"Slack's file server answered with {response.status}")
                 async for piece in response.content.iter_chunked(65_536):
                     found += piece
                     if len(found) > most:
-                        raise MediaRefused(f"it is larger than the {_megabytes(most)} that I take")
+                        raise MediaRefused(f"it is larger than my limit of {_megabytes(most)}")
         except (aiohttp.ClientError, TimeoutError, OSError) as cause:
             raise ChannelDown(f"the file could not be fetched ({type(cause).__name__})") from None
         return bytes(found)
 
     def _refused(self, method: str, cause: SlackApiError, known: Method) -> ChannelError:
-        """Say what an answer that is not ok means."""
         response = cause.response
         status = int(getattr(response, "status_code", 0) or getattr(response, "status", 0) or 0)
         data = getattr(response, "data", None)
@@ -229,37 +211,37 @@ class SlackApi:
         code = str(data.get("error") or "")
         if status == 429 or code in ("ratelimited", "rate_limited"):
             seconds = _seconds(getattr(response, "headers", None) or {})
-            if known.tier:  # else it is the channel that has had enough, not the method
-                self.budgets.close(method, seconds)
+            if known.tier:  # else the limit is the channel's, not the method's
+                self.limits.close(method, seconds)
             return SendDelayed(seconds)
-        if status >= 500 or not code or code in TROUBLE:
+        if status >= 500 or not code or code in SERVER_TROUBLE:
             return _unread(reads=known.reads)
         if code in NO_TOKEN or (code == WRONG_KIND and method in APP_METHODS):
             return TokenRefused(UNKNOWN_BOT if method in METHODS else UNKNOWN_APP)
         if code == "missing_scope":
             return self._scope_missing(data)
-        return PlaceGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
+        return DraftGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
 
     async def _confirmed(self, method: str, refused: TokenRefused) -> ChannelError:
-        """Ask once more whether a token is no good, where another method than that one says so."""
-        if method in (WHO, *APP_METHODS):
+        # Slack may reject a good token by mistake: `auth.test` decides.
+        if method in (WHO_AM_I, *APP_METHODS):
             self._unfit()
             return refused
         try:
-            await self.call(WHO)
+            await self.call(WHO_AM_I)
         except TokenRefused as found:
             return found
         except ChannelError:
-            """Nobody knows: it is tried again."""
-        return ChannelDown("Slack refused a token that is good. Trying again.")
+            pass  # unknown: it is tried again
+        return ChannelDown("Slack rejected a valid token. Retrying.")
 
     def _scope_missing(self, data: Mapping[str, Any]) -> ChannelError:
         needed = str(data.get("needed") or "another scope")[:200]
         if "connections:write" in needed:
             return TokenRefused(UNKNOWN_APP)
-        self._note(
+        self._warn(
             f"The app lacks the scope {needed}. Add it at https://api.slack.com/apps, OAuth &"
-            " Permissions, Bot Token Scopes; then reinstall the app to the workspace."
+            " Permissions, Bot Token Scopes, and reinstall the app to the workspace."
         )
         return Refused("missing_scope", f"the app lacks the scope {needed}: add it and reinstall")
 
@@ -269,7 +251,6 @@ def _megabytes(most: int) -> str:
 
 
 def _seconds(headers: Any) -> float:
-    """Return how long Slack asks to wait."""
     try:
         found = float(headers.get("Retry-After") or headers.get("retry-after") or 1)
     except (AttributeError, TypeError, ValueError):
@@ -278,7 +259,7 @@ def _seconds(headers: Any) -> float:
 
 
 def _lost(cause: Exception, *, reads: bool) -> ChannelError:
-    """Tell whether a request that failed may have been carried out."""
+    # A request that was sent may have been carried out.
     unwritten = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
     if reads or isinstance(cause, unwritten):
         return ChannelDown(f"Slack cannot be reached now ({type(cause).__name__})")
@@ -287,5 +268,5 @@ def _lost(cause: Exception, *, reads: bool) -> ChannelError:
 
 def _unread(*, reads: bool) -> ChannelError:
     if reads:
-        return ChannelDown("Slack cannot be reached now (it answered what cannot be read)")
-    return SendAmbiguous("Slack's answer does not say what became of the request")
+        return ChannelDown("Slack cannot be reached now (its answer is unreadable)")
+    return SendAmbiguous("Slack's answer does not say whether the request succeeded")

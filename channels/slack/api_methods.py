@@ -1,7 +1,7 @@
-"""What the channel asks of Slack and is told by it, with the scope that each needs.
+"""The methods that the channel calls and the events that it gets, with their scopes and limits.
 
-The manifests in `deploy/` are held to this table by a test. `Method.tier` is Slack's own word for
-how often a method may be called: https://docs.slack.dev/apis/web-api/rate-limits/
+A test compares the manifests in `deploy/` with these tables. Slack counts calls by method,
+workspace and minute, in tiers: https://docs.slack.dev/apis/web-api/rate-limits/
 """
 
 from __future__ import annotations
@@ -11,17 +11,24 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-READS: Final = ("channels", "groups", "im", "mpim")
-"""The kinds of conversations, as scopes name them."""
+from channels.clock import Clock
+from channels.pacing import Budget, Gate, Priority
+
+WINDOW_SECONDS: Final = 61.0
+"""Slightly longer than Slack's minute, because clocks and networks are not exact."""
+
+PER_MINUTE: Final = {1: 1, 2: 20, 3: 50, 4: 100}  # calls, by tier
+CONVERSATION_TYPES: Final = ("channels", "groups", "im", "mpim")
+"""The types of conversations in the names of scopes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
     """A method of the Web API.
 
-    scopes  what it needs; of several kinds of conversations, each its own
-    tier    how often it may be called; 0: bounded by the channel, or hardly at all
-    reads   changes nothing: a lost answer is no harm
+    scopes  the scopes that it needs, one for each type of conversation
+    tier    Slack's rate limit tier; 0: limited by channel, or hardly at all
+    reads   changes nothing, so that a lost answer does no harm
     """
 
     scopes: tuple[str, ...] = ()
@@ -29,8 +36,8 @@ class Method:
     reads: bool = False
 
 
-_HISTORY: Final = tuple(f"{kind}:history" for kind in READS)
-_LISTED: Final = tuple(f"{kind}:read" for kind in READS)
+_HISTORY: Final = tuple(f"{kind}:history" for kind in CONVERSATION_TYPES)
+_LISTED: Final = tuple(f"{kind}:read" for kind in CONVERSATION_TYPES)
 
 METHODS: Final[Mapping[str, Method]] = MappingProxyType(
     {
@@ -50,12 +57,12 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
         "users.info": Method(("users:read",), 4, reads=True),
     }
 )
-"""Methods that are called with a bot token."""
+"""Methods called with a bot token."""
 
 APP_METHODS: Final[Mapping[str, Method]] = MappingProxyType(
     {"apps.connections.open": Method(("connections:write",), reads=True)}
 )
-"""Methods that are called with the app-level token."""
+"""Methods called with the app-level token."""
 
 EVENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -73,17 +80,44 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "tokens_revoked": "",
     }
 )
-"""The events that the app subscribes to, and the scope that each needs."""
-
-AGENT_EVENTS: Final = ("agent_session_stopped",)
-"""Events that only an app has that is declared as an agent: its Stop button."""
+"""The events that the app subscribes to, with the scope of each."""
 
 COMMAND: Final = "/tapeway"
 COMMAND_SCOPE: Final = "commands"
 
 
 def scopes() -> frozenset[str]:
-    """Return the bot's scopes: all that is needed, and nothing else."""
-    asked = {scope for method in METHODS.values() for scope in method.scopes}
-    told = {scope for scope in EVENTS.values() if scope}
-    return frozenset(asked | told | {COMMAND_SCOPE})
+    """Return the scopes that the bot needs."""
+    of_methods = {scope for method in METHODS.values() for scope in method.scopes}
+    of_events = {scope for scope in EVENTS.values() if scope}
+    return frozenset(of_methods | of_events | {COMMAND_SCOPE})
+
+
+class RateLimits:
+    """The methods' rate limits in one workspace."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._gates: dict[str, Gate] = {}
+
+    def wait(self, method: str, priority: Priority) -> float:
+        """Return the seconds until a method may be called, zero or less for now."""
+        return self._gate(method).wait(self._clock.monotonic(), priority)
+
+    async def take(self, method: str, priority: Priority) -> None:
+        """Wait until a method may be called, and count the call."""
+        while (wait := self.wait(method, priority)) > 0:
+            await self._clock.sleep(wait)
+        self._gate(method).write(self._clock.monotonic())
+
+    def close(self, method: str, seconds: float) -> None:
+        """Allow no call of a method for some seconds, as Slack requested."""
+        self._gate(method).close(self._clock.monotonic() + seconds)
+
+    def _gate(self, method: str) -> Gate:
+        gate = self._gates.get(method)
+        if gate is None:
+            tier = METHODS[method].tier if method in METHODS else 0
+            budget = Budget(0.0, PER_MINUTE[tier], WINDOW_SECONDS) if tier else Budget()
+            gate = self._gates[method] = Gate(budget)
+        return gate

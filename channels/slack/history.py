@@ -1,4 +1,4 @@
-"""What was said before: what people said meanwhile, and what the app may have said already."""
+"""Conversation history: backfill after a gap, and outcome checks for our own sends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from channels.errors import ChannelDown, SendAmbiguous, SendDelayed, SendRefused
-from channels.host import ChannelHost, Cursors
+from channels.host import Cursors, FullHost
 from channels.message import InboundMessage, OutboundMessage
 from channels.pacing import Priority
 from channels.slack.inbound import SlackSelf, edit_of, is_own, of_event, ts_of
@@ -18,62 +18,60 @@ from channels.slack.workspaces import Workspace
 
 Raw = Mapping[str, Any]
 
-PAGE: Final = 200
-MOST_PAGES: Final = 25
-SEARCHED_PAGES: Final = 5
-MOST_THREADS: Final = 50
-THREADS_OF: Final = timedelta(days=3)
-"""Threads in which something was said so long before a channel's mark are asked for, too."""
+PAGE_SIZE: Final = 200
+MAX_PAGES: Final = 25
+MAX_SEARCHED_PAGES: Final = 5  # of an outcome check
+MAX_THREADS: Final = 50
+THREAD_AGE: Final = timedelta(days=3)
+"""Threads that were active this long before the cursor are read, too."""
 
-BEFORE: Final = timedelta(hours=1)
-TRIES: Final = 4
-WAITS: Final = (1.0, 3.0)
-"""How long is waited before a conversation that could not be read is asked for again."""
-
-MOST_FAILED: Final = 3
-"""So many conversations in a row that cannot be read: it is Slack that cannot be reached."""
+SEARCH_MARGIN: Final = timedelta(hours=1)
+MAX_TRIES: Final = 4  # of a page, while Slack asks to wait
+RETRY_SECONDS: Final = (1.0, 3.0)  # before a conversation is read again
+MAX_FAILED: Final = 3
+"""Maximum conversations in a row that cannot be read before Slack counts as unreachable."""
 
 TYPES: Final = ("public_channel", "private_channel", "mpim", "im")
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryMatch:
-    """A message of ours that is there; `whole`: it is the answer, and no part of it."""
+    """A message of our own that was found; `whole`: it is the answer, not its draft."""
 
     ts: str
     whole: bool
 
 
 class History:
-    """Asks for what was said; `me_of` tells who the app is in a workspace."""
+    """Reads conversations; `identity` returns who the app is in a workspace."""
 
-    def __init__(self, host: ChannelHost, me_of: Callable[[Workspace], SlackSelf]) -> None:
+    def __init__(self, host: FullHost, identity: Callable[[Workspace], SlackSelf]) -> None:
         self._host = host
-        self._me_of = me_of
+        self._identity = identity
 
     async def missed(
-        self, workspace: Workspace, marks: Cursors
+        self, workspace: Workspace, cursors: Cursors
     ) -> AsyncIterator[list[InboundMessage]]:
-        """Yield what was said in each conversation of a workspace after its mark.
+        """Yield each conversation's messages after its cursor.
 
-        One that cannot be read now is left out; raises ChannelDown where several in a row cannot,
-        or none at all.
+        Conversations that cannot be read now are skipped; raises ChannelDown if several in a row
+        cannot, or none at all.
         """
         read, failed, cause = 0, 0, None
         for chat in await self._conversations(workspace):
-            mark = marks.of(str(chat["id"]), workspace.account)
-            if mark is None:
+            cursor = cursors.of(str(chat["id"]), workspace.account)
+            if cursor is None:
                 continue
             found: list[InboundMessage] = []
             try:
-                found = await self._patiently(workspace, chat, mark)
+                found = await self._read_with_retries(workspace, chat, cursor)
                 read, failed = read + 1, 0
             except SendRefused:
                 self._host.log_exception("slack.history_refused")
                 self._host.gap_skipped(str(chat["id"]), workspace.account)
             except ChannelDown as down:
                 failed, cause = failed + 1, down
-                if failed >= MOST_FAILED:
+                if failed >= MAX_FAILED:
                     raise
                 self._host.log_exception("slack.history_failed")
                 self._host.gap_skipped(str(chat["id"]), workspace.account)
@@ -82,27 +80,26 @@ class History:
         if cause is not None and not read:
             raise cause
 
-    async def _patiently(
-        self, workspace: Workspace, chat: Raw, mark: datetime
+    async def _read_with_retries(
+        self, workspace: Workspace, chat: Raw, cursor: datetime
     ) -> list[InboundMessage]:
-        """Return what was said in a conversation, after a few tries."""
-        for wait in WAITS:
+        for wait in RETRY_SECONDS:
             try:
-                return await self._said_since(workspace, chat, mark)
+                return await self._messages_since(workspace, chat, cursor)
             except ChannelDown:
                 await self._host.clock.sleep(wait)
-        return await self._said_since(workspace, chat, mark)
+        return await self._messages_since(workspace, chat, cursor)
 
     async def find(
         self, workspace: Workspace, message: OutboundMessage, streams: Collection[str]
     ) -> HistoryMatch | None:
-        """Look for a message by its key, from its question on; `streams` are under way elsewhere.
+        """Find a message by its key, from its question on; `streams` are still being written.
 
-        A stream that a crash left behind has no key yet: one of ours without any, in the thread of
-        the question and after it, is that.
+        A stream that a crash left behind has no key yet: a message of ours without a key, in the
+        thread of the question and after it, is taken for it.
         """
         thread, question = thread_of(message), question_of(message)
-        oldest = question or _ts(_moment(message.date) - BEFORE)
+        oldest = question or _ts(_moment(message.date) - SEARCH_MARGIN)
         try:
             raws = await self._own_since(workspace, message.chat_id, thread, oldest)
         except SendRefused:
@@ -119,7 +116,6 @@ class History:
         return bare if thread is not None and question is not None and first else None
 
     async def _own_in_channel(self, workspace: Workspace, chat_id: str, oldest: str) -> list[Raw]:
-        """Return the app's own messages outside threads; none where it may not look for them."""
         try:
             return await self._own_since(workspace, chat_id, None, oldest)
         except SendRefused:
@@ -129,16 +125,13 @@ class History:
     async def _own_since(
         self, workspace: Workspace, chat_id: str, thread: str | None, oldest: str
     ) -> list[Raw]:
-        """Return the app's own messages, the oldest first."""
+        """Return the app's own messages, oldest first."""
         given: dict[str, Any] = {"oldest": oldest, "include_all_metadata": "true"}
-        if thread is None:
-            raws = await self._history(workspace, chat_id, SEARCHED_PAGES, **given)
-        else:
-            raws = await self._replies(workspace, chat_id, thread, SEARCHED_PAGES, **given)
+        raws = await self._messages(workspace, chat_id, thread, MAX_SEARCHED_PAGES, **given)
         return [raw for raw in raws if is_own(raw, workspace)]
 
     async def _conversations(self, workspace: Workspace) -> list[Raw]:
-        """Return where the app is; of the types that it may ask for where it may not for all."""
+        # Slack refuses all types if the scope of one is missing, so each is then listed alone.
         try:
             found = await self._listed(workspace, ",".join(TYPES))
         except SendRefused:
@@ -154,33 +147,26 @@ class History:
         return [chat for chat in found if chat.get("id")]
 
     async def _listed(self, workspace: Workspace, types: str) -> list[Raw]:
-        return await self._pages(
-            workspace,
-            "users.conversations",
-            "channels",
-            MOST_PAGES,
-            types=types,
-            exclude_archived="true",
-        )
+        given = {"types": types, "exclude_archived": "true"}
+        return await self._pages(workspace, "users.conversations", "channels", MAX_PAGES, **given)
 
-    async def _said_since(
-        self, workspace: Workspace, chat: Raw, mark: datetime
+    async def _messages_since(
+        self, workspace: Workspace, chat: Raw, cursor: datetime
     ) -> list[InboundMessage]:
-        """Return what was said in a conversation and its threads, in order."""
-        chat_id, oldest = str(chat["id"]), _ts(mark)
-        raws = await self._history(workspace, chat_id, MOST_PAGES, oldest=oldest)
+        chat_id, oldest = str(chat["id"]), _ts(cursor)
+        raws = await self._messages(workspace, chat_id, None, MAX_PAGES, oldest=oldest)
         threads = {
             str(raw["ts"]): None
             for raw in raws
             if raw.get("reply_count") or raw.get("thread_ts") == raw["ts"]
         }
-        known = await self._host.threads(chat_id, mark - THREADS_OF, workspace.account)
-        threads |= dict.fromkeys(sorted(known, key=stamp_of, reverse=True)[:MOST_THREADS])
+        known = await self._host.threads(chat_id, cursor - THREAD_AGE, workspace.account)
+        threads |= dict.fromkeys(sorted(known, key=stamp_of, reverse=True)[:MAX_THREADS])
         for thread in threads:
             try:
-                raws += await self._replies(workspace, chat_id, thread, MOST_PAGES, oldest=oldest)
+                raws += await self._messages(workspace, chat_id, thread, MAX_PAGES, oldest=oldest)
             except SendRefused:
-                """A thread that is gone holds up no other."""
+                continue  # the thread is gone
         kind = "im" if chat.get("is_im") else "channel"
         after = stamp_of(oldest)
         return self._read(workspace, chat_id, kind, [r for r in raws if stamp_of(r["ts"]) > after])
@@ -188,7 +174,7 @@ class History:
     def _read(
         self, workspace: Workspace, chat_id: str, kind: str, raws: Sequence[Raw]
     ) -> list[InboundMessage]:
-        me = self._me_of(workspace)
+        me = self._identity(workspace)
         found: list[InboundMessage] = []
         once = {str(raw["ts"]): raw for raw in raws}
         for _ts_of, raw in sorted(once.items(), key=lambda item: stamp_of(item[0])):
@@ -201,53 +187,38 @@ class History:
             found += [message for message in read if message is not None]
         return found
 
-    async def _history(
-        self, workspace: Workspace, chat_id: str, pages: int, **given: Any
+    async def _messages(
+        self, workspace: Workspace, chat_id: str, thread: str | None, max_pages: int, **given: Any
     ) -> list[Raw]:
-        found = await self._pages(
-            workspace, "conversations.history", "messages", pages, channel=chat_id, **given
-        )
-        return sorted((raw for raw in found if ts_of(raw)), key=lambda raw: stamp_of(raw["ts"]))
-
-    async def _replies(
-        self, workspace: Workspace, chat_id: str, thread: str, pages: int, **given: Any
-    ) -> list[Raw]:
-        found = await self._pages(
-            workspace,
-            "conversations.replies",
-            "messages",
-            pages,
-            channel=chat_id,
-            ts=thread,
-            **given,
-        )
+        """Return the messages of a thread, or of a conversation outside threads, in order."""
+        method = "conversations.history" if thread is None else "conversations.replies"
+        given |= {"channel": chat_id, "ts": thread}
+        found = await self._pages(workspace, method, "messages", max_pages, **given)
         return sorted((raw for raw in found if ts_of(raw)), key=lambda raw: stamp_of(raw["ts"]))
 
     async def _pages(
-        self, workspace: Workspace, method: str, name: str, most: int, **given: Any
+        self, workspace: Workspace, method: str, name: str, max_pages: int, **given: Any
     ) -> list[Raw]:
-        """Return what is on all pages of an answer."""
         found: list[Raw] = []
         cursor = ""
-        for _page in range(most):
-            answer = await self._ask(workspace, method, cursor=cursor or None, limit=PAGE, **given)
-            held = answer.get(name)
-            found += [one for one in held or () if isinstance(one, Mapping)]
+        for _page in range(max_pages):
+            given |= {"cursor": cursor or None, "limit": PAGE_SIZE}
+            answer = await self._ask(workspace, method, **given)
+            found += [one for one in answer.get(name) or () if isinstance(one, Mapping)]
             cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 break
         return found
 
     async def _ask(self, workspace: Workspace, method: str, **given: Any) -> Raw:
-        """Ask for a page, after the wait that Slack asks for."""
-        for _try in range(TRIES):
+        for _try in range(MAX_TRIES):
             try:
                 return await workspace.api.call(method, priority=Priority.FIRST_TEXT, **given)
             except SendDelayed as delayed:
                 await self._host.clock.sleep(delayed.retry_after)
             except SendAmbiguous as lost:
                 raise ChannelDown(str(lost)) from lost
-        raise ChannelDown("Slack asks to wait, again and again")
+        raise ChannelDown("Slack keeps asking to wait")
 
 
 def _moment(date: str) -> datetime:
@@ -258,5 +229,4 @@ def _moment(date: str) -> datetime:
 
 
 def _ts(moment: datetime) -> str:
-    """Return a moment as a stamp."""
     return f"{max(moment.timestamp(), 0):.6f}"

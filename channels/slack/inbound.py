@@ -1,7 +1,7 @@
-"""From what Slack tells to a message: who says what, and whether the app is asked.
+"""Parse Slack's events: who wrote what, and whether it is addressed to the app.
 
-A mention comes twice, as `message` and as `app_mention`: both have the same key, and whichever
-comes first counts. A field that is new, missing or of another type stops nothing behind it.
+A mention comes as two events, `message` and `app_mention`. Both have the same key, and the first
+one counts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
@@ -18,22 +18,24 @@ from channels.mentions import calls
 from channels.message import Author, InboundMessage, Quote
 from channels.slack.media import media_of
 from channels.slack.mrkdwn import decode, mentioned, prose
+from channels.slack.name_cache import Names
 from channels.slack.workspaces import Workspace
 
 Raw = Mapping[str, Any]
 
 CHANNEL: Final = "slack"
 TS: Final = re.compile(r"\d{1,12}\.\d{1,6}")
-LONGEST_QUOTE: Final = 1000
+MAX_QUOTE: Final = 1000  # characters
 
-SAID: Final = frozenset((None, "bot_message", "file_share", "me_message", "thread_broadcast"))
-"""The subtypes of what somebody says; others tell of a channel's affairs."""
+SUBTYPES: Final = frozenset((None, "bot_message", "file_share", "me_message", "thread_broadcast"))
+"""The subtypes of messages that somebody wrote; others are notices, such as a new topic."""
 
 SECRET: Final = frozenset(("token", "response_url", "response_urls"))
-"""What is left out of a delivery that is kept as it came: with these others could pose as Slack."""
+"""Fields that are removed before a delivery is stored: with them others could pose as Slack."""
 
-STONE: Final = "tombstone"
-"""What is left of a deleted message under which there are replies."""
+BY_COMMAND: Final = "asked by a command"
+TOMBSTONE: Final = "tombstone"
+"""The subtype of a deleted message that has replies."""
 
 COMMANDS: Final = {
     "help": ",help",
@@ -42,8 +44,10 @@ COMMANDS: Final = {
     "status": ",tape.info",
     "stop": ",stop",
 }
-_OURS: Final = re.compile(r",[a-z]", re.IGNORECASE)
+_COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
 _LEADING: Final = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^>]*)?>[\s:]*")
+# An id where a name should be: one that was not known yet when a mention was decoded.
+_UNNAMED: Final = re.compile(r"(?<=[@#])[A-Z][A-Z0-9]+")
 _MEMBERSHIP: Final = {
     "member_joined_channel": ("added", "{} added the app to the channel."),
     "channel_left": ("removed", "{} removed the app from the channel."),
@@ -53,7 +57,7 @@ _MEMBERSHIP: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SlackSelf:
-    """Who the app is in a workspace, what it is called, and what it answers."""
+    """The app in a workspace: its identity, its names, and the rules by which it answers."""
 
     workspace: Workspace
     names: Sequence[str] = ()
@@ -62,7 +66,7 @@ class SlackSelf:
 
 
 def parse(body: Raw, me: SlackSelf) -> InboundMessage | None:
-    """Read what was delivered; None for what concerns nobody here. What cannot be read raises."""
+    """Parse a delivery; None if it is no message. Raises if a field has an unknown form."""
     if "command" in body:
         return _commanded(body, me)
     event = body.get("event")
@@ -72,7 +76,7 @@ def parse(body: Raw, me: SlackSelf) -> InboundMessage | None:
 
 
 def of_event(event: Raw, me: SlackSelf, event_id: str = "") -> InboundMessage | None:
-    """Read an event, or a message of a channel's history with its channel put in."""
+    """Parse an event, or a message of the history to which its channel was added."""
     kind = event["type"]
     if kind in _MEMBERSHIP:
         return _membership(event, me, event_id)
@@ -87,39 +91,53 @@ def of_event(event: Raw, me: SlackSelf, event_id: str = "") -> InboundMessage | 
     if event.get("subtype") == "message_deleted":
         gone = event.get("previous_message") or {}
         return _deleted({**gone, "ts": event["deleted_ts"]}, event, me, event_id)
-    if event.get("subtype") not in SAID or is_own(event, me.workspace):
-        return None
-    return _message(event, me, event_id)
+    return _message(event, me, event_id) if _is_written(event, me) else None
 
 
 def edit_of(event: Raw, me: SlackSelf) -> InboundMessage | None:
-    """Return the edit by which a message of a history got its text, where there is one."""
-    if event.get("subtype") not in SAID or is_own(event, me.workspace) or not event.get("edited"):
-        return None
-    return _edit(event, event, me, "")
+    """Return the edit that gave a message of the history its text, None if it was not edited."""
+    return _edit(event, event, me, "") if _is_edited(event, me) else None
 
 
 def ts_of(event: Raw) -> str:
-    """Return by which stamp an event is ordered among its channel's; "" where it has none."""
+    """Return the stamp that orders an event in its channel, "" if it has none."""
     found = event.get("ts") or event.get("event_ts")
     return found if isinstance(found, str) and TS.fullmatch(found) else ""
 
 
+def _is_written(event: Raw, me: SlackSelf) -> bool:
+    return event.get("subtype") in SUBTYPES and not is_own(event, me.workspace)
+
+
 def is_own(event: Raw, workspace: Workspace) -> bool:
-    """Tell whether the app itself said something."""
-    if event.get("user") == workspace.user:
-        return True
-    return bool(workspace.bot) and event.get("bot_id") == workspace.bot
+    """Return whether the app itself wrote a message."""
+    is_bot = bool(workspace.bot) and event.get("bot_id") == workspace.bot
+    return is_bot or event.get("user") == workspace.user
+
+
+def fill_names(message: InboundMessage, names: Names) -> InboundMessage:
+    """Replace ids by the names that have been looked up since the message was parsed."""
+    sender, text, title = message.sender, message.text, message.chat_title
+    if sender.id and sender.name == sender.id:
+        sender = replace(sender, name=names.known(sender.id))
+        if message.kind == "change":
+            text = text.replace(sender.id, sender.name, 1)
+    text = _UNNAMED.sub(lambda found: names.known(found[0]), text)
+    if message.chat_kind == "group" and not title:
+        title = names.known(message.chat_id, "")
+    if (sender, text, title) == (message.sender, message.text, message.chat_title):
+        return message
+    return replace(message, sender=sender, text=text, chat_title=title)
 
 
 def unreadable(body: Any, why: str, account: str) -> InboundMessage:
-    """Keep what cannot be read, so that it comes once and is never lost."""
+    """Wrap a delivery that cannot be parsed, so that it is stored once and never lost."""
     if isinstance(body, Mapping):
         body = {name: held for name, held in body.items() if name not in SECRET}
     try:
         text = json.dumps(body, default=str)
     except (RecursionError, ValueError):
-        text = '"what is too deep to be written down"'
+        text = '"nested too deeply to be stored"'
     named = body.get("event_id") if isinstance(body, Mapping) else None
     key = named if isinstance(named, str) and named else sha256(text.encode()).hexdigest()[:20]
     return InboundMessage(
@@ -139,18 +157,18 @@ def unreadable(body: Any, why: str, account: str) -> InboundMessage:
 
 def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     raw = str(event.get("text") or "")
-    told, forwarded, quote = _shared(event)
+    attached, forwarded, quote = _shared(event)
     command = _as_command(raw, me)
-    asked, why = _addressed(event, raw, me)
-    text = _read(raw, me) or told
+    addressed, why = _addressed(event, raw, me)
+    text = _read(raw, me) or attached
     return InboundMessage(
-        **_place(event, me, event_id),
+        **_location(event, me, event_id),
         sender=_sender(event, me),
-        text=_read(command, me) if command and asked else text,
+        text=_read(command, me) if command and addressed else text,
         mentions=tuple(mentioned(raw)),
-        addressed=asked,
-        why="command" if command and asked else why,
-        follows=not asked and _may_follow(event, raw, me),
+        addressed=addressed,
+        why="command" if command and addressed else why,
+        follows=not addressed and _may_follow(event, raw, me),
         media=media_of(event, me.workspace.account),
         forwarded=None if raw.strip() else forwarded,
         quote=quote if raw.strip() else None,
@@ -159,50 +177,43 @@ def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
 
 
 def _changed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
-    """Read that a message reads otherwise; a preview that Slack puts under it is no edit."""
+    # Slack also reports a link preview that it added as a change; that is no edit.
     now, before = event["message"], event.get("previous_message") or {}
-    if now.get("subtype") == STONE:
+    if now.get("subtype") == TOMBSTONE:
         return _deleted({**before, "ts": now["ts"]}, event, me, event_id)
-    if now.get("subtype") not in SAID or is_own(now, me.workspace) or not now.get("edited"):
-        return None
-    if "text" in before and before["text"] == now.get("text"):
-        return None
-    return _edit(now, event, me, event_id)
+    is_same = "text" in before and before["text"] == now.get("text")
+    return _edit(now, event, me, event_id) if _is_edited(now, me) and not is_same else None
+
+
+def _is_edited(message: Raw, me: SlackSelf) -> bool:
+    return _is_written(message, me) and bool(message.get("edited"))
 
 
 def _deleted(gone: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    """Read that a message is gone."""
-    place = _place(
-        {**gone, "channel": event["channel"], "channel_type": event.get("channel_type")},
-        me,
-        event_id,
-    )
-    place["ext_id"] = f"{place['ext_id']}/deleted"
-    return InboundMessage(**place, sender=Author("", ""), text="", kind="delete")
+    location = _location(_in_channel_of(event, gone), me, event_id)
+    location["ext_id"] = f"{location['ext_id']}/deleted"
+    return InboundMessage(**location, sender=Author("", ""), text="", kind="delete")
+
+
+def _in_channel_of(event: Raw, message: Raw) -> Raw:
+    return {**message, "channel": event["channel"], "channel_type": event.get("channel_type")}
 
 
 def _edit(now: Raw, event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    place = _place(
-        {**now, "channel": event["channel"], "channel_type": event.get("channel_type")},
-        me,
-        event_id,
-    )
+    location = _location(_in_channel_of(event, now), me, event_id)
     raw = str(now.get("text") or "")
-    mark = sha256(raw.encode("utf-8", "replace")).hexdigest()[:8]
-    place["ext_id"] = f"{place['ext_id']}/edit/{now['edited'].get('ts', '')}-{mark}"
+    digest = sha256(raw.encode("utf-8", "replace")).hexdigest()[:8]
+    location["ext_id"] = f"{location['ext_id']}/edit/{now['edited'].get('ts', '')}-{digest}"
     text = _read(_as_command(raw, me) or raw, me)
-    return InboundMessage(**place, sender=_sender(now, me), text=text, kind="edit")
+    return InboundMessage(**location, sender=_sender(now, me), text=text, kind="edit")
 
 
 def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
-    """Read a slash command: one of ours, or a question."""
-    said = str(body.get("text") or "").strip()
-    word, _, rest = said.partition(" ")
-    text = COMMANDS.get(word.lower(), "") if said else ",help"
-    if text:
-        text = f"{text} {rest}".strip()
-    else:
-        text = rest.strip() if word.lower() == "ask" and rest.strip() else said
+    written = str(body.get("text") or "").strip()
+    word, _, rest = written.partition(" ")
+    command = COMMANDS.get(word.lower(), "") if written else ",help"
+    question = rest.strip() if word.lower() == "ask" and rest.strip() else written
+    text = f"{command} {rest}".strip() if command else question
     chat_id, user_id = str(body["channel_id"]), str(body["user_id"])
     stamp = str(body.get("trigger_id") or "")
     key = stamp or sha256(repr(sorted(body.items())).encode()).hexdigest()[:20]
@@ -221,35 +232,33 @@ def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
         sender=Author(user_id, me.workspace.names.person(user_id)),
         text=_read(text, me),
         addressed=True,
-        why="command" if text.startswith(",") else "asked by a command",
+        why="command" if text.startswith(",") else BY_COMMAND,
         raw={"team": str(body.get("team_id") or me.workspace.team)},
     )
 
 
-def stop_of(place: Mapping[str, Any], sender: Author, stopped: str) -> InboundMessage:
-    """Return the command that the Stop of an answer is; `stopped` names what was stopped."""
-    told = {**place, "ext_id": f"{place['chat_id']}/stop/{stopped}", "message_id": ""}
+def stop_of(location: Mapping[str, Any], sender: Author, stopped: str) -> InboundMessage:
+    """Return the stop command of a Stop button; `stopped` is the stamp of the stopped answer."""
+    fields = {**location, "ext_id": f"{location['chat_id']}/stop/{stopped}", "message_id": ""}
     return InboundMessage(
-        **told, sender=sender, text=",stop", addressed=True, why="the Stop of an answer"
+        **fields, sender=sender, text=",stop", addressed=True, why="the Stop of an answer"
     )
 
 
 def _stopped(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
-    """Read that somebody pressed the Stop that Slack shows at an answer."""
-    place = _place({"ts": event["event_ts"], **event}, me, event_id)
+    location = _location({"ts": event["event_ts"], **event}, me, event_id)
     user_id = str(event.get("user") or "")
     streams = event.get("streaming_message_ts") or [f"{event['thread_ts']}/{event['event_ts']}"]
-    return stop_of(place, Author(user_id, me.workspace.names.person(user_id)), str(streams[0]))
+    return stop_of(location, Author(user_id, me.workspace.names.person(user_id)), str(streams[0]))
 
 
 def _membership(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
-    """Read that the app was added to a channel, or removed from one."""
     if event["type"] == "member_joined_channel" and event.get("user") != me.workspace.user:
         return None
     change, sentence = _MEMBERSHIP[event["type"]]
     who = str(event.get("inviter") or event.get("actor_id") or "")
     sender = Author(who, me.workspace.names.person(who) if who else "Somebody")
-    return _told(
+    return _change(
         event, event["channel"], change, sentence.format(sender.name), sender, me, event_id
     )
 
@@ -259,23 +268,22 @@ def _renamed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
     name = str(channel.get("name") or "")
     me.workspace.names.learn(str(channel["id"]), name)
     text = f"The channel has a new name: {name}."
-    return _told(event, channel["id"], "renamed", text, Author("", "Somebody"), me, event_id)
+    return _change(event, channel["id"], "renamed", text, Author("", "Somebody"), me, event_id)
 
 
-def _told(
+def _change(
     event: Raw, chat_id: str, change: str, text: str, sender: Author, me: SlackSelf, event_id: str
 ) -> InboundMessage:
     stamp = str(event.get("event_ts") or event_id)
-    place = _place({"channel": chat_id, "ts": stamp}, me, event_id)
-    place |= {"ext_id": f"{chat_id}/{change}/{stamp}", "message_id": ""}
-    return InboundMessage(**place, sender=sender, text=text, kind="change", change=change)
+    location = _location({"channel": chat_id, "ts": stamp}, me, event_id)
+    location |= {"ext_id": f"{chat_id}/{change}/{stamp}", "message_id": ""}
+    return InboundMessage(**location, sender=sender, text=text, kind="change", change=change)
 
 
-def _place(event: Raw, me: SlackSelf, event_id: str) -> dict[str, Any]:
-    """Return which message of which conversation it is."""
+def _location(event: Raw, me: SlackSelf, event_id: str) -> dict[str, Any]:
     chat_id, ts = event["channel"], event["ts"]
     if not (isinstance(chat_id, str) and chat_id and isinstance(ts, str) and TS.fullmatch(ts)):
-        raise ValueError("it does not say where and when it was said")
+        raise ValueError("it has no channel or no stamp")
     private = event.get("channel_type") == "im" or chat_id.startswith("D")
     thread = event.get("thread_ts")
     return {
@@ -298,7 +306,6 @@ def _title(chat_id: str, me: SlackSelf) -> str:
 
 
 def _sender(event: Raw, me: SlackSelf) -> Author:
-    """Return who wrote; a bot without a user is known by its own id."""
     profile = event.get("bot_profile") or {}
     bot_id = str(event.get("bot_id") or "")
     user_id = str(event.get("user") or "")
@@ -319,7 +326,7 @@ def _read(text: str, me: SlackSelf) -> str:
 
 
 def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
-    """Tell whether the app is asked, and by which rule."""
+    """Return whether the app is addressed, and by which rule."""
     if event.get("channel_type") == "im" or str(event["channel"]).startswith("D"):
         return "private" in me.answers, "private chat"
     if _as_command(raw, me):
@@ -335,33 +342,32 @@ def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
 
 
 def _in_own_thread(event: Raw, me: SlackSelf) -> bool:
-    """Tell whether a message stands in the thread of one of the app's."""
     return bool(event.get("thread_ts")) and event.get("parent_user_id") == me.workspace.user
 
 
 def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:
-    """Tell whether a message is for the app if its thread is a conversation with it."""
+    """Return whether a message is for the app once the app takes part in its thread."""
     to_others = any(one != me.workspace.user for one in mentioned(raw))
     in_thread = event.get("thread_ts") not in (None, event["ts"])
     return "thread" in me.answers and in_thread and not to_others
 
 
 def _as_command(raw: str, me: SlackSelf) -> str | None:
-    """Return the line that begins with a comma, also where a mention of the app stands before."""
+    """Return the command line, if there is one; a mention of the app may precede it."""
     leading = _LEADING.match(raw)
     line = raw[leading.end() :] if leading and leading[1] == me.workspace.user else raw.lstrip()
-    return line if _OURS.match(line) else None
+    return line if _COMMAND.match(line) else None
 
 
 def _shared(event: Raw) -> tuple[str, Quote | None, Quote | None]:
-    """Return what stands beside a text: that of attachments, and whose words are shared."""
+    """Return the text of the attachments, and a shared message as a forward and as a quote."""
     found = event.get("attachments")
     attachments = [one for one in found if isinstance(one, Mapping)] if found else []
     for one in attachments:
         if one.get("is_share") or one.get("is_msg_unfurl"):
-            text = str(one.get("text") or one.get("fallback") or "")[:LONGEST_QUOTE]
+            text = str(one.get("text") or one.get("fallback") or "")[:MAX_QUOTE]
             author = str(one.get("author_name") or one.get("author_subname") or "somebody")
             quote = Quote(author, str(one.get("author_id") or ""), text)
             return text, quote, quote
-    told = [str(one.get("text") or one.get("fallback") or "") for one in attachments]
-    return "\n".join(text for text in told if text), None, None
+    texts = [str(one.get("text") or one.get("fallback") or "") for one in attachments]
+    return "\n".join(text for text in texts if text), None, None

@@ -1,4 +1,4 @@
-"""The files of a message, each named; Slack is asked for the rest when one is fetched."""
+"""The files of a message: described when it arrives, fetched when they are needed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GONE: Final = ("tombstone", "hidden_by_limit")
 
 
 def media_of(event: Raw, account: str) -> tuple[Media, ...]:
-    """Return what came with a message."""
+    """Return the files of a message."""
     files = event.get("files")
     if not isinstance(files, list):
         return ()
@@ -29,7 +29,7 @@ def media_of(event: Raw, account: str) -> tuple[Media, ...]:
 
 def _media(raw: Raw, account: str) -> Media:
     if raw.get("mode") in _GONE:
-        return Media("other", "file that Slack does not give out any more")
+        return Media("other", "file that Slack no longer provides")
     mime = str(raw.get("mimetype") or "")
     kind, label = _KINDS.get(mime.partition("/")[0], ("file", "file"))
     if mime in IMAGES:
@@ -50,13 +50,13 @@ def _media(raw: Raw, account: str) -> Media:
 
 
 async def fetch(api: SlackApi, file_id: str, most: int) -> bytes:
-    """Fetch a file by its id; raises MediaRefused, or another ChannelError."""
+    """Fetch a file of at most `most` bytes; raises MediaRefused, or another ChannelError."""
     try:
         found = (await api.call("files.info", file=file_id)).get("file") or {}
     except SendRefused as refused:
-        raise MediaRefused(f"Slack does not give it out ({refused})") from refused
+        raise MediaRefused(f"Slack does not provide it ({refused})") from refused
     if int(found.get("size") or 0) > most:
-        raise MediaRefused(f"it is larger than the {most // 1_000_000} MB that I take")
+        raise MediaRefused(f"it is larger than my limit of {most // 1_000_000} MB")
     url = str(found.get("url_private_download") or found.get("url_private") or "")
     if not url:
         raise MediaRefused("Slack does not say where it is")

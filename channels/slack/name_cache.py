@@ -1,6 +1,6 @@
-"""What ids are called: looked up beside the messages, never waited for.
+"""Cache the names of people and channels; messages never wait for a lookup.
 
-A message of somebody who was not heard of yet has the id for a name; the next one has the name.
+The first message of an unknown person may have their id in place of the name.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from channels.errors import ChannelError
+from channels.host import Spawn
 from channels.pacing import Priority
 from channels.slack.api import SlackApi
 
-MOST: Final = 10_000
-MOST_ASKED: Final = 100
-"""So many are looked up at once; who comes beyond is looked up the next time."""
-
-Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
+MAX_NAMES: Final = 10_000
+MAX_LOOKUPS: Final = 100
+"""Maximum lookups at once; any more names are looked up the next time they are needed."""
 
 
 class Names:
@@ -27,42 +26,46 @@ class Names:
         self._api = api
         self._spawn = spawn
         self._known: OrderedDict[str, str] = OrderedDict()
-        self._asked: set[str] = set()
+        self._pending: set[str] = set()
 
     def person(self, user_id: str) -> str:
-        """Return the name of a person, or the id while it is not known."""
+        """Return a person's name, or the id until it has been looked up."""
         return self._name(user_id, self._ask_person)
 
     def channel(self, channel_id: str) -> str:
-        """Return the name of a channel, or the id while it is not known."""
+        """Return a channel's name, or the id until it has been looked up."""
         return self._name(channel_id, self._ask_channel)
 
-    def learn(self, number: str, name: str) -> None:
-        """Take a name that came by itself."""
-        if not (number and name):
+    def known(self, some_id: str, default: str | None = None) -> str:
+        """Return a name without a lookup, or `default`, or the id."""
+        return self._known.get(some_id) or (some_id if default is None else default)
+
+    def learn(self, some_id: str, name: str) -> None:
+        """Remember a name that came with an event."""
+        if not (some_id and name):
             return
-        self._known[number] = name
-        self._known.move_to_end(number)
-        while len(self._known) > MOST:
+        self._known[some_id] = name
+        self._known.move_to_end(some_id)
+        while len(self._known) > MAX_NAMES:
             self._known.popitem(last=False)
 
-    def _name(self, number: str, ask: Callable[[str], Awaitable[str]]) -> str:
-        found = self._known.get(number)
+    def _name(self, some_id: str, ask: Callable[[str], Awaitable[str]]) -> str:
+        found = self._known.get(some_id)
         if found is not None:
-            self._known.move_to_end(number)
+            self._known.move_to_end(some_id)
             return found
-        if number and number not in self._asked and len(self._asked) < MOST_ASKED:
-            self._asked.add(number)
-            self._spawn("slack names", lambda: self._look_up(number, ask))
-        return number
+        if some_id and some_id not in self._pending and len(self._pending) < MAX_LOOKUPS:
+            self._pending.add(some_id)
+            self._spawn("slack names", lambda: self._look_up(some_id, ask))
+        return some_id
 
-    async def _look_up(self, number: str, ask: Callable[[str], Awaitable[str]]) -> None:
+    async def _look_up(self, some_id: str, ask: Callable[[str], Awaitable[str]]) -> None:
         try:
-            self.learn(number, await ask(number) or number)
+            self.learn(some_id, await ask(some_id) or some_id)
         except ChannelError:
-            """It is asked again when it is next needed."""
+            pass  # looked up again when it is next needed
         finally:
-            self._asked.discard(number)
+            self._pending.discard(some_id)
 
     async def _ask_person(self, user_id: str) -> str:
         found = await self._api.call("users.info", priority=Priority.EDIT, user=user_id)
@@ -76,7 +79,7 @@ class Names:
 
 
 def name_of(user: Mapping[str, Any]) -> str:
-    """Return what people see of a person."""
+    """Return the name that others see."""
     profile = user.get("profile") or {}
     names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"))
     return str(next((name for name in names if name), user.get("name") or ""))

@@ -1,4 +1,4 @@
-"""Adding the app to a further workspace: /slack/install leads to Slack, and back to /slack/oauth.
+"""Install the app in another workspace: /slack/install leads to Slack, and back to /slack/oauth.
 
 https://docs.slack.dev/authentication/installing-with-oauth/
 """
@@ -22,15 +22,15 @@ from starlette.routing import Route
 
 from channels.slack.api import QUIET, ApiSessions
 from channels.slack.api_methods import scopes
+from channels.slack.installations import Installed, read_installations, write_installations
 from channels.slack.settings import SlackSettings
-from channels.slack.workspaces import Installed, read_installations, write_installations
 
 COOKIE: Final = "tapeway_slack_install"
 STATE_SECONDS: Final = 600
 
 
 class Install:
-    """The two routes; `installed` is told of each new workspace."""
+    """The two routes; `installed` is called with each new workspace."""
 
     def __init__(
         self,
@@ -44,15 +44,15 @@ class Install:
         self._key = secrets.token_bytes(32)
 
     @property
-    def possible(self) -> bool:
-        """Whether everything is set that it needs."""
+    def is_possible(self) -> bool:
+        """Whether all the settings that it needs are there."""
         given = self._settings
         secret = given.client_secret.get_secret_value()
         return bool(given.client_id and secret and given.installations)
 
     def routes(self) -> list[Route]:
-        """Return the routes; none where something is not set that they need."""
-        if not self.possible:
+        """Return the routes, none if a setting is missing."""
+        if not self.is_possible:
             return []
         return [
             Route("/slack/install", self._begin, methods=["GET"]),
@@ -60,15 +60,14 @@ class Install:
         ]
 
     async def _begin(self, _request: Request) -> Response:
-        """Send whoever installs the app to Slack."""
         state = self._state(int(time.time()) + STATE_SECONDS, secrets.token_urlsafe(16))
         parts = urlsplit(self._settings.base_url)
-        asked = {
+        query = {
             "client_id": self._settings.client_id,
             "scope": ",".join(sorted(scopes())),
             "state": state,
         }
-        url = f"{parts.scheme}://{parts.netloc}/oauth/v2/authorize?{urlencode(asked)}"
+        url = f"{parts.scheme}://{parts.netloc}/oauth/v2/authorize?{urlencode(query)}"
         response = RedirectResponse(url, status_code=302)
         response.set_cookie(
             COOKIE, state, max_age=STATE_SECONDS, httponly=True, samesite="lax", secure=True
@@ -76,23 +75,22 @@ class Install:
         return response
 
     async def _end(self, request: Request) -> Response:
-        """Take the token that Slack gives for the code, and write it down."""
         state, code = request.query_params.get("state", ""), request.query_params.get("code", "")
         own = hmac.compare_digest(state.encode(), request.cookies.get(COOKIE, "").encode())
         if not (code and own and self._is_ours(state)):
-            return PlainTextResponse("Begin again at /slack/install.\n", status_code=400)
+            return PlainTextResponse("Start again at /slack/install.\n", status_code=400)
         try:
             one = await self._exchange(code)
         except (SlackApiError, aiohttp.ClientError, TimeoutError, KeyError, TypeError):
             return PlainTextResponse(
-                "Slack did not give the token. Begin again at /slack/install.\n", status_code=502
+                "Slack did not return the token. Start again at /slack/install.\n", status_code=502
             )
         path = self._settings.installations
         assert path is not None
         others = [known for known in read_installations(path) if known.team != one.team]
         write_installations(path, [*others, one])
         await self._installed(one)
-        return PlainTextResponse(f"The app is in {one.name or one.team} now.\n")
+        return PlainTextResponse(f"The app is now in {one.title}.\n")
 
     async def _exchange(self, code: str) -> Installed:
         client = AsyncWebClient(base_url=self._settings.base_url, logger=QUIET, retry_handlers=[])
@@ -108,13 +106,13 @@ class Install:
         return Installed(str(team["id"]), str(found["access_token"]), str(team.get("name") or ""))
 
     def _state(self, until: int, nonce: str) -> str:
-        told = f"{until}.{nonce}"
-        return f"{told}.{hmac.new(self._key, told.encode(), sha256).hexdigest()}"
+        text = f"{until}.{nonce}"
+        return f"{text}.{hmac.new(self._key, text.encode(), sha256).hexdigest()}"
 
     def _is_ours(self, state: str) -> bool:
         until, _, rest = state.partition(".")
-        nonce, _, _mark = rest.rpartition(".")
+        nonce, _, _mac = rest.rpartition(".")
         if not (until.isascii() and until.isdigit() and len(until) < 16):
             return False
-        right = self._state(int(until), nonce)
-        return hmac.compare_digest(right.encode(), state.encode()) and int(until) > time.time()
+        expected = self._state(int(until), nonce)
+        return hmac.compare_digest(expected.encode(), state.encode()) and int(until) > time.time()

@@ -1,16 +1,17 @@
-"""Posting, editing and deleting, partial text, and what to do where Slack refuses.
+"""Post, edit and delete messages, show partial text, and handle refusals.
 
-Every message of ours carries its key as metadata, by which it is found again. Nothing is unfurled.
+Every message carries its key as metadata, by which it is found again. Links are not unfurled.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, Final
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
 from channels.draft import DraftReference
-from channels.errors import PlaceGone, SendAmbiguous, SendDelayed, SendRefused
+from channels.errors import DraftGone, SendAmbiguous, SendDelayed, SendRefused
 from channels.markdown.autoclose import close_open_marks
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
@@ -23,275 +24,243 @@ from channels.slack.workspaces import Workspace, Workspaces
 
 NO_THREAD: Final = frozenset(("thread_not_found", "cannot_reply_to_message", "invalid_thread_ts"))
 NO_MARKDOWN: Final = frozenset(("no_text", "invalid_arguments", "markdown_text_conflict"))
-STREAMS_STILL: Final = frozenset(("streaming_state_conflict",))
-MOST: Final = 5_000
+STILL_STREAMING: Final = frozenset(("streaming_state_conflict",))
+MAX_NEW: Final = 5_000
 
-Said = Callable[[Workspace, str, str], None]
-Stopped = Callable[[InboundMessage, str], None]
+
+class SenderSink(Protocol):
+    """Learns what the sender does; implemented by the channel."""
+
+    def sent(self, workspace: Workspace, chat_id: str, kind: str) -> None:
+        """Expect the event of a message; `kind` is `post`, `edit` or `stream`."""
+
+    def stop_pressed(self, message: InboundMessage, ts: str) -> None:
+        """Stop the answer to a message: its author pressed Stop at the stream `ts`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    text: str
+    metadata: dict[str, Any]
 
 
 class SlackSender:
-    """Puts messages into conversations; `said` is told of each, `stopped` of whom wants no more."""
+    """Writes into conversations."""
 
-    def __init__(self, workspaces: Workspaces, past: History, said: Said, stopped: Stopped) -> None:
+    def __init__(
+        self, workspaces: Workspaces, history: History, streams: Streams, sink: SenderSink
+    ) -> None:
         self._workspaces = workspaces
-        self._past = past
-        self._said = said
-        self._stopped = stopped
-        self._sure: OrderedDict[str, None] = OrderedDict()
-        self._last: tuple[Workspace, str, str, str, dict[str, Any]] | None = None
-        self.streams = Streams()
+        self._history = history
+        self._streams = streams
+        self._sink = sink
+        # Questions that arrived in this process, so that no earlier attempt can have answered them.
+        self._new: OrderedDict[str, None] = OrderedDict()
+        self._last: tuple[Workspace, str, str, _Content] | None = None
 
     def is_new(self, ext_id: str) -> None:
-        """Note that nothing was said to a message yet: it has only just come."""
-        self._sure[ext_id] = None
-        while len(self._sure) > MOST:
-            self._sure.popitem(last=False)
+        """Record that a message has just arrived, so that nothing can have answered it yet."""
+        self._new[ext_id] = None
+        while len(self._new) > MAX_NEW:
+            self._new.popitem(last=False)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or put it into the place of its draft; raises ChannelError."""
-        workspace = self._workspaces.of(message.account)
+        """Send a message, or turn its draft into it; raises ChannelError."""
         if message.edits:
-            return [Receipt(await self._become(workspace, message, message.edits))]
-        if self._may_have_begun(message):
-            found = await self._find(workspace, message)
-            ts = await self._take_over(workspace, message, found)
-            if ts is not None:
-                return [Receipt(ts)]
-        return [Receipt(await self._post(workspace, message))]
+            return [Receipt(await self._become(message, message.edits))]
+        found = await self.find(message) if self._may_have_begun(message) else []
+        return found or [Receipt(await self._post(message))]
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        """Look for a message that may have been sent; what is only its draft is made it."""
+        """Find a message that may have been sent; a draft of it that is found becomes it."""
         workspace = self._workspaces.of(message.account)
         found = await self._find(workspace, message)
-        ts = await self._take_over(workspace, message, found)
-        return [Receipt(ts)] if ts is not None else []
+        if found is None:
+            return []
+        if not found.whole:
+            try:
+                await self._edit(workspace, message.chat_id, found.ts, _whole(message))
+            except DraftGone:
+                return []
+        return [Receipt(found.ts)]
 
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
-        """Show partial text: a stream where that works, else a message that is edited."""
-        workspace = self._workspaces.of(message.account)
+    async def show(self, message: InboundMessage, draft: DraftReference, text: str) -> str | None:
+        """Show partial text in a stream, or in a message that is edited; return its stamp."""
         drawn = settled(text)
         if not shows(drawn):
-            return place.platform_id
-        ts = place.platform_id
+            return draft.platform_id
+        ts = draft.platform_id
         if ts is None:
-            ts = await self._begun(workspace, message, place) if place.again else None
+            ts = await self._begun(message, draft) if draft.again else None
             if ts is None:
-                return await self._begin(workspace, message, place, text, drawn)
-        if self.streams.is_open(message):
+                return await self._begin(message, _partial(message, draft, text), drawn)
+        if self._streams.is_open(message):
             try:
-                if await self.streams.append(message, drawn):
+                if await self._streams.append(message, drawn):
                     return ts
             except StreamOver as over:
                 if over.stopped:
-                    self._stopped(message, ts)
+                    self._sink.stop_pressed(message, ts)
                     return ts
-        await self._redraw(workspace, message, place, ts, text)
+        await self._redraw(message, ts, _partial(message, draft, text))
         return ts
 
     async def probe(self) -> bool:
-        """Edit the last answer into what it is; tells whether there is one."""
+        """Edit the last answer without a change; return whether there is one."""
         if self._last is None:
             return False
         await self._edit(*self._last)
         return True
 
     async def delete(self, message: InboundMessage, ts: str) -> None:
-        """Take a message of ours away; one that is gone already is fine."""
-        self.streams.forget(message.ext_id)
+        """Delete a message of our own; it may be gone already."""
+        self._streams.forget(message.ext_id)
         workspace = self._workspaces.of(message.account)
-        try:
+        with suppress(SendRefused, DraftGone):  # it is gone, or may not be deleted and stays
             await workspace.api.call("chat.delete", channel=message.chat_id, ts=ts)
-        except (SendRefused, PlaceGone):
-            """It is gone, or may not be deleted: then it stays."""
 
     # -- partial text
 
-    async def _begin(
-        self,
-        workspace: Workspace,
-        message: InboundMessage,
-        place: DraftReference,
-        text: str,
-        drawn: str,
-    ) -> str | None:
-        """Show the first of it."""
+    async def _begin(self, message: InboundMessage, content: _Content, drawn: str) -> str | None:
+        workspace = self._workspaces.of(message.account)
+        limits = workspace.api.limits
         try:
-            if self.streams.may(workspace, message):
-                if workspace.api.budgets.wait("chat.startStream", Priority.FIRST_TEXT) > 0:
-                    return None  # too many answers begin now: this one comes when it is whole
-                ts = await self.streams.start(workspace, message, drawn)
+            if self._streams.is_possible(workspace, message):
+                if limits.wait("chat.startStream", Priority.FIRST_TEXT) > 0:
+                    return None  # too many answers begin now: this one is shown when it is complete
+                ts = await self._streams.start(workspace, message, drawn)
                 if ts is not None:
-                    self._said(workspace, message.chat_id, "stream")
+                    self._sink.sent(workspace, message.chat_id, "stream")
                     return ts
-            mark = metadata(place.idem, message.ext_id.rpartition("/")[2], draft=True)
-            shown = render(close_open_marks(text))
-            return await self._put(workspace, message.chat_id, thread_for(message), shown, mark)
+            return await self._put(workspace, message.chat_id, thread_for(message), content)
         except SendAmbiguous:
-            self._sure.pop(message.ext_id, None)  # it may be there: the answer looks for it
+            self._new.pop(message.ext_id, None)  # it may be there: the answer will look for it
             raise
         except SendDelayed as delayed:
-            if workspace.api.budgets.wait("chat.startStream", Priority.FINAL) > 0:
-                return None  # streams have a limit of their own: the answer itself may go
+            if limits.wait("chat.startStream", Priority.FINAL) > 0:
+                return None  # streams have a limit of their own: the answer itself may pass
             raise delayed
 
-    async def _begun(
-        self, workspace: Workspace, message: InboundMessage, place: DraftReference
-    ) -> str | None:
-        """Return where partial text stands already, of a process that ended before it knew."""
-        asked = OutboundMessage(
+    async def _begun(self, message: InboundMessage, draft: DraftReference) -> str | None:
+        # The process may have ended before it learned the stamp of its partial text.
+        wanted = OutboundMessage(
             message.channel,
             message.chat_id,
             "",
-            idem=place.idem,
+            idem=draft.idem,
             account=message.account,
             thread_id=message.thread_id,
             reply_to=message.message_id or None,
             date=message.date,
         )
-        found = await self._find(workspace, asked)
+        found = await self._find(self._workspaces.of(message.account), wanted)
         return found.ts if found is not None else None
 
-    async def _redraw(
-        self,
-        workspace: Workspace,
-        message: InboundMessage,
-        place: DraftReference,
-        ts: str,
-        text: str,
-    ) -> None:
-        """Edit a message to partial text, if answers do not need what may be edited."""
-        if workspace.api.budgets.wait("chat.update", Priority.EDIT) > 0:
-            return
-        mark = metadata(place.idem, message.ext_id.rpartition("/")[2], draft=True)
-        shown = render(close_open_marks(text))
-        try:
-            await self._edit(workspace, message.chat_id, ts, shown, mark, Priority.EDIT)
-        except SendDelayed:
-            """Edits have a limit of their own: the answer shows the whole."""
+    async def _redraw(self, message: InboundMessage, ts: str, content: _Content) -> None:
+        workspace = self._workspaces.of(message.account)
+        # Answers go first when few edits are left.
+        if workspace.api.limits.wait("chat.update", Priority.EDIT) <= 0:
+            with suppress(SendDelayed):  # the answer itself will show the rest
+                await self._edit(workspace, message.chat_id, ts, content, Priority.EDIT)
 
     # -- whole messages
 
-    async def _become(self, workspace: Workspace, message: OutboundMessage, ts: str) -> str:
-        """Make a draft the message."""
-        text, mark = render(message.text), metadata(message.idem, named(message))
-        if message.answers and await self.streams.finish(message.answers, ts, text, mark):
-            self._said(workspace, message.chat_id, "stream")
+    async def _become(self, message: OutboundMessage, ts: str) -> str:
+        workspace, content = self._workspaces.of(message.account), _whole(message)
+        if message.answers and await self._streams.finish(
+            message.answers, ts, content.text, content.metadata
+        ):
+            self._sink.sent(workspace, message.chat_id, "stream")
         else:
-            await self._edit(workspace, message.chat_id, ts, text, mark)
-        self._last = (workspace, message.chat_id, ts, text, mark)
+            await self._edit(workspace, message.chat_id, ts, content)
+        self._last = (workspace, message.chat_id, ts, content)
         return ts
 
-    async def _take_over(
-        self, workspace: Workspace, message: OutboundMessage, found: HistoryMatch | None
-    ) -> str | None:
-        """Make what was found the message; None where there is nothing, or it stays as it is."""
-        if found is None or found.whole:
-            return found.ts if found is not None else None
-        mark = metadata(message.idem, named(message))
-        try:
-            await self._edit(workspace, message.chat_id, found.ts, render(message.text), mark)
-        except PlaceGone:
-            return None
-        return found.ts
-
-    async def _post(self, workspace: Workspace, message: OutboundMessage) -> str:
-        mark = metadata(message.idem, named(message))
-        text = render(message.text)
-        ts = await self._put(workspace, message.chat_id, thread_of(message), text, mark)
-        self._last = (workspace, message.chat_id, ts, text, mark)
+    async def _post(self, message: OutboundMessage) -> str:
+        workspace, content = self._workspaces.of(message.account), _whole(message)
+        ts = await self._put(workspace, message.chat_id, thread_of(message), content)
+        self._last = (workspace, message.chat_id, ts, content)
         return ts
 
     async def _put(
-        self,
-        workspace: Workspace,
-        chat_id: str,
-        thread: str | None,
-        text: str,
-        mark: dict[str, Any],
+        self, workspace: Workspace, chat_id: str, thread: str | None, content: _Content
     ) -> str:
-        """Post a text, where its thread is gone into the channel; returns its stamp."""
+        """Post into a thread, or into the channel if the thread is gone; return the stamp."""
+        post = {"channel": chat_id, "unfurl_links": False, "unfurl_media": False}
         for _try in range(2):
             try:
-                found = await self._write(
-                    workspace,
-                    "chat.postMessage",
-                    text,
-                    Priority.FINAL,
-                    channel=chat_id,
-                    thread_ts=thread,
-                    metadata=mark,
-                    unfurl_links=False,
-                    unfurl_media=False,
+                found = await _write(
+                    workspace, "chat.postMessage", content, thread_ts=thread, **post
                 )
             except Refused as refused:
                 if thread is None or refused.code not in NO_THREAD:
                     raise
                 thread = None
                 continue
-            self._said(workspace, chat_id, "post")
+            self._sink.sent(workspace, chat_id, "post")
             return str(found.get("ts") or "")
-        raise SendRefused("Slack takes it neither in the thread nor in the channel")
+        raise SendRefused("Slack accepts it neither in the thread nor in the channel")
 
     async def _edit(
         self,
         workspace: Workspace,
         chat_id: str,
         ts: str,
-        text: str,
-        mark: dict[str, Any],
+        content: _Content,
         priority: Priority = Priority.FINAL,
     ) -> None:
-        """Edit a message of ours; a stream is ended first."""
-        for still in (True, False):
+        edit = {"channel": chat_id, "ts": ts, "priority": priority}
+        for is_first in (True, False):
             try:
-                await self._write(
-                    workspace,
-                    "chat.update",
-                    text,
-                    priority,
-                    channel=chat_id,
-                    ts=ts,
-                    metadata=mark,
-                )
+                await _write(workspace, "chat.update", content, **edit)
             except Refused as refused:
-                if refused.code not in STREAMS_STILL:
+                if refused.code not in STILL_STREAMING:
                     raise
-                if not still:  # for some minutes at most: then the stream is too old
-                    raise SendAmbiguous("Slack says that its stream is over and is not") from None
-                await self._end_stream(workspace, chat_id, ts)
+                if not is_first:  # lasts some minutes at most, then the stream is too old
+                    why = "Slack contradicts itself on whether the stream is over"
+                    raise SendAmbiguous(why) from None
+                await _end_stream(workspace, chat_id, ts)
                 continue
-            self._said(workspace, chat_id, "edit")
+            self._sink.sent(workspace, chat_id, "edit")
             return
-
-    async def _end_stream(self, workspace: Workspace, chat_id: str, ts: str) -> None:
-        try:
-            await stop(workspace, chat_id, ts)
-        except Refused as refused:
-            if refused.code not in OVER | ABSENT:
-                raise
-
-    @staticmethod
-    async def _write(
-        workspace: Workspace, method: str, text: str, priority: Priority, **given: Any
-    ) -> Any:
-        """Write a text as Markdown, or plainly where that is not known."""
-        try:
-            return await workspace.api.call(method, priority=priority, markdown_text=text, **given)
-        except Refused as refused:
-            if refused.code not in NO_MARKDOWN:
-                raise
-        return await workspace.api.call(method, priority=priority, text=plain(text), **given)
 
     # -- what may be there already
 
     def _may_have_begun(self, message: OutboundMessage) -> bool:
-        """Tell whether a part of an answer may be there of which nothing is written down.
+        """Return whether an earlier attempt, or its draft, may already be visible.
 
-        A process that ended, or an answer of Slack's that was lost, may have left one.
+        A crash may have left one, or a request whose answer was lost.
         """
         first = message.part == 0 and message.piece == 0 and bool(message.turn)
-        return first and message.answers is not None and message.answers not in self._sure
+        return first and message.answers is not None and message.answers not in self._new
 
     async def _find(self, workspace: Workspace, message: OutboundMessage) -> HistoryMatch | None:
-        return await self._past.find(workspace, message, self.streams.under_way(message.chat_id))
+        streams = self._streams.stamps_in(message.chat_id)
+        return await self._history.find(workspace, message, streams)
+
+
+def _whole(message: OutboundMessage) -> _Content:
+    return _Content(render(message.text), metadata(message.idem, named(message)))
+
+
+def _partial(message: InboundMessage, draft: DraftReference, text: str) -> _Content:
+    question = message.ext_id.rpartition("/")[2]
+    return _Content(render(close_open_marks(text)), metadata(draft.idem, question, draft=True))
+
+
+async def _write(workspace: Workspace, method: str, content: _Content, **given: Any) -> Any:
+    given["metadata"] = content.metadata
+    try:
+        return await workspace.api.call(method, markdown_text=content.text, **given)
+    except Refused as refused:
+        if refused.code not in NO_MARKDOWN:  # some servers take none
+            raise
+    return await workspace.api.call(method, text=plain(content.text), **given)
+
+
+async def _end_stream(workspace: Workspace, chat_id: str, ts: str) -> None:
+    try:
+        await stop(workspace, chat_id, ts)
+    except Refused as refused:
+        if refused.code not in OVER | ABSENT:
+            raise

@@ -1,6 +1,6 @@
-"""Slack's links to messages: WORKSPACE.slack.com/archives/CHANNEL/pSTAMP.
+"""Parse links to messages: WORKSPACE.slack.com/archives/CHANNEL/pSTAMP.
 
-The stamp stands there without its dot; a message of a thread carries its thread in the query.
+The stamp has no dot there. The link to a message in a thread names the thread in its query.
 """
 
 from __future__ import annotations
@@ -17,6 +17,6 @@ _LINK: Final = re.compile(
 
 
 def read_link(text: str) -> MessageLink | None:
-    """Read a link; None for what is none of Slack's to a message."""
+    """Return the message that a link names, None if it is no link to a Slack message."""
     found = _LINK.fullmatch(text)
     return MessageLink(f"{found['seconds']}.{found['rest']}", found["chat"]) if found else None

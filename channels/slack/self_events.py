@@ -1,8 +1,8 @@
-"""Whether events come when they must: Slack tells the app of the app's own messages, too.
+"""Detect a stalled connection by the app's own messages.
 
-A connection that answers every ping may still deliver nothing, for hours; a quiet workspace looks
-the same. What the app itself says is proof without asking anybody: where Slack has delivered what
-people said in a channel, it delivers that as well, and within moments.
+A connection may answer every ping and still deliver no event for hours, just as in a quiet
+workspace. But Slack also delivers the app's own messages, within moments, to every channel from
+which it delivers other people's. When one of these does not come back, the connection has stalled.
 """
 
 from __future__ import annotations
@@ -11,44 +11,63 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
 
+import anyio
+
+from channels.clock import Clock
+
 ECHO_SECONDS: Final = 4.0
-MOST: Final = 2_000
+"""Seconds within which the event of one of the app's own messages has to come."""
+
+MAX_CHANNELS: Final = 2_000
 
 
 class SelfEvents:
-    """What the app said, and has not been told of yet.
+    """The app's own messages whose event has not come yet."""
 
-    `owed` is when the earliest of it was said, in the clock's seconds; None: nothing is owed.
-    """
-
-    def __init__(self) -> None:
-        self.owed: float | None = None
-        self._kind = self._late = ""
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since: float | None = None  # when the earliest of them was sent
+        self._sent = anyio.Event()
+        self._kind = self._overdue_kind = ""
         self._heard: OrderedDict[tuple[str, str], None] = OrderedDict()
-        self._unechoed: set[str] = set()
+        self._without_event: set[str] = set()
 
-    def said(self, account: str, channel: str, kind: str, now: float) -> None:
-        """Note that the app said something; `kind` is in which way."""
-        if (account, channel) in self._heard and kind not in self._unechoed and self.owed is None:
-            self.owed, self._kind = now, kind
+    def sent(self, account: str, channel: str, kind: str) -> None:
+        """Expect the event of a message; `kind` is `post`, `edit` or `stream`."""
+        is_delivered = (account, channel) in self._heard and kind not in self._without_event
+        if is_delivered and self._since is None:
+            self._since, self._kind = self._clock.monotonic(), kind
+            self._sent.set()
 
     def heard(self, account: str, event: Mapping[str, Any]) -> None:
-        """Note that an event came: whatever it is about, events come."""
-        self.owed = None
+        """Record an event: any event proves that events come."""
+        self._since = None
         if event.get("type") == "message" and isinstance(event.get("channel"), str):
             self._heard[account, event["channel"]] = None
-            while len(self._heard) > MOST:
+            while len(self._heard) > MAX_CHANNELS:
                 self._heard.popitem(last=False)
 
-    def late(self, now: float) -> bool:
-        """Tell whether something is owed for too long."""
-        if self.owed is None or now - self.owed < ECHO_SECONDS:
-            return False
-        self._late = self._kind
-        return True
+    async def overdue(self) -> None:
+        """Wait until an expected event is overdue."""
+        while True:
+            await self._sent.wait()
+            self._sent = anyio.Event()
+            while self._since is not None:
+                await self._clock.sleep(ECHO_SECONDS / 8)
+                if self._is_overdue():
+                    self._overdue_kind = self._kind
+                    return
+
+    def _is_overdue(self) -> bool:
+        since = self._since
+        return since is not None and self._clock.monotonic() - since >= ECHO_SECONDS
+
+    def expect_nothing(self) -> None:
+        """Expect no event of the messages sent so far."""
+        self._since = None
 
     def forgive(self) -> None:
-        """Expect no more of the kind that was late: events came without it."""
-        if self._late == "stream":  # of posts and edits Slack is known to tell
-            self._unechoed.add(self._late)
-        self.owed = None
+        """Expect no more events of the kind that was overdue: others came without it."""
+        if self._overdue_kind == "stream":  # Slack does deliver posts and edits
+            self._without_event.add(self._overdue_kind)
+        self._since = None

@@ -1,7 +1,7 @@
-"""Partial text in Slack's own way: a message that grows by what is appended to it.
+"""Streams: messages to which Slack appends text.
 
-A stream stands in a thread and is for one person; it ends after about five minutes, or when that
-person presses Stop. https://docs.slack.dev/reference/methods/chat.startStream
+A stream is in a thread and for one person. It ends after about five minutes, or when that person
+presses Stop. https://docs.slack.dev/reference/methods/chat.startStream
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ OVER: Final = frozenset(
 ABSENT: Final = frozenset(
     ("unknown_method", "method_deprecated", "not_allowed", "feature_not_enabled", "access_denied")
 )
-"""Refusals of whoever has no streams at all."""
+"""Refusals of a server or workspace that has no streams at all."""
 
 
 class StreamOver(SendRefused):
-    """The stream takes nothing more; `stopped`: somebody stopped it."""
+    """The stream takes no more text; `stopped`: somebody pressed Stop."""
 
     def __init__(self, *, stopped: bool = False) -> None:
         self.stopped = stopped
@@ -35,7 +35,7 @@ class StreamOver(SendRefused):
 
 @dataclass(slots=True)
 class Stream:
-    """A stream that is under way: where, and what was appended so far."""
+    """An open stream and its text so far."""
 
     workspace: Workspace
     channel: str
@@ -44,22 +44,22 @@ class Stream:
 
 
 class Streams:
-    """The streams of this process, by the `ext_id` of what they answer."""
+    """The open streams of this process, by the `ext_id` of the message that they answer."""
 
     def __init__(self) -> None:
         self._open: dict[str, Stream] = {}
         self._absent: set[str] = set()
 
     def is_open(self, message: InboundMessage) -> bool:
-        """Tell whether a message is being answered by a stream."""
+        """Return whether a stream is answering a message."""
         return message.ext_id in self._open
 
-    def under_way(self, channel: str) -> list[str]:
-        """Return the messages of a channel that are streams."""
+    def stamps_in(self, channel: str) -> list[str]:
+        """Return the stamps of the open streams in a channel."""
         return [one.ts for one in self._open.values() if one.channel == channel]
 
-    def may(self, workspace: Workspace, message: InboundMessage) -> bool:
-        """Tell whether a message may be answered by a stream."""
+    def is_possible(self, workspace: Workspace, message: InboundMessage) -> bool:
+        """Return whether a stream can answer a message."""
         return (
             workspace.account not in self._absent
             and thread_for(message) is not None
@@ -68,7 +68,7 @@ class Streams:
         )
 
     async def start(self, workspace: Workspace, message: InboundMessage, text: str) -> str | None:
-        """Begin a stream; returns the stamp of its message, None where Slack has no streams."""
+        """Start a stream and return its stamp, None if Slack has no streams."""
         try:
             found = await workspace.api.call(
                 "chat.startStream",
@@ -86,22 +86,22 @@ class Streams:
             return None
         ts = str(found.get("ts") or "")
         if not ts:
-            raise SendRefused("Slack does not tell the stream's stamp: it cannot be ended")
+            raise SendRefused("Slack did not return the stream's stamp, so that it cannot be ended")
         self._open[message.ext_id] = Stream(workspace, message.chat_id, ts, text)
         return ts
 
     async def append(self, message: InboundMessage, text: str) -> bool:
-        """Append what a text has more; False where it does not begin with what is shown.
+        """Append what is new in a text; return False if it does not begin with the shown text.
 
-        Raises StreamOver for a stream that ended.
+        Raises StreamOver if the stream has ended.
         """
         stream = self._open[message.ext_id]
         if not text.startswith(stream.text):
             self.forget(message.ext_id)
             return False
         more = text[len(stream.text) :]
-        if not more or stream.workspace.api.budgets.wait("chat.appendStream", Priority.EDIT) > 0:
-            return True  # what is left is shown with what comes next
+        if not more or stream.workspace.api.limits.wait("chat.appendStream", Priority.EDIT) > 0:
+            return True  # the rest is appended next time
         try:
             await stream.workspace.api.call(
                 "chat.appendStream",
@@ -118,13 +118,13 @@ class Streams:
         except SendDelayed:
             return True
         except BaseException:
-            self.forget(message.ext_id)  # nobody knows how much of it is there
+            self.forget(message.ext_id)  # an unknown part of it may have arrived
             raise
         stream.text = text
         return True
 
     async def finish(self, ext_id: str, ts: str, text: str, metadata: dict[str, Any]) -> bool:
-        """End a stream with the whole of its text; False where it has to be put there otherwise."""
+        """End a stream with its whole text; return False if the text must be written as an edit."""
         stream = self._open.pop(ext_id, None)
         if stream is None or stream.ts != ts or not text.startswith(stream.text):
             return False
@@ -140,7 +140,7 @@ class Streams:
         return True
 
     def forget(self, ext_id: str) -> None:
-        """Take a stream for an ordinary message from now on."""
+        """Treat a stream as an ordinary message from now on."""
         self._open.pop(ext_id, None)
 
 

@@ -1,4 +1,4 @@
-"""Where an answer goes: the thread of its question, in a channel; a direct message has none."""
+"""Choose the thread of an answer, and mark the answer with its key."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from channels.message import InboundMessage, OutboundMessage
 from channels.slack.inbound import TS
 
 EVENT_TYPE: Final = "tapeway"
-"""Under this name the metadata of every message of ours has its key."""
+"""The event type of the metadata that every message of ours carries."""
 
 
 def is_direct(chat_id: str) -> bool:
-    """Tell whether a conversation is one of one person with the app."""
+    """Return whether a conversation is between one person and the app."""
     return chat_id.startswith("D")
 
 
 def thread_of(message: OutboundMessage) -> str | None:
-    """Return the thread that a message goes to: in a channel, that of its question."""
+    """Return the thread for a message: in a channel, that of its question."""
     if message.thread_id:
         return message.thread_id
     return None if is_direct(message.chat_id) else question_of(message)
 
 
 def thread_for(message: InboundMessage) -> str | None:
-    """Return the thread in which a message is answered."""
+    """Return the thread to answer a message in."""
     if message.thread_id or message.chat_kind == "private":
         return message.thread_id
     return message.message_id or None
 
 
 def question_of(message: OutboundMessage) -> str | None:
-    """Return the stamp of the message that one answers; its later pieces know it, too."""
+    """Return the stamp of the question; the later pieces of an answer have it, too."""
     for found in (message.reply_to or "", (message.answers or "").rpartition("/")[2]):
         if TS.fullmatch(found):
             return found
@@ -40,14 +40,14 @@ def question_of(message: OutboundMessage) -> str | None:
 
 
 def named(message: OutboundMessage) -> str | None:
-    """Return what a message says that it answers: a stamp, or the mark of a command."""
+    """Return the question that the metadata names: a stamp, or the id of a command."""
     if message.piece:
         return None
     return message.reply_to or (message.answers or "").rpartition("/")[2] or None
 
 
 def metadata(key: str, question: str | None, *, draft: bool = False) -> dict[str, Any]:
-    """Return what a message is found by again; `draft`: it is not whole yet."""
+    """Return the metadata by which a message is found again; `draft`: it is not complete yet."""
     payload: dict[str, Any] = {"key": key}
     if question:
         payload["reply_to"] = question
@@ -57,7 +57,7 @@ def metadata(key: str, question: str | None, *, draft: bool = False) -> dict[str
 
 
 def payload_of(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return what the metadata of a message of ours holds; None where it has none."""
+    """Return the content of our metadata on a message, None if it carries none."""
     found = raw.get("metadata")
     if not isinstance(found, Mapping) or found.get("event_type") != EVENT_TYPE:
         return None

@@ -1,6 +1,8 @@
-"""Telegram: groups, forum topics and private chats, by long poll or webhook.
+"""Telegram: groups, forum topics and private chats, by long polling or webhook.
 
-adapter   the channel                     api       requests, and what their errors mean
-inbound   from an update to a message     outbound  sending, editing, drafts, typing
-format    Markdown to entities, pieces    media     what came with a message
+adapter  polling     the channel, and its updates
+inbound  fields addressing chat_changes media    parse updates into messages
+outbound format      sending, editing, drafts and typing; Markdown to entities
+api                  requests, and what their errors mean
+settings permalink
 """

@@ -1,16 +1,15 @@
 """The Telegram channel: updates in, messages out.
 
-An update is on the disk before Telegram is told that it came: the next request's offset, or the
-webhook's 200, says so. What cannot be read is kept, skipped, and never comes again.
+An update is on disk before Telegram sees it acknowledged, by the next request's offset or by the
+webhook's 200. An update that cannot be parsed is stored as it is, and acknowledged.
 """
 
 from __future__ import annotations
 
 import hmac
-import random
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import anyio
@@ -19,7 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from telegram.error import TelegramError
 
-from channels.base import Capability, Channel, Feature, Traits
+from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
 from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,
@@ -27,65 +26,30 @@ from channels.errors import (
     ChannelUnfit,
     MediaRefused,
     SendAmbiguous,
-    SendDelayed,
     SendRefused,
 )
 from channels.markdown.split import split
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
-from channels.telegram.api import (
-    ANSWER_SECONDS,
-    UNKNOWN_BOT,
-    BotApi,
-    MethodUnknown,
-    NotAsSent,
-    read_json,
-)
+from channels.telegram.addressing import COMMANDS, TelegramSelf
+from channels.telegram.api import UNKNOWN_BOT, BotApi, MethodUnknown, NotAsSent, read_json
 from channels.telegram.format import LIMIT, size
-from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS, TelegramSelf, parse, unreadable
+from channels.telegram.inbound import ALLOWED_UPDATES, parse, unreadable
 from channels.telegram.outbound import TelegramSender
+from channels.telegram.polling import NO_ANSWER, Poller
 from channels.telegram.settings import TelegramSettings
 
-MOST_AT_ONCE: Final = 100
-MARK_ROOM: Final = 64
-"""Kept free in each piece, for the words that mark one which may have arrived before."""
+RESEND_NOTE_UNITS: Final = 64
+"""UTF-16 units kept free in each piece for the note on a message that may be a repeat."""
 
-NO_ANSWER: Final = "Telegram cannot be reached now: no answer came. Trying again."
-FIRST_WAIT: Final = 1.0
-LONGEST_WAIT: Final = 60.0
-LONGEST_SILENCE: Final = 55.0
-"""So long a request for updates is waited for at most: a dead connection is noticed in a minute."""
-
-LONGEST_UPDATE: Final = 4_000_000
-FORGETS_AFTER: Final = 24 * 3600.0
-"""After a quiet day Telegram may count its updates anew: then no offset is asked for."""
-
-PAUSE: Final = 0.5
-"""The least time between two requests that brought nothing, for servers that do not wait."""
+MAX_UPDATE_BYTES: Final = 4_000_000
 
 PRIVACY: Final = (
-    "Privacy mode is on: in groups this bot sees only commands, mentions and replies to it, so the"
-    " groups' memory has gaps. To let it hear everything: send /setprivacy to @BotFather, choose"
-    " the bot, then Disable; then remove the bot from each group and add it again."
+    "Privacy mode is on: in groups this bot sees only commands, mentions and replies to it, and"
+    " does not remember other messages. To let it read everything, send /setprivacy to @BotFather,"
+    " choose the bot, then Disable. Then remove the bot from each group and add it again."
 )
 SECRET_HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - its name
-
-
-@dataclass(slots=True)
-class _Poll:
-    """How far the updates were read.
-
-    offset       what the next request confirms; None: nothing
-    heard        when an update last came, in the clock's seconds
-    wait         how long to wait after the next failure
-    catching_up  whether what comes had waited at Telegram
-    """
-
-    heard: float
-    offset: int | None = None
-    connected: bool = False
-    wait: float = FIRST_WAIT
-    catching_up: bool = True
 
 
 class TelegramChannel(Channel):
@@ -95,35 +59,20 @@ class TelegramChannel(Channel):
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "native_stream", "media", "routes"}
     )
-    # A bot is not told that a message was deleted.
-    features: ClassVar[frozenset[Feature]] = frozenset(
-        {
-            "groups",
-            "private",
-            "threads",
-            "names",
-            "rules",
-            "bursts",
-            "bots",
-            "strangers",
-            "edits",
-            "pings",
-            "remote",
-            "exclusive",
-        }
-    )
+    # Telegram does not report deleted messages to bots.
+    features: ClassVar[frozenset[Feature]] = ALL_FEATURES - {"deletions"}
 
     def __init__(self, settings: TelegramSettings) -> None:
         super().__init__()
         self.settings = settings
-        # The interval is a little more than Telegram's second: clocks and networks are not exact.
+        # A little more than Telegram's one second: clocks and networks are not exact.
         group = Budget(1.05, settings.group_per_minute, 61.0)
         self.traits = Traits(
             edit_interval=0.7,
             first_text=0.7,
-            longest_draft=3_800,
+            max_draft_chars=3_800,
             typing_signs=True,
-            deaf_after=None if settings.webhook_url else settings.poll_seconds + 35.0,
+            stalled_after=None if settings.webhook_url else settings.poll_seconds + 35.0,
             join_wait=0.8,
             chat=Budget(1.05),
             group=group,
@@ -132,114 +81,117 @@ class TelegramChannel(Channel):
         self._api = BotApi(settings)
         self._sender = TelegramSender(self._api)
         self._me: TelegramSelf | None = None
-        self._drafts = True
+        self._has_drafts = True
         self._secret = settings.webhook_secret.get_secret_value() or secrets.token_urlsafe(32)
         self._running: anyio.CancelScope | None = None
         self._stopped = False
 
     async def run(self) -> None:
-        """Find out who the bot is, then take updates until stopped.
+        """Ask who the bot is, then take updates until stopped.
 
-        A poll that fails does not end the sends that are under way: nobody could tell whether they
-        arrived. So the connections outlive it, until `close`.
+        Connections stay open until `close`: a failed poll must not break sends, whose outcome
+        would then be unknown.
         """
         if self._stopped:
             return
         await self._api.open()
         with anyio.CancelScope() as self._running:
-            await self._introduce()
+            me = await self._introduce()
             if self.settings.webhook_url:
                 await self._listen()
-            else:
-                await self._poll()
+                return
+
+            async def take(updates: Sequence[Any], backlog: bool) -> None:
+                found = [self._parse(update, me) for update in updates]
+                messages = [replace(one, backlog=backlog) for one in found if one is not None]
+                if messages:
+                    await self.host.accept(messages)
+
+            await Poller(self._api, self.host, self.settings.poll_seconds, take).run()
 
     async def stop(self) -> None:
-        """End `run`."""
         self._stopped = True
         if self._running is not None:
             self._running.cancel()
 
     async def close(self) -> None:
-        """Let go of the connections."""
         await self._api.close()
 
     @property
     def invitation(self) -> str:
-        """Where to talk to the bot, and how to add it to a group."""
+        """Links to the bot's chat, and to add it to a group."""
         if self._me is None or not self._me.username:
             return ""
         link = f"https://t.me/{self._me.username}"
         return f"Talk to @{self._me.username}: {link}  Add it to a group: {link}?startgroup"
 
     def budget_of(self, chat_id: str) -> Budget:
-        """Return what Telegram takes for a chat: a group's id is negative."""
+        """Return the rate limit of a chat; a group's id is negative."""
         return self.traits.group if chat_id.startswith("-") else self.traits.chat
 
     def streams(self, message: InboundMessage) -> bool:
-        """Private chats have drafts that are no messages.
+        """Return whether a private chat shows partial text as a draft that is not a message.
 
-        Where an unknown outcome is held back, an answer must have a message to be edited into.
+        If the gateway holds back unknown outcomes, the answer needs a message to be edited into.
         """
-        return (
-            self._drafts and message.chat_kind == "private" and not self.host.holds_unknown_outcomes
-        )
+        holds = self.host.holds_unknown_outcomes
+        return self._has_drafts and message.chat_kind == "private" and not holds
 
     def split(self, text: str) -> list[str]:
-        """Cut an answer into pieces of at most 4096 UTF-16 units."""
-        return split(text, LIMIT - MARK_ROOM, size)
+        """Split an answer into pieces of at most 4096 UTF-16 units."""
+        return split(text, LIMIT - RESEND_NOTE_UNITS, size)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or edit its draft into it."""
         return await self._sender.deliver(message)
 
-    async def show(self, message: InboundMessage, place: DraftReference, text: str) -> str | None:
-        """Show partial text: a draft in private chats, else a message that grows."""
+    async def show(
+        self, message: InboundMessage, reference: DraftReference, text: str
+    ) -> str | None:
+        """Show partial text: a draft in private chats, elsewhere a message that grows."""
         chat, thread = message.chat_id, message.thread_id
-        if self.streams(message) and place.platform_id is None:
+        if self.streams(message) and reference.platform_id is None:
             try:
-                await self._sender.draft(chat, thread, place.idem, text)
+                await self._sender.draft(chat, thread, reference.idem, text)
             except MethodUnknown:
-                self._drafts = False  # an older server of one's own: from now on send and edit
+                self._has_drafts = False  # an older Bot API server: send and edit from now on
             return None
-        return await self._sender.show(chat, thread, message.message_id, place.platform_id, text)
+        return await self._sender.show(
+            chat, thread, message.message_id, reference.platform_id, text
+        )
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show the sign."""
         del on
         await self._sender.type(message.chat_id, message.thread_id)
 
-    async def remove_draft(self, message: InboundMessage, place: DraftReference) -> None:
-        """Take partial text away."""
-        if place.platform_id:
-            await self._sender.delete(message.chat_id, place.platform_id)
+    async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
+        if reference.platform_id:
+            await self._sender.delete(message.chat_id, reference.platform_id)
 
     async def fetch(self, media: Media, most: int) -> bytes:
-        """Fetch a file by its id."""
         if media.size > most:
-            raise MediaRefused(f"it is larger than the {most // 1_000_000} MB that I take")
+            raise MediaRefused(f"it is larger than {most // 1_000_000} MB")
         try:
             found = await self._api.call("getFile", file_id=media.file)
             return await self._api.download(str(found["file_path"]), most)
         except SendRefused as refused:
-            raise MediaRefused(f"Telegram does not give it out ({refused})") from refused
+            raise MediaRefused(f"Telegram refused the download ({refused})") from refused
         except (TypeError, KeyError) as cause:
-            raise MediaRefused("Telegram does not say where it is") from cause
+            raise MediaRefused("Telegram did not return the file's path") from cause
 
     def routes(self) -> list[Route]:
-        """Return the webhook's route."""
         return [Route("/webhooks/telegram", self._webhook, methods=["POST"])]
 
-    async def _introduce(self) -> None:
-        """Ask who the bot is, tell its commands, and say what is not as it should be."""
+    async def _introduce(self) -> TelegramSelf:
+        """Ask who the bot is, register its commands, and warn of privacy mode."""
         try:
             found = await self._api.call("getMe")
-        except NotAsSent as refused:  # a token that is none is answered as a method that is none
+        except NotAsSent as refused:  # the answer to a malformed token
             raise ChannelUnfit(UNKNOWN_BOT) from refused
         except SendAmbiguous as lost:
             raise ChannelDown(NO_ANSWER) from lost
         if not isinstance(found, Mapping) or "id" not in found:
-            raise ChannelDown("the server's getMe does not say who the bot is")
-        self._me = TelegramSelf(
+            raise ChannelDown("the server's answer to getMe has no id")
+        me = self._me = TelegramSelf(
             int(found["id"]),
             str(found.get("username") or ""),
             tuple(self.host.names),
@@ -252,65 +204,12 @@ class TelegramChannel(Channel):
             await self._api.call("setMyCommands", commands=commands)
         except ChannelUnfit:
             raise
-        except ChannelError:  # asked to wait, too: nobody is deaf for want of a menu
+        except ChannelError:  # the bot works without a command menu
             self.host.log_exception("telegram.commands_not_set")
-
-    async def _poll(self) -> None:
-        """Ask for updates for ever; what fails is tried again, with the same offset."""
-        try:
-            await self._api.call("deleteWebhook", drop_pending_updates=False)
-        except NotAsSent:
-            """A server without webhooks has none to delete."""
-        poll = _Poll(heard=self.host.clock.monotonic())
-        while True:
-            try:
-                await self._ask(poll)
-            except (ChannelDown, SendAmbiguous, SendDelayed) as cause:
-                poll.connected, poll.catching_up = False, True
-                self.host.down(str(cause) if isinstance(cause, ChannelDown) else NO_ANSWER)
-                asked = cause.retry_after if isinstance(cause, SendDelayed) else 0.0
-                pause = poll.wait * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
-                await self.host.clock.sleep(max(asked, pause))
-                poll.wait = min(poll.wait * 2, LONGEST_WAIT)
-
-    async def _ask(self, poll: _Poll) -> None:
-        """Ask for updates once, and move the offset when they are on the disk."""
-        begun = self.host.clock.monotonic()
-        if begun - poll.heard > FORGETS_AFTER:
-            poll.offset = None
-        # The first request does not wait: it shows that the token and the reader are right.
-        waits = poll.connected
-        updates = await self._updates(self.settings.poll_seconds if waits else 0, poll.offset)
-        self.host.heartbeat()
-        idle = not updates
-        if updates:
-            poll.heard = self.host.clock.monotonic()
-            await self._take(updates, backlog=poll.catching_up)
-            offset = _next_offset(updates, poll.offset)
-            idle = offset == poll.offset  # nothing was confirmed: it would come again at once
-            poll.offset = offset
-        poll.catching_up = poll.catching_up and len(updates) >= MOST_AT_ONCE
-        poll.wait = FIRST_WAIT
-        if not poll.connected:
-            poll.connected = True
-            self.host.ready()
-        if idle and (waits or updates) and self.host.clock.monotonic() - begun < PAUSE:
-            await self.host.clock.sleep(PAUSE)
-
-    async def _updates(self, seconds: int, offset: int | None) -> Sequence[Any]:
-        """Return what has come since the offset, after so many seconds at most."""
-        found = await self._api.call(
-            "getUpdates",
-            seconds=min(seconds + ANSWER_SECONDS, LONGEST_SILENCE),
-            offset=offset,
-            timeout=seconds,
-            limit=MOST_AT_ONCE,
-            allowed_updates=list(ALLOWED_UPDATES),
-        )
-        return found if isinstance(found, list) else ()
+        return me
 
     async def _listen(self) -> None:
-        """Tell Telegram where to bring updates, and be there."""
+        """Register the webhook, then wait: updates come in through the route."""
         url = self.settings.webhook_url
         try:
             await self._api.call(
@@ -318,61 +217,44 @@ class TelegramChannel(Channel):
                 url=url,
                 secret_token=self._secret,
                 allowed_updates=list(ALLOWED_UPDATES),
-                max_connections=1,  # more of them would bring updates out of their order
+                max_connections=1,  # several would deliver updates out of order
                 drop_pending_updates=False,
             )
         except NotAsSent as refused:
             raise ChannelUnfit(
-                f"Telegram does not take the webhook {url} ({refused}): it must be an https address"
-                " that the internet reaches; or leave TAPEWAY_TELEGRAM__WEBHOOK_URL empty."
+                f"Telegram refused the webhook {url} ({refused}). Use an https address that is"
+                " reachable from the internet, or leave TAPEWAY_TELEGRAM__WEBHOOK_URL empty."
             ) from refused
         self.host.ready()
         await anyio.sleep_forever()
 
     async def _webhook(self, request: Request) -> Response:
-        """Take an update that Telegram brings; 200 says that it is on the disk."""
+        """Accept an update that Telegram delivers; 200 means that it is on disk."""
         given = request.headers.get(SECRET_HEADER, "")
         if not hmac.compare_digest(given.encode(), self._secret.encode()):
-            return PlainTextResponse("This is not for you.\n", status_code=403)
+            return PlainTextResponse("Forbidden.\n", status_code=403)
         if self._me is None:
-            return PlainTextResponse("Not yet.\n", status_code=503)
+            return PlainTextResponse("Starting.\n", status_code=503)
         body = bytearray()
         async for piece in request.stream():
             body += piece
-            if len(body) > LONGEST_UPDATE:
+            if len(body) > MAX_UPDATE_BYTES:
                 return PlainTextResponse("Too large.\n", status_code=413)
         try:
-            found = self._read(read_json(bytes(body)))
+            found = self._parse(read_json(bytes(body)), self._me)
         except TelegramError:
-            found = unreadable(bytes(body).decode("utf-8", "replace"), "it is no JSON object")
+            found = unreadable(bytes(body).decode("utf-8", "replace"), "not a JSON object")
         try:
             if found is not None:
                 await self.host.accept([found])
         except Exception:
             self.host.log_exception("telegram.webhook_failed")
-            return PlainTextResponse("Not now.\n", status_code=503)
+            return PlainTextResponse("Try again later.\n", status_code=503)
         return PlainTextResponse("")
 
-    async def _take(self, updates: Sequence[Any], *, backlog: bool = False) -> None:
-        """Put updates on the disk, each as far as it can be read."""
-        messages = [message for update in updates if (message := self._read(update)) is not None]
-        if messages:
-            await self.host.accept([replace(one, backlog=backlog) for one in messages])
-
-    def _read(self, update: Any) -> InboundMessage | None:
-        assert self._me is not None
+    def _parse(self, update: Any, me: TelegramSelf) -> InboundMessage | None:
         try:
-            return parse(update, self._me)
+            return parse(update, me)
         except Exception as cause:
             self.host.log_exception("telegram.update_unreadable")
             return unreadable(update, f"{type(cause).__name__}: {cause}")
-
-
-def _next_offset(updates: Sequence[Any], offset: int | None) -> int | None:
-    """Return the offset that confirms updates; one without a number cannot be confirmed by it."""
-    numbers = [
-        update["update_id"]
-        for update in updates
-        if isinstance(update, Mapping) and isinstance(update.get("update_id"), int)
-    ]
-    return max(numbers) + 1 if numbers else offset

@@ -1,8 +1,7 @@
-"""Requests to the Bot API: the SDK over aiohttp, and what its errors mean to us.
+"""Requests to the Bot API: the SDK's request layer over aiohttp, with our own errors.
 
-The SDK's own retries and timers are not used: the outbox tries again, and knows what may be tried.
-A request that was written and never answered may have been carried out; no error of ours holds the
-address, since the token is part of it.
+The SDK's retries and timers are not used: the outbox retries, and knows which sends are safe to
+repeat. No error contains the address of a request, since the token is part of it.
 """
 
 from __future__ import annotations
@@ -40,43 +39,44 @@ from channels.telegram.settings import TelegramSettings
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 20.0
 EVERYWHERE: Final = ("sendMessage", "editMessageText", "getUpdates")
-"""Methods that every server has: one that denies it is being started, or is not one."""
+"""Methods that every server has; one that does not know them is starting up."""
 
 IDLE_SECONDS: Final = 15.0
-"""Shorter than a server's own: a request into a closing connection is one of unknown outcome."""
+"""Seconds until an idle connection is closed, before the server does: a request into a closing
+connection has an unknown outcome."""
 
 UNKNOWN_BOT: Final = (
-    "Telegram does not know this token. Ask @BotFather for it (/mybots, API Token), set"
-    " TAPEWAY_TELEGRAM__TOKEN to it and start again."
+    "Telegram does not know this token. Get it from @BotFather (/mybots, API Token), set"
+    " TAPEWAY_TELEGRAM__TOKEN and restart."
 )
 SECOND_POLLER: Final = (
-    "somebody else asks Telegram for this bot's updates: a bot has one reader. Look for a second"
-    " gateway with the same token (another machine, an old container, a test), or take a new token"
-    " from @BotFather (/revoke), which shuts it out. Trying again."
+    "Another program polls Telegram with this token, and a bot can have only one reader. Stop the"
+    " second gateway (another machine, an old container, a test), or get a new token from"
+    " @BotFather (/revoke) to lock it out. Trying again."
 )
 
 
 class AnswerLost(NetworkError):
-    """The request was written, and no answer came."""
+    """The request was written, but no answer came."""
 
 
 class Unreadable(TelegramError):
-    """The server answered with what is no JSON object."""
+    """The server's answer is not a JSON object."""
 
     def __init__(self) -> None:
-        super().__init__("the answer is no JSON object")
+        super().__init__("the answer is not a JSON object")
 
 
 class NotSent(NetworkError):
-    """There was no connection: the request was not written."""
+    """The request was not written: there was no connection."""
 
 
 class ServerTrouble(NetworkError):
-    """The server answered that it cannot now."""
+    """The server answered that it cannot handle the request now."""
 
 
 class TooMany(NetworkError):
-    """429; not the SDK's RetryAfter, which warns of its own units whenever it is made."""
+    """Status 429; the SDK's RetryAfter would warn of a changed unit each time it is made."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("too many requests")
@@ -84,7 +84,7 @@ class TooMany(NetworkError):
 
 
 class Migrated(ChannelError):
-    """The group has become a supergroup, with another id."""
+    """The group became a supergroup with another id."""
 
     def __init__(self, chat_id: str) -> None:
         self.chat_id = chat_id
@@ -92,12 +92,12 @@ class Migrated(ChannelError):
 
 
 class NotAsSent(SendRefused):
-    """The platform refuses the message as it is; in another form it may take it."""
+    """Telegram refuses the message in this form, but may accept it in another."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What we need of the SDK's RequestData, whose parts only its own Bot can make."""
+    """The part of the SDK's RequestData that is used; only the SDK's Bot can make a real one."""
 
     json_parameters: dict[str, str]
 
@@ -107,7 +107,7 @@ def _as_text(value: Any) -> str:
 
 
 class MethodUnknown(NotAsSent):
-    """The server does not know a method: it is older than that."""
+    """The server is too old to know a method."""
 
 
 class AiohttpRequest(BaseRequest):
@@ -120,7 +120,7 @@ class AiohttpRequest(BaseRequest):
 
     @property
     def read_timeout(self) -> float:
-        """How long an answer is waited for, seconds."""
+        """Seconds to wait for an answer."""
         return ANSWER_SECONDS
 
     async def initialize(self) -> None:
@@ -147,9 +147,9 @@ class AiohttpRequest(BaseRequest):
         read_timeout: Any = None,
         write_timeout: Any = None,  # noqa: ARG002 - aiohttp has one timeout for both
         connect_timeout: Any = None,  # noqa: ARG002 - ours is fixed
-        pool_timeout: Any = None,  # noqa: ARG002 - as many connections as there are requests
+        pool_timeout: Any = None,  # noqa: ARG002 - the pool is large enough
     ) -> tuple[int, bytes]:
-        """Make a request; raises NotSent, AnswerLost, ServerTrouble, TooMany, InvalidToken."""
+        """Send a request; raises NotSent, AnswerLost, ServerTrouble, TooMany, InvalidToken."""
         if self._session is None:
             raise NotSent("not connected")
         seconds = float(read_timeout) if isinstance(read_timeout, (int, float)) else ANSWER_SECONDS
@@ -171,16 +171,16 @@ class AiohttpRequest(BaseRequest):
 
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
-        """Read an answer, also one that orjson is too strict for."""
+        """Parse an answer."""
         return read_json(payload)
 
 
 def read_json(payload: bytes) -> dict[str, Any]:
-    """Read a JSON object, lone surrogates included; raises Unreadable for anything else."""
+    """Parse a JSON object; raises Unreadable for anything else."""
     try:
         found = orjson.loads(payload)
     except orjson.JSONDecodeError:
-        try:
+        try:  # orjson refuses lone surrogates
             found = json.loads(payload.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as cause:
             raise Unreadable from cause
@@ -190,24 +190,23 @@ def read_json(payload: bytes) -> dict[str, Any]:
 
 
 def _lost(cause: Exception) -> NetworkError:
-    """Tell whether a request that failed had been written."""
     unwritten = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
     kind = NotSent if isinstance(cause, unwritten) else AnswerLost
     return kind(type(cause).__name__)
 
 
 def _check(status: int, body: bytes) -> None:
-    """Raise for what the SDK would confuse: a token and a method that are not known, and 429."""
+    """Raise for the statuses that the SDK does not distinguish."""
     if status == 401:
         raise InvalidToken("Unauthorized")
     if status == 404:
         raise EndPointNotFound("Not Found")
-    if status in (500, 502, 504):  # whoever answers so may not know what became of the request
+    if status in (500, 502, 504):  # a proxy's answer: the request may have been carried out
         raise AnswerLost(f"the server answered with {status}")
     if status > 500:
         raise ServerTrouble(f"the server answered with {status}")
     if 400 < status < 500 and status not in (403, 409, 429):
-        raise BadRequest(f"the server answered with {status}: the request is too large, or unfit")
+        raise BadRequest(f"the server answered with {status}: the request is invalid or too large")
     if status == 429:
         try:
             seconds = float(read_json(body)["parameters"]["retry_after"])
@@ -217,7 +216,7 @@ def _check(status: int, body: bytes) -> None:
 
 
 class BotApi:
-    """One bot; `call` makes a request and raises errors of ours only."""
+    """Requests of one bot; they raise ChannelError only."""
 
     def __init__(self, settings: TelegramSettings) -> None:
         self._token = settings.key()
@@ -228,17 +227,17 @@ class BotApi:
         self._files = f"{_file_url(settings.base_url)}{self._token}"
 
     async def open(self) -> None:
-        """Open the connections' sessions."""
+        """Open the HTTP sessions."""
         await self._requests.initialize()
         await self._polling.initialize()
 
     async def close(self) -> None:
-        """Close them."""
+        """Close the HTTP sessions."""
         await self._requests.shutdown()
         await self._polling.shutdown()
 
     async def call(self, method: str, *, seconds: float = ANSWER_SECONDS, **params: Any) -> Any:
-        """Call a method and return its raw result; parameters of None are left out."""
+        """Call a method and return its raw result; parameters that are None are left out."""
         given = {name: _as_text(value) for name, value in params.items() if value is not None}
         data = cast(RequestData, _Form(given))
         request = self._polling if method == "getUpdates" else self._requests
@@ -248,7 +247,7 @@ class BotApi:
             )
         except EndPointNotFound:
             if method in EVERYWHERE:
-                raise ChannelDown("the server does not know its own methods just now") from None
+                raise ChannelDown("the server is not ready yet") from None
             raise MethodUnknown("the server does not know this method") from None
         except TelegramError as cause:
             raise self._translate(cause) from None
@@ -256,7 +255,7 @@ class BotApi:
             raise SendAmbiguous("the server's answer has no result") from None
 
     async def download(self, path: str, most: int) -> bytes:
-        """Fetch a file by its path; raises ChannelDown, or SendRefused beyond `most` bytes."""
+        """Return a file by its path; raises ChannelDown, or SendRefused beyond `most` bytes."""
         session = self._requests._session
         if session is None:
             raise ChannelDown("not connected")
@@ -271,7 +270,7 @@ class BotApi:
                 async for piece in response.content.iter_chunked(65_536):
                     found += piece
                     if len(found) > most:
-                        raise SendRefused("it is larger than was said")
+                        raise SendRefused("it is larger than announced")
         except (aiohttp.ClientError, TimeoutError) as cause:
             raise ChannelDown(f"the file could not be fetched ({type(cause).__name__})") from None
         return bytes(found)
@@ -287,12 +286,12 @@ class BotApi:
 
 
 def _file_url(base: str) -> str:
-    """Return where the files of a Bot API server are: `.../bot` has them at `.../file/bot`."""
+    """Return the address of a Bot API server's files: `.../bot` has them at `.../file/bot`."""
     return f"{base.removesuffix('/bot')}/file/bot" if base.endswith("/bot") else f"{base}/file"
 
 
 def as_channel_error(cause: TelegramError) -> ChannelError:
-    """Say what an error of the SDK means for a send."""
+    """Return what an error of the SDK means for a send."""
     if isinstance(cause, TooMany):
         return SendDelayed(cause.seconds)
     if isinstance(cause, ChatMigrated):
@@ -306,15 +305,15 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
     if isinstance(cause, BadRequest):
         return NotAsSent(cause.message)
     if isinstance(cause, AnswerLost):
-        return SendAmbiguous("the request went out and no answer came")
+        return SendAmbiguous("the request was sent but no answer came")
     if isinstance(cause, Unreadable):
-        return SendAmbiguous("the server's answer cannot be read")
+        return SendAmbiguous("the server's answer cannot be parsed")
     if isinstance(cause, (NotSent, ServerTrouble)):
         return ChannelDown(f"Telegram cannot be reached now ({cause.message})")
-    return ChannelDown(f"Telegram answered what cannot be read ({cause.message})")
+    return ChannelDown(f"Telegram's answer cannot be parsed ({cause.message})")
 
 
 def says(error: ChannelError, *words: str) -> bool:
-    """Tell whether the platform's own words of a refusal hold any of some words."""
-    told = str(error).lower()
-    return any(word in told for word in words)
+    """Return whether the platform's error message contains one of the words."""
+    message = str(error).lower()
+    return any(word in message for word in words)

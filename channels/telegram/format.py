@@ -1,7 +1,7 @@
-"""From Markdown to Telegram's text and entities, in pieces that it takes.
+"""Renders Markdown as Telegram's text and entities, in pieces that it accepts.
 
-A text has at most 4096 UTF-16 units and 100 entities. Entities stand in units too, nest, and are
-whole: https://core.telegram.org/bots/api#messageentity
+A message has at most 4096 UTF-16 units and 100 entities. Entities are measured in units, and may
+nest but not overlap: https://core.telegram.org/bots/api#messageentity
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from channels.markdown.autoclose import close_open_marks
-from channels.markdown.render import Span, draw, to_text
+from channels.markdown.render import Span, render_spans, to_text
 from channels.markdown.split import split
 
 LIMIT: Final = 4096
-MOST_ENTITIES: Final = 100
-_SEEN: Final = 3
-_LONGEST_URL: Final = 2000
+MAX_ENTITIES: Final = 100
+_MAX_SHRINKAGE: Final = 3  # Markdown characters for one visible character, at most
+_MAX_URL: Final = 2000
 _KINDS: Final = {
     "bold": "bold",
     "italic": "italic",
@@ -41,26 +41,25 @@ Rendered = tuple[str, list[Entity]]
 
 
 def pieces(markdown: str) -> list[Rendered]:
-    """Return a text as messages of at most LIMIT units and MOST_ENTITIES; [] when nothing shows."""
+    """Return a text as messages within LIMIT and MAX_ENTITIES; [] if nothing is visible."""
     drawn = [render(piece) for piece in split(markdown, LIMIT, size)]
     return [message for message in drawn if message[0]]
 
 
 def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
-    """Return what the first message shows of a text that is still being written.
+    """Return the first message of a text that is still being written.
 
-    What is open at its end is closed, so that no half of a mark is seen; the first message of the
-    whole text then begins in the same way.
+    Open marks are closed at the end, so that no half of one is visible.
     """
-    begun = markdown[: _SEEN * limit]  # the rest is for other messages
+    begun = markdown[: _MAX_SHRINKAGE * limit]  # the rest belongs to later messages
     first = split(close_open_marks(begun), limit, size)[:1]
     return render(first[0]) if first else ("", [])
 
 
 def plain(markdown: str) -> list[Rendered]:
-    """Return a text as messages without entities, for when Telegram refuses these."""
-    said = [to_text(_clean(piece)).strip() for piece in split(markdown, LIMIT, _plain_size)]
-    return [(text, []) for text in said if text]
+    """Return a text as messages without entities."""
+    texts = [to_text(_clean(piece)).strip() for piece in split(markdown, LIMIT, _plain_size)]
+    return [(text, []) for text in texts if text]
 
 
 def _plain_size(markdown: str) -> int:
@@ -72,21 +71,21 @@ def _clean(markdown: str) -> str:
 
 
 def size(markdown: str) -> int:
-    """Return the units of a rendered text; more than LIMIT too when its entities are too many."""
+    """Return the units of a rendered text; more than LIMIT if it has too many entities."""
     text, entities = render(markdown)
-    return max(_units(text), -(-len(entities) * LIMIT // MOST_ENTITIES))
+    return max(_units(text), -(-len(entities) * LIMIT // MAX_ENTITIES))
 
 
 @lru_cache(maxsize=16)
 def _render(markdown: str) -> tuple[str, tuple[Span, ...]]:
-    """Draw a text; kept, since whoever measures a piece shows it next."""
-    drawn = draw(_clean(markdown), linkable=_linkable)
+    """Render a text; cached, since a piece is measured and then sent."""
+    drawn = render_spans(_clean(markdown), linkable=_linkable)
     text = drawn.text.strip()
     return text, tuple(_fit(drawn.marks, len(drawn.text) - len(drawn.text.lstrip()), len(text)))
 
 
 def render(markdown: str) -> Rendered:
-    """Return the text and its entities, as the Bot API takes them; of any length."""
+    """Return a text of any length with its entities, in the form of the Bot API."""
     text, marks = _render(markdown)
     astral = [found.start() for found in _ASTRAL.finditer(text)] if not text.isascii() else []
     return text, [_entity(mark, astral) for mark in marks]
@@ -108,13 +107,13 @@ def _units(text: str) -> int:
 
 
 def _linkable(url: str) -> bool:
-    """Whether Telegram keeps a link: it drops others without a word, and their url with them."""
+    """Return whether Telegram keeps a link; it silently drops others together with their URL."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
         return False
-    if len(url) > _LONGEST_URL or not url.isprintable() or " " in url:
+    if len(url) > _MAX_URL or not url.isprintable() or " " in url:
         return False
     if parts.scheme == "tg":
         return host not in ("", "user")  # a link to a user alerts that person
@@ -122,7 +121,7 @@ def _linkable(url: str) -> bool:
 
 
 def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:
-    """Shift marks to a text that lost its outer spaces, and let them nest as Telegram has it."""
+    """Shift marks to the stripped text, and make them nest as Telegram requires."""
     moved = [
         mark._replace(start=max(0, mark.start - trimmed), end=min(size, mark.end - trimmed))
         for mark in marks
@@ -135,7 +134,7 @@ def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:
     for kind in _STYLES:
         reached = 0
         for mark in kept:
-            if mark.kind == kind and mark.end > reached:  # bold in a heading is bold already
+            if mark.kind == kind and mark.end > reached:  # not bold within a bold heading
                 fitted += _without(mark, code)
                 reached = mark.end
     return sorted(fitted, key=_outer_first)
@@ -151,7 +150,7 @@ def _inside(mark: Span, others: list[Span]) -> bool:
 
 
 def _without(mark: Span, code: list[Span]) -> Iterable[Span]:
-    """Yield the parts of a mark that are not code: code holds no other entity."""
+    """Yield the parts of a mark outside code, which cannot contain other entities."""
     start = mark.start
     for hole in code[bisect_left(code, mark.start, key=lambda other: other.start) :]:
         if hole.start >= mark.end:

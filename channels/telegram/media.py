@@ -1,4 +1,4 @@
-"""What came with a message: photos, files and what has no file, each named."""
+"""Attachments: photos, files, and things without a file such as a location."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 
 
 def media_of(raw: Raw) -> tuple[Media, ...]:
-    """Return what came with a message; what is not known here is named by its field."""
+    """Return the attachments of a message."""
     if raw.get("photo"):
         return (_photo(raw["photo"]),)
     for name, (kind, label) in _FILES.items():
@@ -69,42 +69,21 @@ def _contact(raw: Raw) -> str:
     return f"{name} {raw.get('phone_number', '')}".strip()
 
 
+def _nothing(_raw: Any) -> str:
+    return ""
+
+
 def _poll(raw: Raw) -> str:
     options = ", ".join(str(option.get("text", "")) for option in raw.get("options", ()))
     return f"{raw.get('question', '')} ({options})"
 
 
-def _point(raw: Raw) -> str:
-    return f"{raw.get('latitude')}, {raw.get('longitude')}"
-
-
-def _venue(raw: Raw) -> str:
-    return f"{raw.get('title', '')}, {raw.get('address', '')}"
-
-
-def _sticker(raw: Raw) -> str:
-    return str(raw.get("emoji") or "")
-
-
-def _dice(raw: Raw) -> str:
-    return f"{raw.get('emoji', '')} {raw.get('value', '')}".strip()
-
-
-def _nothing(_raw: Any) -> str:
-    return ""
-
-
 _OTHERS: Final[Mapping[str, Callable[[Any], str]]] = {
-    "sticker": _sticker,
-    "venue": _venue,
-    "location": _point,
+    "sticker": lambda raw: str(raw.get("emoji") or ""),
+    "venue": lambda raw: f"{raw.get('title', '')}, {raw.get('address', '')}",
+    "location": lambda raw: f"{raw.get('latitude')}, {raw.get('longitude')}",
     "contact": _contact,
     "poll": _poll,
-    "dice": _dice,
-    "game": _nothing,
-    "story": _nothing,
-    "paid_media": _nothing,
-    "invoice": _nothing,
-    "giveaway": _nothing,
-    "checklist": _nothing,
+    "dice": lambda raw: f"{raw.get('emoji', '')} {raw.get('value', '')}".strip(),
+    **dict.fromkeys(("game", "story", "paid_media", "invoice", "giveaway", "checklist"), _nothing),
 }

@@ -1,4 +1,4 @@
-"""Sending, editing, partial text and typing, and what to do where Telegram refuses."""
+"""Sending, editing, drafts and typing, with a fallback for what Telegram refuses."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from typing import Any, Final
 import anyio
 import anyio.to_thread
 
-from channels.errors import PlaceGone, SendRefused
+from channels.errors import DraftGone, SendRefused
 from channels.message import OutboundMessage, Receipt
 from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, says
 from channels.telegram.format import LIMIT, plain, render, render_partial
 
 GENERAL: Final = "1"
-"""The topic of a forum that has no id when something is sent to it."""
+"""The forum topic whose id must be left out when sending to it."""
 
 NO_PREVIEW: Final = {"is_disabled": True}
-MOST_SHOWN: Final = 1_000
-EASY: Final = 500
+MAX_SHOWN: Final = 1_000
+"""Maximum messages whose shown text is remembered."""
+
+MAX_INLINE_RENDER: Final = 500
+"""Maximum characters of partial text that are rendered on the event loop."""
 
 GONE: Final = ("message to edit not found", "message can't be edited", "message_id_invalid")
 UNCHANGED: Final = ("message is not modified",)
@@ -37,7 +40,7 @@ UNFIT: Final = (
     "too large",
 )
 EDIT_SECONDS: Final = 8.0
-"""A showing that takes longer is given up: the answer itself waits for it."""
+"""Maximum duration of a draft update: the answer waits for it."""
 
 EMPTY: Final = "(an answer without visible text)"
 _INVISIBLE: Final = re.compile(
@@ -48,28 +51,28 @@ Rendered = tuple[str, list[dict[str, Any]]]
 
 
 class TelegramSender:
-    """Puts messages into chats through one bot."""
+    """Sends and edits the messages of one bot."""
 
     def __init__(self, api: BotApi) -> None:
         self._api = api
         self._shown: OrderedDict[tuple[str, str], bytes] = OrderedDict()
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or put it into the place of its draft; raises ChannelError."""
+        """Send a message, or edit its draft into it; raises ChannelError."""
         rendered = _visible(render(message.text), message.text)
         try:
-            if message.edits:
-                return [Receipt(await self._edit(message.chat_id, message.edits, rendered))]
-            return [Receipt(await self.post(message, rendered))]
+            return [Receipt(await self._put(message, rendered, message.edits))]
         except NotAsSent as refused:
-            if says(refused, *GONE):
-                raise PlaceGone(str(refused)) from refused
             if not says(refused, *UNFIT):
                 raise
-            return await self._plainly(message)
+        # Telegram refuses the entities, so the text goes out without any.
+        ids: list[str] = []
+        for piece in plain(message.text) or [(EMPTY, [])]:
+            ids.append(await self._put(message, piece, None if ids else message.edits))
+        return [Receipt(number) for number in ids]
 
     async def post(self, message: OutboundMessage, rendered: Rendered) -> str:
-        """Send a new message and return its id; a topic or a question that is gone is left out."""
+        """Send a new message and return its id, without a topic or question that was deleted."""
         thread, reply_to = message.thread_id, message.reply_to
         for _attempt in range(3):
             try:
@@ -81,30 +84,30 @@ class TelegramSender:
                     reply_to = None
                 else:
                     raise
-        raise SendRefused("neither the topic nor the question is there any more")
+        raise SendRefused("both the topic and the question were deleted")
 
     async def show(
-        self, chat: str, thread: str | None, reply_to: str | None, place: str | None, text: str
+        self, chat: str, thread: str | None, reply_to: str | None, shown_id: str | None, text: str
     ) -> str:
-        """Show partial text: a message that is edited as the answer grows."""
+        """Show partial text in a message that is edited as the answer grows; return its id."""
         rendered = await _partial(text)
-        if not _shows(rendered):
-            return place or ""
-        if place and self._shown.get((chat, place)) == _mark(rendered):
-            return place
-        if place:
-            return await self._edit(chat, place, rendered, EDIT_SECONDS)
+        if not _is_visible(rendered):
+            return shown_id or ""
+        if shown_id and self._shown.get((chat, shown_id)) == _digest(rendered):
+            return shown_id
+        if shown_id:
+            return await self._edit(chat, shown_id, rendered, EDIT_SECONDS)
         first = OutboundMessage("telegram", chat, text, thread_id=thread, reply_to=reply_to)
         message_id = await self.post(first, rendered)
         if not message_id:
-            raise SendRefused("the server does not tell the message's id: it cannot be edited")
+            raise SendRefused("the server did not return the message's id, so it cannot be edited")
         self._remember(chat, message_id, rendered)
         return message_id
 
     async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
-        """Show partial text as a private chat's draft, which is no message."""
+        """Show partial text as a private chat's draft, which is not a message."""
         rendered = await _partial(text)
-        if not _shows(rendered):
+        if not _is_visible(rendered):
             return
         shown, entities = rendered
         await self._api.call(
@@ -119,33 +122,28 @@ class TelegramSender:
         )
 
     async def type(self, chat: str, thread: str | None) -> None:
-        """Show the sign for some seconds."""
+        """Send a typing sign, which lasts some seconds."""
         thread_id = int(thread) if thread else None
         await self._api.call(
             "sendChatAction", chat_id=chat_of(chat), message_thread_id=thread_id, action="typing"
         )
 
     async def delete(self, chat: str, message_id: str) -> None:
-        """Take a message of ours away; one that is gone already is fine."""
+        """Delete a message of ours, if it still exists."""
         try:
             await self._api.call("deleteMessage", chat_id=chat_of(chat), message_id=int(message_id))
         except SendRefused:
-            """It is gone, or may not be deleted any more: then it stays."""
+            """It was deleted already, or is too old to be deleted."""
 
-    async def _plainly(self, message: OutboundMessage) -> list[Receipt]:
-        """Send the text without any form: what Telegram refuses to draw is still said."""
-        ids: list[str] = []
-        for rendered in plain(message.text) or [(EMPTY, [])]:
-            if not ids and message.edits:
-                try:
-                    ids.append(await self._edit(message.chat_id, message.edits, rendered))
-                    continue
-                except NotAsSent as refused:
-                    if says(refused, *GONE):
-                        raise PlaceGone(str(refused)) from refused
-                    raise
-            ids.append(await self.post(message, rendered))
-        return [Receipt(number) for number in ids]
+    async def _put(self, message: OutboundMessage, rendered: Rendered, edits: str | None) -> str:
+        if not edits:
+            return await self.post(message, rendered)
+        try:
+            return await self._edit(message.chat_id, edits, rendered)
+        except NotAsSent as refused:
+            if says(refused, *GONE):
+                raise DraftGone(str(refused)) from refused
+            raise
 
     async def _send(
         self,
@@ -183,7 +181,7 @@ class TelegramSender:
         rendered: Rendered,
         seconds: float = ANSWER_SECONDS,
     ) -> str:
-        """Edit a message; that it reads so already is fine."""
+        """Edit a message and return its id; the same text again is no error."""
         text, entities = rendered
         try:
             await self._api.call(
@@ -206,44 +204,42 @@ class TelegramSender:
         return message_id
 
     def _remember(self, chat: str, message_id: str, rendered: Rendered) -> None:
-        self._shown[(chat, message_id)] = _mark(rendered)
+        self._shown[(chat, message_id)] = _digest(rendered)
         self._shown.move_to_end((chat, message_id))
-        while len(self._shown) > MOST_SHOWN:
+        while len(self._shown) > MAX_SHOWN:
             self._shown.popitem(last=False)
 
 
 async def _partial(text: str) -> Rendered:
-    """Draw partial text; a long one beside the loop: a model may write what is hard to draw."""
-    if len(text) < EASY:
+    if len(text) < MAX_INLINE_RENDER:
         return render_partial(text)
+    # A long text may be slow to render, and must not block the event loop.
     return await anyio.to_thread.run_sync(render_partial, text)
 
 
-def _shows(rendered: Rendered) -> bool:
-    """Tell whether there is anything to see."""
+def _is_visible(rendered: Rendered) -> bool:
     return _INVISIBLE.sub("", rendered[0]) != ""
 
 
 def _visible(rendered: Rendered, text: str) -> Rendered:
-    """Return what can be seen: the text as it was written, where drawing it leaves nothing."""
-    if _shows(rendered):
+    """Return the rendered text, or the text as written if rendering leaves nothing visible."""
+    if _is_visible(rendered):
         return rendered
     written: Rendered = (text.strip()[:LIMIT], [])
-    return written if _shows(written) else (EMPTY, [])
+    return written if _is_visible(written) else (EMPTY, [])
 
 
-def _mark(rendered: Rendered) -> bytes:
-    """Return a short mark of a text as it is shown."""
+def _digest(rendered: Rendered) -> bytes:
     return sha256(repr(rendered).encode("utf-8", "replace")).digest()
 
 
 def chat_of(chat: str) -> int | str:
-    """Return a chat's id as Telegram takes it: a number, or @name of a public one."""
+    """Return a chat's id as Telegram expects it: a number, or the @name of a public chat."""
     return int(chat) if chat.lstrip("-").isdigit() else chat
 
 
 def draft_id(idem: str) -> int:
-    """Return the number of a draft, never 0; the same key has the same one, also after a crash."""
+    """Return a draft's number, never 0; a restarted gateway gets the same one for a key."""
     return int.from_bytes(sha256(idem.encode()).digest()[:4]) % 2_000_000_000 + 1
 
 

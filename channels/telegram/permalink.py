@@ -1,6 +1,6 @@
-"""Telegram's links to messages: t.me/c/ID/MESSAGE in private groups, t.me/NAME/MESSAGE elsewhere.
+"""Telegram's links to messages: t.me/c/ID/MESSAGE in private groups, otherwise t.me/NAME/MESSAGE.
 
-In a forum the topic's id stands before the message's. https://core.telegram.org/api/links
+In a forum the topic's id precedes the message's. https://core.telegram.org/api/links
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _APP: Final = re.compile(
 
 
 def read_link(text: str) -> MessageLink | None:
-    """Read a link; None for what is none of Telegram's to a message."""
+    """Parse a link; None if it is not a Telegram link to a message."""
     found = _LINK.fullmatch(text)
     if found is not None:
         private = found["private"]

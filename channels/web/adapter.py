@@ -1,4 +1,4 @@
-"""The room page's channel: several named people and the agent in one room."""
+"""The page's channel: several people and the agent in one room."""
 
 from __future__ import annotations
 
@@ -27,15 +27,13 @@ class WebChannel(RoomChannel):
         self.settings = settings
 
     def to_html(self, text: str) -> str:
-        """Return a message as safe HTML."""
         return to_html(text)
 
     def routes(self) -> list[Route]:
-        """Return what the gateway's HTTP server serves for this channel."""
         return [*page_routes(), *room_routes(self, "/api/rooms", self.post)]
 
     async def post(self, room: str, post: Post) -> None:
-        """Take a post of the page."""
+        """Accept a post from the page."""
         others = [str(person["name"]) for person in self.hub.people(room)]
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         await self.submit(parse(self.name, room, post, date, self.host.agent_name, others))

@@ -1,4 +1,4 @@
-"""From Markdown to the page's HTML: no raw HTML, no images, links that open elsewhere."""
+"""Renders Markdown as the page's HTML, without raw HTML and images; links open in a new tab."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-LONGEST_MARKDOWN: Final = 20_000
-HEADINGS_BELOW: Final = 2
-"""The page has its own h1 and h2: a message's headings begin below them."""
+MAX_MARKDOWN: Final = 20_000
+HEADING_OFFSET: Final = 2
+"""Levels added to a message's headings: h1 and h2 are the page's own."""
 
 
 @lru_cache(maxsize=512)
 def to_html(text: str) -> str:
-    """Render a message; every byte of HTML in it is shown as the text that it is.
-
-    A text beyond LONGEST_MARKDOWN is shown as it is written: rendering it would hold up everybody.
-    """
-    if len(text) > LONGEST_MARKDOWN:
+    """Render a message; HTML in it is shown as text."""
+    # Rendering a very long text would block the event loop, so it is shown as written.
+    if len(text) > MAX_MARKDOWN:
         return f"<pre>{escape(text)}</pre>"
     return str(_markdown().render(text))
 
@@ -38,7 +36,7 @@ def _markdown() -> MarkdownIt:
 
 
 def _image(_renderer: RendererHTML, tokens: Sequence[Token], index: int, *_rest: Any) -> str:
-    """Show an image as a link: the page loads nothing from elsewhere."""
+    # An image becomes a link: the page loads nothing from other servers.
     token = tokens[index]
     source = escape(str(token.attrGet("src") or ""))
     label = escape(token.content or source)
@@ -60,4 +58,4 @@ def _link_open(
 def _lower_headings(state: Any) -> None:
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + HEADINGS_BELOW)}"
+            token.tag = f"h{min(6, int(token.tag[1]) + HEADING_OFFSET)}"

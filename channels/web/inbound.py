@@ -1,4 +1,4 @@
-"""From a post of the page to a message: who is asked is decided here."""
+"""Turns a post of the page into a message, and decides whether it is for the agent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from channels.markdown.render import prose
+from channels.markdown.render import text_outside_code
 from channels.mentions import begins_with_mention, mentions
 from channels.message import Author, InboundMessage
 from channels.room.routes import Post
@@ -19,12 +19,12 @@ _ADDRESS: Final = re.compile(r"://|\w\.\w{2,}/")
 def addressed(
     text: str, agent: str, others: Sequence[str], *, to_agent: bool, to_ours: bool
 ) -> tuple[bool, str]:
-    """Tell whether the agent is asked, and by which rule.
+    """Return whether a message is for the agent, and by which rule.
 
-    `to_agent` is the page's switch, `to_ours` whether the message replies to one of the agent's.
-    A name inside code or a link names nobody.
+    `to_agent` is the page's switch; `to_ours`: the message replies to one of the agent's. Names in
+    code and links do not count.
     """
-    plain = " ".join(word for word in prose(text).split() if not _ADDRESS.search(word))
+    plain = " ".join(word for word in text_outside_code(text).split() if not _ADDRESS.search(word))
     if text.startswith(","):
         return True, "command"
     if mentions(plain, agent):
@@ -39,8 +39,8 @@ def addressed(
 def parse(
     channel: str, room: str, post: Post, date: str, agent: str, others: Sequence[str]
 ) -> InboundMessage:
-    """Make a message of a post."""
-    asked, why = addressed(
+    """Return a post as a message."""
+    is_addressed, why = addressed(
         post.text,
         agent,
         [name for name in others if name not in (agent, post.person.name)],
@@ -58,7 +58,7 @@ def parse(
         text=post.text,
         date=date,
         reply_to=post.reply_to,
-        addressed=asked,
+        addressed=is_addressed,
         why=why,
         owner=True,
     )

@@ -1,4 +1,4 @@
-"""What the page shows of the gateway: its files, with headers that let nothing else in."""
+"""Serves the files of the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TYPES: Final = {
 
 
 def page_routes() -> list[Route]:
-    """Return the routes of the page and of its files."""
+    """Return the routes of the page and its files."""
 
     async def page(_request: Request) -> Response:
         return asset("index.html")
@@ -30,9 +30,9 @@ def page_routes() -> list[Route]:
 
 
 def asset(name: str) -> Response:
-    """Return a file of the page; 404 for what is none."""
+    """Return a file of the page, or 404."""
     kind = _TYPES.get(name.rpartition(".")[2])
     file = files("channels.web") / "assets" / name
     if kind is None or "/" in name or not file.is_file():
-        return Response("There is no such file.", status_code=404, media_type="text/plain")
+        return Response("Not found.", status_code=404, media_type="text/plain")
     return Response(file.read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})

@@ -1,15 +1,17 @@
-"""The web channel's own slice of the settings."""
+"""The web channel's settings."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
+
+from channels.settings import CONFIG
 
 
 class WebSettings(BaseModel):
-    """The gateway's own room page."""
+    """The gateway's own chat page."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = CONFIG
 
     enabled: bool = Field(
-        True, description="Serve the room page at the gateway's address.", examples=["false"]
+        True, description="Serve the chat page at the gateway's address.", examples=["false"]
     )

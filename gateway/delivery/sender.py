@@ -21,7 +21,7 @@ from channels.base import Channel
 from channels.errors import (
     ChannelDown,
     ChannelUnfit,
-    PlaceGone,
+    DraftGone,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
@@ -190,7 +190,7 @@ class OutboxSender:
             case ChannelDown():
                 await self._record_unsent(send)
                 await self._clock.sleep(send.outage.next())
-            case PlaceGone():
+            case DraftGone():
                 if send.row.message.edits is None:  # the platform reports this of a plain message
                     send.failures += 1
                     await self._clock.sleep(send.retry.next())

@@ -11,7 +11,7 @@ from agent.models.offline import OFFLINE
 from channels.base import Channel
 from channels.draft import DraftReference
 from channels.errors import ChannelDown
-from channels.host import ChannelHost, Cursors
+from channels.host import Cursors, FullHost
 from channels.message import Author, InboundMessage, ShownMessage
 from channels.pacing import Clock
 from gateway.background import Spawn, Work
@@ -48,7 +48,7 @@ def _down_while_away() -> Iterator[None]:
         raise ChannelDown(f"the database is unavailable: {away}") from away
 
 
-class GatewayHost(ChannelHost):
+class GatewayHost(FullHost):
     """The host of one channel, from one start of it to the next."""
 
     def __init__(
@@ -98,11 +98,11 @@ class GatewayHost(ChannelHost):
     def gap_skipped(self, chat_id: str, account: str = "") -> None:
         self._gap.skipped.add((account, chat_id))
 
-    def gap_closed(self, marks: Cursors | None = None) -> None:
-        complete_until = self._gap.close(marks)
+    def gap_closed(self, cursors: Cursors | None = None) -> None:
+        complete_until = self._gap.close(cursors)
         if complete_until is not None:  # newer messages have arrived through the connection
-            name, cursors = self._channel.name, self._services.ledger.cursors
-            self._spawn("marks", lambda: cursors.advance_all(name, complete_until))
+            name, table = self._channel.name, self._services.ledger.cursors
+            self._spawn("marks", lambda: table.advance_all(name, complete_until))
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         account = account_id(self._channel.name, account)

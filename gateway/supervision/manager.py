@@ -14,7 +14,7 @@ import anyio
 from channels.backoff import Backoff
 from channels.base import Channel
 from channels.errors import ChannelError, ChannelUnfit, SendDelayed
-from channels.host import ChannelHost
+from channels.host import FullHost
 from gateway.clock import Clock
 from gateway.logs import get_log
 from gateway.supervision.status import StatusBoard
@@ -33,7 +33,7 @@ class ChannelManager:
         clock: Clock,
         channels: Sequence[Channel],
         status: StatusBoard,
-        make_host: Callable[[Channel], ChannelHost],
+        make_host: Callable[[Channel], FullHost],
     ) -> None:
         self._clock = clock
         self._channels = channels

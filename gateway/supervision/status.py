@@ -57,9 +57,9 @@ class StatusBoard:
         return {
             channel.name: now - self.states[channel.name].heard
             for channel in self._channels
-            if channel.traits.deaf_after is not None
+            if channel.traits.stalled_after is not None
             and self.states[channel.name].state == "ready"
-            and now - self.states[channel.name].heard > channel.traits.deaf_after
+            and now - self.states[channel.name].heard > channel.traits.stalled_after
         }
 
     def heartbeat(self, name: str) -> None:

@@ -276,7 +276,7 @@ async def test_an_edit_that_is_not_made_leaves_its_slot_to_the_final(editing: Ed
 
     async def send_final() -> None:
         await editing.editor.close()
-        await editing.pacing.slot("lobby", Priority.FINAL)
+        await editing.pacing.permit("lobby", Priority.FINAL)
         wrote.append(editing.clock.monotonic())
 
     async with anyio.create_task_group() as group:
@@ -320,7 +320,7 @@ async def test_showings_that_cost_nothing_keep_their_own_interval_and_use_no_slo
         for delta in "abcd":
             await editing.push(delta)
             await editing.clock.advance(0.3)
-        await editing.pacing.slot("lobby", Priority.FINAL)
+        await editing.pacing.permit("lobby", Priority.FINAL)
         assert [(at, text) for at, _, text in editing.platform.shown] == [
             (0, "a"),
             (0.5, "ab"),

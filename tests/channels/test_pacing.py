@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.pacing import (
-    ANY,
-    KEPT,
-    MOST_CHATS,
-    THINNING,
+    EDIT_SLOWDOWN,
+    MAX_CHATS,
+    RESERVED_SHARES,
+    UNLIMITED,
     Budget,
     Gate,
     Pacing,
@@ -32,7 +32,7 @@ SECOND = Budget(1.0)
 class Writers:
     """Tasks that want to write, and the moments at which they could."""
 
-    def __init__(self, group: TaskGroup, chat: Budget = SECOND, bot: Budget = ANY) -> None:
+    def __init__(self, group: TaskGroup, chat: Budget = SECOND, bot: Budget = UNLIMITED) -> None:
         self.clock = ManualClock()
         self.pacing = Pacing(lambda _chat: chat, self.clock, bot)
         self.wrote: list[tuple[float, str]] = []
@@ -43,7 +43,7 @@ class Writers:
 
         async def write() -> None:
             with scope:
-                await self.pacing.slot(chat, priority)
+                await self.pacing.permit(chat, priority)
                 self.wrote.append((self.clock.monotonic(), name))
 
         self._group.start_soon(write)
@@ -143,7 +143,7 @@ async def test_many_chats_do_not_make_it_forget_who_waits_or_must_wait(writers: 
     writers.pacing.close("closed", 40)
     await writers.writes("one", Priority.EDIT)
     await writers.writes("two", Priority.EDIT)
-    for number in range(MOST_CHATS + 1):
+    for number in range(MAX_CHATS + 1):
         writers.pacing.may_type(f"other {number}")
     await writers.writes("late", Priority.FINAL, "closed")
     assert writers.wrote == [(0, "one")]
@@ -171,7 +171,7 @@ def test_a_part_of_a_window_is_kept_for_who_goes_before(priority: Priority) -> N
     while gate.wait(0.0, priority) <= 0:
         gate.write(0.0)
         wrote += 1
-    assert wrote == round(20 * (1 - KEPT[priority]))
+    assert wrote == round(20 * (1 - RESERVED_SHARES[priority]))
     assert gate.wait(0.0, priority) == 60
     sooner = [other for other in Priority if other < priority]
     assert all(gate.wait(0.0, other) <= 0 for other in sooner)
@@ -189,7 +189,7 @@ def test_edits_come_the_more_rarely_the_more_of_the_window_is_used() -> None:
         gate.write(at)
         waits.append(gate.wait(at, Priority.EDIT))
         assert gate.wait(at, Priority.FINAL) == 1
-    assert waits == pytest.approx([THINNING, THINNING**2, THINNING**3])
+    assert waits == pytest.approx([EDIT_SLOWDOWN, EDIT_SLOWDOWN**2, EDIT_SLOWDOWN**3])
 
 
 async def test_all_chats_together_share_the_bot_s_budget() -> None:
@@ -205,13 +205,13 @@ async def test_all_chats_together_share_the_bot_s_budget() -> None:
 async def test_what_is_idle_is_forgotten_and_what_is_used_is_not() -> None:
     clock = ManualClock()
     pacing = Pacing(lambda _chat: Budget(1.0, 2, 60.0), clock)
-    await pacing.slot("used", Priority.FINAL)
-    for number in range(MOST_CHATS):
+    await pacing.permit("used", Priority.FINAL)
+    for number in range(MAX_CHATS):
         pacing.may_type(f"other {number}")
     assert len(pacing._chats) < 10
     assert "used" in pacing._chats
     await clock.advance(60)
-    for number in range(MOST_CHATS):
+    for number in range(MAX_CHATS):
         pacing.may_type(f"another {number}")
     assert "used" not in pacing._chats
 

@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 from channels.errors import SendRefused
 from channels.message import Author, InboundMessage
 from channels.pacing import Budget, Pacing, Priority
-from channels.typing_indicator import TYPING_EVERY, TypingIndicator
+from channels.typing_indicator import TYPING_INTERVAL_SECONDS, TypingIndicator
 from tests.clock import ManualClock, settle
 
 pytestmark = pytest.mark.anyio
@@ -56,8 +56,8 @@ async def typing() -> AsyncIterator[Typing]:
 
 async def test_e6_a_sign_is_shown_at_once_and_again_until_the_answer(typing: Typing) -> None:
     typing.signs.begin(MESSAGE)
-    await typing.clock.advance(TYPING_EVERY * 2 + 1)
-    assert typing.times() == [0, TYPING_EVERY, TYPING_EVERY * 2]
+    await typing.clock.advance(TYPING_INTERVAL_SECONDS * 2 + 1)
+    assert typing.times() == [0, TYPING_INTERVAL_SECONDS, TYPING_INTERVAL_SECONDS * 2]
     typing.signs.end(MESSAGE)
     await typing.clock.advance(60)
     assert len(typing.shown) == 3
@@ -71,8 +71,8 @@ async def test_questions_of_one_place_share_its_signs_until_the_last_is_answered
     typing.signs.begin(LATER)
     typing.signs.begin(LATER)
     typing.signs.end(MESSAGE)
-    await typing.clock.advance(TYPING_EVERY)
-    assert typing.times() == [0, TYPING_EVERY]
+    await typing.clock.advance(TYPING_INTERVAL_SECONDS)
+    assert typing.times() == [0, TYPING_INTERVAL_SECONDS]
     typing.signs.end(LATER)
     await typing.clock.advance(60)
     assert len(typing.shown) == 2
@@ -82,7 +82,7 @@ async def test_the_end_of_a_question_that_nobody_knows_ends_nothing(typing: Typi
     typing.signs.end(MESSAGE)
     typing.signs.begin(MESSAGE)
     typing.signs.end(LATER)
-    await typing.clock.advance(TYPING_EVERY)
+    await typing.clock.advance(TYPING_INTERVAL_SECONDS)
     assert len(typing.shown) == 2
 
 
@@ -100,21 +100,21 @@ async def test_e6_two_topics_of_a_chat_both_show_that_an_answer_comes(typing: Ty
     typing.signs.begin(replace(MESSAGE, thread_id="5"))
     await typing.clock.advance(1)
     typing.signs.begin(replace(LATER, thread_id="6"))
-    await typing.clock.advance(TYPING_EVERY - 1)
-    assert typing.shown == [(0, "7", "5"), (1, "7", "6"), (TYPING_EVERY, "7", "5")]
+    await typing.clock.advance(TYPING_INTERVAL_SECONDS - 1)
+    assert typing.shown == [(0, "7", "5"), (1, "7", "6"), (TYPING_INTERVAL_SECONDS, "7", "5")]
 
 
 async def test_a_closed_gate_shows_none_and_the_signs_go_on_after_it(typing: Typing) -> None:
-    typing.pacing.close("7", TYPING_EVERY * 2)
+    typing.pacing.close("7", TYPING_INTERVAL_SECONDS * 2)
     typing.signs.begin(MESSAGE)
-    await typing.clock.advance(TYPING_EVERY * 3)
-    assert typing.times() == [TYPING_EVERY * 2, TYPING_EVERY * 3]
+    await typing.clock.advance(TYPING_INTERVAL_SECONDS * 3)
+    assert typing.times() == [TYPING_INTERVAL_SECONDS * 2, TYPING_INTERVAL_SECONDS * 3]
 
 
 async def test_d3_a_sign_costs_no_slot(typing: Typing) -> None:
     typing.signs.begin(MESSAGE)
     await settle()
-    await typing.pacing.slot("7", Priority.FINAL)
+    await typing.pacing.permit("7", Priority.FINAL)
     assert typing.clock.monotonic() == 0
 
 

@@ -13,7 +13,7 @@ import orjson
 from PIL import Image
 
 from channels.discord.format import render
-from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
 from tests.clock import ManualClock
 from tests.fakes.discord.faults import LostAnswer, RateLimited
 from tests.fakes.discord.permissions import Permission
@@ -109,8 +109,8 @@ class DiscordStage:
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Sent | None = None,
-    ) -> Sent:
+        like: PersonMessage | None = None,
+    ) -> PersonMessage:
         place = self._place(chat)
         if mention:
             text = self._called(place, text)
@@ -121,33 +121,33 @@ class DiscordStage:
             reply_to=int(reply_to) if reply_to else None,
             id=int(like.id) if like is not None else None,
         )
-        return Sent(str(message.id), chat, person, text)
+        return PersonMessage(str(message.id), chat, person, text)
 
     async def echo(self, chat: Chat, answer: Answer) -> None:
         self.fake.redeliver(self._where(chat, int(answer.id)), int(answer.id))
 
-    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
+    async def redeliver(self, said: PersonMessage, *, as_new: bool = False) -> None:
         """An event has no id of its own: `anew` or not, it is the message again."""
         self.fake.redeliver(self._place(said.chat), int(said.id))
 
-    async def edit(self, said: Sent, text: str) -> None:
+    async def edit(self, said: PersonMessage, text: str) -> None:
         self.fake.edit(self._place(said.chat), int(said.id), text)
 
-    async def delete(self, said: Sent) -> None:
+    async def delete(self, said: PersonMessage) -> None:
         self.fake.delete(self._place(said.chat), int(said.id))
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
+    async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         """Use a slash command; what stands in the chat for it is the bot's first answer to it."""
         place = self._place(chat)
         guild = place.guild_id
         await self.fake.wait_for(lambda fake: fake.commands.find(name, guild) is not None)
         used = self.fake.slash(place, self._people[person.name], name)
         await self.fake.wait_for(lambda _fake: used.original is not None)
-        return Sent(str(used.original), chat, person, f"/{name}")
+        return PersonMessage(str(used.original), chat, person, f"/{name}")
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Sent:
+    ) -> PersonMessage:
         try:
             with Image.open(io.BytesIO(data)) as image:
                 size = image.size
@@ -157,16 +157,16 @@ class DiscordStage:
         place = self._place(chat)
         text = self._called(place, text) if mention else text
         message = self.fake.say(place, self._people[person.name], text, files=[file])
-        return Sent(str(message.id), chat, person, text)
+        return PersonMessage(str(message.id), chat, person, text)
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Sent:
+    ) -> PersonMessage:
         file = self.fake.attachment(data, name, mime)
         place = self._place(chat)
         text = self._called(place, text)
         message = self.fake.say(place, self._people[person.name], text, files=[file])
-        return Sent(str(message.id), chat, person, text)
+        return PersonMessage(str(message.id), chat, person, text)
 
     # -- what people see
 
@@ -255,10 +255,10 @@ class DiscordStage:
     def half_open(self) -> None:
         self.fake.half_open()
 
-    def go_deaf(self) -> None:
+    def stall_events(self) -> None:
         self.fake.silence()
 
-    def hear_again(self) -> None:
+    def resume_events(self) -> None:
         self.fake.silence(False)
 
     def drop_connections(self) -> None:

@@ -18,7 +18,8 @@ import pytest
 
 from channels.base import Channel
 from channels.registry import CHANNELS
-from channels.testing import LINES, Answer, Chat, Need, Person, Sent, Stage, reason_against
+from channels.testing import Answer, Chat, Need, Person, PersonMessage, Stage, skip_reason
+from channels.testing.promises import PROMISES
 from gateway.app import Gateway
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
@@ -49,8 +50,8 @@ def promises(line: str, *needs: Need) -> Callable[[Test], Test]:
         runs = []
         for channel in sorted(CHANNELS):
             kind = class_of(channel)
-            whole = reason_against(LINES[line].needs, kind)
-            part = reason_against(needs, kind)
+            whole = skip_reason(PROMISES[line].needs, kind)
+            part = skip_reason(needs, kind)
             if whole is not None:
                 LEFT_OUT.setdefault(channel, {})[line] = whole
             elif part is not None:
@@ -108,7 +109,7 @@ class Play:
 
     def has(self, need: Need) -> bool:
         """Tell whether the channel has something."""
-        return reason_against([need], class_of(self.channel)) is None
+        return skip_reason([need], class_of(self.channel)) is None
 
     def person(self, name: str = "Alice") -> Person:
         """Return somebody."""
@@ -120,13 +121,13 @@ class Play:
             return self.stage.group()
         return self.stage.private(person or self.person())
 
-    async def ask(self, chat: Chat, person: Person, text: str, **how: Any) -> Sent:
+    async def ask(self, chat: Chat, person: Person, text: str, **how: Any) -> PersonMessage:
         """Say something that asks the agent, and wait until all is answered."""
         said = await self.stage.say(chat, person, text, **how)
         await self.settle()
         return said
 
-    async def ask_command(self, chat: Chat, person: Person, name: str) -> Sent:
+    async def ask_command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         """Give a command, and wait until it is answered."""
         said = await self.stage.command(chat, person, name)
         await self.settle()
@@ -146,7 +147,7 @@ class Play:
         await self.gateway.taken_in()
         await self.clock.advance(0)
 
-    def answer(self, said: Sent) -> Answer:
+    def answer(self, said: PersonMessage) -> Answer:
         """Return the one answer to a message."""
         found = [one for one in self.stage.answers(said.chat) if one.reply_to == said.id]
         assert len(found) == 1, f"{said.text!r} has {len(found)} answers: {found}"

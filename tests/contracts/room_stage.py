@@ -14,7 +14,7 @@ import httpx2
 import orjson
 from anyio.abc import TaskGroup
 
-from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
 from tests.clock import ManualClock
 from tests.visitor import Visitor
 
@@ -27,13 +27,13 @@ class RoomStage:
     def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
         self._rooms: dict[str, dict[str, Visitor]] = {}
         self._gone: list[Visitor] = []
-        self._posts: dict[str, Sent] = {}
+        self._posts: dict[str, PersonMessage] = {}
         self._client: httpx2.AsyncClient | None = None
         self._group: TaskGroup | None = None
         self._changed = anyio.Event()
         self._guests = 0
         self._clock = clock
-        self._refused: list[Sent] = []
+        self._refused: list[PersonMessage] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -96,13 +96,13 @@ class RoomStage:
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Sent | None = None,
-    ) -> Sent:
+        like: PersonMessage | None = None,
+    ) -> PersonMessage:
         if mention:
             text = self.addressed(text)
         visitor = await self._visitor(chat, person)
         message_id = like.id if like is not None else str(UUID(int=len(self._posts) + 1, version=4))
-        said = Sent(message_id, chat, person, text, reply_to or "")
+        said = PersonMessage(message_id, chat, person, text, reply_to or "")
         self._posts[f"{chat.id}/{message_id}"] = said
         await self._post(visitor, said)
         return said
@@ -110,26 +110,26 @@ class RoomStage:
     async def echo(self, chat: Chat, answer: Answer) -> None:
         _not_here()
 
-    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
+    async def redeliver(self, said: PersonMessage, *, as_new: bool = False) -> None:
         await self._post(await self._visitor(said.chat, said.person), said)
 
-    async def edit(self, said: Sent, text: str) -> None:
+    async def edit(self, said: PersonMessage, text: str) -> None:
         _not_here()
 
-    async def delete(self, said: Sent) -> None:
+    async def delete(self, said: PersonMessage) -> None:
         _not_here()
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
+    async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         return await self.say(chat, person, f",{name}", mention=False)
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Sent:
+    ) -> PersonMessage:
         return _not_here()
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Sent:
+    ) -> PersonMessage:
         return _not_here()
 
     # -- what people see
@@ -223,10 +223,10 @@ class RoomStage:
     def half_open(self) -> None:
         _not_here()
 
-    def go_deaf(self) -> None:
+    def stall_events(self) -> None:
         _not_here()
 
-    def hear_again(self) -> None:
+    def resume_events(self) -> None:
         _not_here()
 
     def drop_connections(self) -> None:
@@ -267,11 +267,11 @@ class RoomStage:
         await self._group.start(visitor.listen)
         return visitor
 
-    async def _post(self, visitor: Visitor, said: Sent) -> None:
+    async def _post(self, visitor: Visitor, said: PersonMessage) -> None:
         if not await self._posted(visitor, said):
             self._refused.append(said)
 
-    async def _posted(self, visitor: Visitor, said: Sent) -> bool:
+    async def _posted(self, visitor: Visitor, said: PersonMessage) -> bool:
         """Post a message; tells whether the gateway said that it took it."""
         try:
             answer = await visitor.post(

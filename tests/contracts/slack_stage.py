@@ -12,7 +12,7 @@ from typing import Final, Self
 
 import orjson
 
-from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
 from tests.clock import ManualClock
 from tests.fakes.slack.deliveries import Delivery
 from tests.fakes.slack.faults import LostAnswer, RateLimited
@@ -118,8 +118,8 @@ class SlackStage:
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Sent | None = None,
-    ) -> Sent:
+        like: PersonMessage | None = None,
+    ) -> PersonMessage:
         text = self._addressed(chat, text) if mention else text
         thread = chat.thread or reply_to
         ts = like.id if like is not None else None
@@ -130,34 +130,34 @@ class SlackStage:
         channel = self.fake.find(chat.id)
         self.fake.events.message(channel, dict(channel.messages[answer.id].json))
 
-    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
+    async def redeliver(self, said: PersonMessage, *, as_new: bool = False) -> None:
         for number in said.delivery.split():
-            self.fake.events.again(self.fake.deliveries.all[int(number)], new_id=anew)
+            self.fake.events.again(self.fake.deliveries.all[int(number)], new_id=as_new)
 
-    async def edit(self, said: Sent, text: str) -> None:
+    async def edit(self, said: PersonMessage, text: str) -> None:
         self.fake.edit(said.chat.id, said.id, text)
 
-    async def delete(self, said: Sent) -> None:
+    async def delete(self, said: PersonMessage) -> None:
         self.fake.delete(said.chat.id, said.id)
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
+    async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         if chat.thread is not None:  # Slack has no slash commands in threads
             return await self.say(chat, person, f",{name}")
         told = self.fake.slash(chat.id, self._people[person.name], name)
-        said = Sent(str(told.payload["trigger_id"]), chat, person, f"/tapeway {name}")
+        said = PersonMessage(str(told.payload["trigger_id"]), chat, person, f"/tapeway {name}")
         self._commands.setdefault(chat.id, []).append(said.id)
         return said
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Sent:
+    ) -> PersonMessage:
         file = self.fake.file("image.png", data, "image/png", self._people[person.name])
         text = self._addressed(chat, text) if mention else text
         return self._share(chat, person, file, text)
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Sent:
+    ) -> PersonMessage:
         file = self.fake.file(name, data, mime, self._people[person.name])
         return self._share(chat, person, file, self._addressed(chat, text))
 
@@ -251,10 +251,10 @@ class SlackStage:
     def half_open(self) -> None:
         self.fake.half_open()
 
-    def go_deaf(self) -> None:
+    def stall_events(self) -> None:
         self.fake.silence()
 
-    def hear_again(self) -> None:
+    def resume_events(self) -> None:
         self.fake.silence(False)
 
     def drop_connections(self) -> None:
@@ -282,17 +282,17 @@ class SlackStage:
     def _addressed(self, chat: Chat, text: str) -> str:
         return text if self._is_private(chat) else f"{self.calling()} {text}".strip()
 
-    def _share(self, chat: Chat, person: Person, file: File, text: str) -> Sent:
+    def _share(self, chat: Chat, person: Person, file: File, text: str) -> PersonMessage:
         user = self._people[person.name]
         message = self.fake.say(chat.id, user, text, thread=chat.thread, files=[file])
         return self._said(message, chat, person, text)
 
-    def _said(self, message: Message, chat: Chat, person: Person, text: str) -> Sent:
+    def _said(self, message: Message, chat: Chat, person: Person, text: str) -> PersonMessage:
         if message.thread_ts is not None:
             self._asked.setdefault((chat.id, message.thread_ts), []).append(message.ts)
         deliveries = enumerate(self.fake.deliveries.all)
         told = [number for number, it in deliveries if _key(it) == (chat.id, message.ts)]
-        return Sent(message.ts, chat, person, text, " ".join(map(str, told)))
+        return PersonMessage(message.ts, chat, person, text, " ".join(map(str, told)))
 
     def _is_said(self, delivery: Delivery) -> bool:
         event = delivery.event

@@ -11,7 +11,7 @@ from typing import Final, Self
 import orjson
 
 from channels.telegram.format import render
-from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, Sent
+from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
 from tests.clock import ManualClock
 from tests.fakes.telegram.entities import checked, detected
 from tests.fakes.telegram.faults import LostAnswer, RetryAfter
@@ -116,8 +116,8 @@ class TelegramStage:
         *,
         mention: bool = True,
         reply_to: str | None = None,
-        like: Sent | None = None,
-    ) -> Sent:
+        like: PersonMessage | None = None,
+    ) -> PersonMessage:
         place = self.fake.chat(int(chat.id))
         if like is not None:
             place.ids = iter(range(int(like.id), 2**31))
@@ -138,21 +138,21 @@ class TelegramStage:
         message = self.fake.chat(int(chat.id)).messages[int(answer.id)]
         self.fake.push_update({"message": message.json})
 
-    async def redeliver(self, said: Sent, *, anew: bool = False) -> None:
-        self.fake.redeliver(int(said.delivery), new_id=anew)
+    async def redeliver(self, said: PersonMessage, *, as_new: bool = False) -> None:
+        self.fake.redeliver(int(said.delivery), new_id=as_new)
 
-    async def edit(self, said: Sent, text: str) -> None:
+    async def edit(self, said: PersonMessage, text: str) -> None:
         self.fake.edit(int(said.chat.id), int(said.id), text)
 
-    async def delete(self, said: Sent) -> None:
+    async def delete(self, said: PersonMessage) -> None:
         self.fake.delete(int(said.chat.id), int(said.id))
 
-    async def command(self, chat: Chat, person: Person, name: str) -> Sent:
+    async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         return await self.say(chat, person, f"/{name}", mention=False)
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
-    ) -> Sent:
+    ) -> PersonMessage:
         user = self._people[person.name]
         caption = self._caption(chat, text) if mention else text
         place = int(chat.id)
@@ -161,7 +161,7 @@ class TelegramStage:
 
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
-    ) -> Sent:
+    ) -> PersonMessage:
         caption = self._caption(chat, text)
         json = self.fake.send_document(
             int(chat.id),
@@ -256,10 +256,10 @@ class TelegramStage:
     def half_open(self) -> None:
         self.fake.half_open()
 
-    def go_deaf(self) -> None:
+    def stall_events(self) -> None:
         self.fake.silence()
 
-    def hear_again(self) -> None:
+    def resume_events(self) -> None:
         self.fake.silence(False)
 
     def drop_connections(self) -> None:
@@ -286,9 +286,9 @@ class TelegramStage:
     def _caption(self, chat: Chat, text: str) -> str:
         return f"{self.calling()} {text}" if chat.id.startswith("-") else text
 
-    def _said(self, json: JsonObject, chat: Chat, person: Person, text: str) -> Sent:
+    def _said(self, json: JsonObject, chat: Chat, person: Person, text: str) -> PersonMessage:
         delivery = str(self.fake.updates.all[-1].update_id)
-        return Sent(str(json["message_id"]), chat, person, text, delivery)
+        return PersonMessage(str(json["message_id"]), chat, person, text, delivery)
 
     def _ours(self, chat: Chat) -> list[Message]:
         found = self.fake.messages(int(chat.id))

@@ -13,18 +13,18 @@ pytestmark = pytest.mark.anyio
 
 
 @promises("A1")
-@pytest.mark.parametrize("anew", [False, True], ids=["the same delivery", "another delivery"])
+@pytest.mark.parametrize("as_new", [False, True], ids=["the same delivery", "another delivery"])
 async def test_a1_a_message_that_comes_again_is_answered_once(
-    channel: str, tmp_path: Path, anew: bool
+    channel: str, tmp_path: Path, as_new: bool
 ) -> None:
     async with playing(channel, tmp_path) as play:
         chat, alice = play.chat(), play.person()
         said = await play.stage.say(chat, alice, "once")
-        await play.stage.redeliver(said, anew=anew)
+        await play.stage.redeliver(said, as_new=as_new)
         await play.settle()
         for seconds in (1, 3600, 24 * 3600):
             await play.clock.advance(seconds)
-            await play.stage.redeliver(said, anew=anew)
+            await play.stage.redeliver(said, as_new=as_new)
             await play.settle()
         play.answer(said)
         assert len(play.model.requests) == 1
@@ -39,7 +39,7 @@ async def test_a1_a_message_that_comes_again_after_a_restart_is_answered_once(
             chat = play.chat()
             said = await play.ask(chat, play.person(), "once")
         async with house.playing(tmp_path) as play:
-            await play.stage.redeliver(said, anew=True)
+            await play.stage.redeliver(said, as_new=True)
             await play.settle()
             play.answer(said)
             assert len(play.model.requests) == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from channels.testing import Sent
+from channels.testing import PersonMessage
 from tests.contracts.play import Play, playing, promises, prompt_of
 from tests.fakes.openai.script import Text
 
@@ -246,7 +246,7 @@ async def answers_to(rule: str, play: Play) -> bool:
     return any(answer.reply_to == asked.id for answer in play.stage.answers(asked.chat))
 
 
-async def ask_by(rule: str, play: Play) -> Sent:
+async def ask_by(rule: str, play: Play) -> PersonMessage:
     alice = play.person()
     if rule == "private":
         return await play.ask(play.stage.private(alice), alice, "hello")

@@ -12,7 +12,7 @@ import pytest
 
 from agent.process_pool import in_a_process
 from agent.tool import Tool
-from channels.testing import Chat, Person, Sent
+from channels.testing import Chat, Person, PersonMessage
 from gateway.hooks.specs import hookimpl
 from tests.contracts.burning import Burn, burn
 from tests.contracts.play import Play, playing, promises, prompt_of
@@ -237,7 +237,7 @@ def signs(play: Play, chat: Chat) -> int:
 
 async def asked(
     play: Play, chat: Chat, person: Person, text: str, reply_to: str | None = None
-) -> Sent:
+) -> PersonMessage:
     """Ask while no time passes."""
     said = await play.stage.say(chat, person, text, reply_to=reply_to)
     await play.taken()

@@ -141,7 +141,7 @@ async def test_f3_a_deaf_channel_is_named_with_since_when_though_its_sends_arriv
         await play.taken()
         with loop_time(play.clock):
             await until_connected(play)
-            play.stage.go_deaf()
+            play.stage.stall_events()
             await seconds_pass(play, NOTICED - 5)
             gate.set()
             await play.run(play.stage.until(lambda: "at last" in play.texts(chat)))
@@ -155,7 +155,7 @@ async def test_f3_a_deaf_channel_is_named_with_since_when_though_its_sends_arriv
             since = told["since"]
             await seconds_pass(play, NOTICED)
             assert (await play.health())[1]["channels"][channel]["since"] == since
-            play.stage.hear_again()
+            play.stage.resume_events()
             await seconds_pass(play, NOTICED)
             assert (await play.health())[0] == 200
 

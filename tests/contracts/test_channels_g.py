@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from channels.testing import Chat, Sent
+from channels.testing import Chat, PersonMessage
 from gateway.context.replay import prompts_of
 from tests.contracts.play import Play, opened, playing, promises, prompt_of
 from tests.fakes.openai.script import Text
@@ -35,7 +35,7 @@ async def chatter(play: Play, group: Chat) -> None:
     names = ("Ana", "Ben", "Cleo", "Dan", "Eve", "Finn")
     ana, ben, cleo, dan, eve, finn = (play.person(name) for name in names)
     garden, train = [ana, ben, ana], [cleo, dan, cleo]
-    last: dict[str, Sent] = {}
+    last: dict[str, PersonMessage] = {}
     for number in range(3):
         for name, people, texts in (("garden", garden, GARDEN), ("train", train, TRAIN)):
             reply_to = last[name].id if name in last else None

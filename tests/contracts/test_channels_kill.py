@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from agent.tool import NoArguments, Tool, ToolContext
-from channels.testing import Sent
+from channels.testing import PersonMessage
 from gateway.delivery.sender import RESENT
 from gateway.hooks.specs import hookimpl
 from tests.contracts.mortal import Moment
@@ -45,7 +45,7 @@ def whole(_request: Request) -> Text:
     return Text((WHOLE,))
 
 
-async def asked_and_killed(play: Play, moment: Moment, name: str) -> Sent:
+async def asked_and_killed(play: Play, moment: Moment, name: str) -> PersonMessage:
     """Ask, and kill the gateway before or after the first transaction with something."""
     play.kill_at(moment, lambda held: name in held)
     said = await play.stage.say(play.chat(), play.person(), "what is it?")
@@ -53,7 +53,7 @@ async def asked_and_killed(play: Play, moment: Moment, name: str) -> Sent:
     return said
 
 
-def answers_to(play: Play, said: Sent) -> list[str]:
+def answers_to(play: Play, said: PersonMessage) -> list[str]:
     return [a.text for a in play.stage.answers(said.chat) if a.reply_to == said.id]
 
 
@@ -300,7 +300,9 @@ def finds(play: Play) -> bool:
     return play.has("lookup") or play.has("idempotent_send")
 
 
-def check_once(play: Play, said: Sent, held: frozenset[str], *, may_be_held: bool = False) -> None:
+def check_once(
+    play: Play, said: PersonMessage, held: frozenset[str], *, may_be_held: bool = False
+) -> None:
     """Check that a question has one whole answer, or the declared exception."""
     answers = answers_to(play, said)
     unknown = bool(held & {"ledger.sending", "ledger.sent"}) and not finds(play)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from channels.base import Channel
 from channels.registry import make_channel
-from channels.testing import Chat, Sent, Stage
+from channels.testing import Chat, PersonMessage, Stage
 from gateway.settings import Settings
 from tests.contracts.play import Play, playing, promises
 from tests.contracts.stages import STAGES
@@ -142,7 +142,7 @@ def spoken(play: Play, text: str) -> Text:
     return Text(pieces, delay=0.15, sleep=play.clock.sleep)
 
 
-def check_answer(play: Play, said: Sent, chat: Chat, blocks: list[Block]) -> None:
+def check_answer(play: Play, said: PersonMessage, chat: Chat, blocks: list[Block]) -> None:
     """Check that one answer arrived whole: in its pieces, in order, and nothing else of it."""
     source = together(blocks)
     pieces = play.gateway.channels[play.channel].split(source)
@@ -185,7 +185,7 @@ async def test_e2_three_long_answers_at_once_arrive_whole_within_the_platform_s_
 
         play.model.default = answer
         group = play.stage.group()
-        said: dict[str, Sent] = {}
+        said: dict[str, PersonMessage] = {}
         for name in named:
             chat = group if name != "tres" else play.chat()
             said[name] = await play.stage.say(chat, play.person(f"Person-{name}"), f"for {name}")

@@ -16,7 +16,7 @@ from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,
     ChannelError,
-    PlaceGone,
+    DraftGone,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
@@ -69,7 +69,7 @@ class Searched(EditingChannel):
             return [Receipt(known)]
         if self.gone_once and message.edits and not self.after:
             self.gone_once = False
-            raise PlaceGone("it is closed")
+            raise DraftGone("it is closed")
         if not self.arrives:
             self.arrives = True
             raise SendAmbiguous("no answer was read, and it never arrived")

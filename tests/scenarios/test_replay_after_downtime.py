@@ -86,7 +86,7 @@ async def test_a_date_that_no_platform_can_mean_makes_nothing_old(tmp_path: Path
 
 async def test_f3_a_deaf_channel_is_named_and_a_quiet_one_is_not(tmp_path: Path) -> None:
     channel = EditingChannel(Platform())
-    channel.traits = replace(channel.traits, deaf_after=60.0)
+    channel.traits = replace(channel.traits, stalled_after=60.0)
     async with gateway_of(tmp_path, None, Brings(channel)) as gateway:
         assert gateway.status.stalled() == {}
         gateway.status.states["editing"].heard -= 100

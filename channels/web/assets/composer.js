@@ -1,14 +1,13 @@
-// The composer: a growing text field, the switch that addresses the agent, the
-// reply chip, the list of commands, and the buttons.
+// The composer: text field, switch to ask the agent, reply chip, commands, buttons.
 
 import { store } from './link.js';
 import { excerpt, make } from './parts.js';
 
 const COMMANDS = [
-  [',help', 'What the agent can be told directly'],
-  [',tape.info', 'How long this tape is and what is on it'],
-  [',stop', 'Stop the answer that is running'],
-  [',reset', 'Begin a fresh tape in this room'],
+  [',help', 'Show all commands'],
+  [',tape.info', 'Show the length of this tape'],
+  [',stop', 'Stop the running answer'],
+  [',reset', 'Start over, without the messages so far'],
 ];
 
 const $ = (id) => document.getElementById(id);
@@ -62,11 +61,11 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     error.textContent = sentence;
   }
 
-  // -- whom it is for
+  // -- ask the agent or not
 
   function showAudience() {
     form.classList.toggle('quiet', !ask.checked);
-    field.placeholder = ask.checked ? `Message ${agent} and the room` : `Only to the people here, not to ${agent}`;
+    field.placeholder = ask.checked ? `Message ${agent} and the room` : `Message the people here, not ${agent}`;
   }
 
   function setAsk(on) {
@@ -77,7 +76,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
 
   ask.addEventListener('change', () => {
     setAsk(ask.checked);
-    announce(ask.checked ? `${agent} will answer` : `Only the people in the room are addressed`);
+    announce(ask.checked ? `${agent} will answer` : `${agent} will not answer`);
   });
 
   // -- reply
@@ -121,7 +120,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
       return option;
     }));
     activate(shown.length ? 0 : -1);
-    if (opened) announce(`${shown.length} commands, choose with up and down`);
+    if (opened) announce(`${shown.length} commands. Choose with the up and down arrows`);
   }
 
   function activate(index) {
@@ -206,7 +205,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
     stop.setAttribute('aria-disabled', 'true');
     $('stop-text').textContent = 'Stopping…';
     await onStop();
-    // If it still runs after a while, it may be asked again.
+    // Offer Stop again if the answer is still running after a while.
     setTimeout(() => {
       if (stopping !== mine) return;
       stopping = 0;
@@ -230,7 +229,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
       agent = name;
       showAudience();
     },
-    // A refused message returns to the field, before what was written since.
+    // Put a refused message back into the field, before newer text.
     giveBack({ text, to_agent: toAgent }, replied, sentence) {
       const since = field.value;
       if (!since.trim()) setAsk(toAgent);
@@ -238,7 +237,7 @@ export function setUpComposer({ room, announce, onSend, onStop }) {
       if (replied && !reply) replyTo(replied);
       showError(sentence);
     },
-    // True when Escape had something to do.
+    // Return whether Escape closed something.
     escape() {
       if (shown.length) closeCommands();
       else if (running) stopAnswer();

@@ -1,11 +1,11 @@
-// What connects the page to the gateway: who speaks, the event stream, and the
-// outbox that keeps a message until the gateway has it.
+// The connection to the gateway: the person, the event stream, and the outbox,
+// which keeps a message until the gateway has it.
 
 const PERSON_KEY = 'tapeway.person';
 const RETURN_KEY = 'tapeway.return';
 const MAX_NAME = 40;
 
-// Storage may be switched off in a browser; the page then simply forgets.
+// Without storage the page works, but forgets.
 export const store = {
   get(area, key) {
     try { return JSON.parse(window[area].getItem(key)); } catch { return null; }
@@ -36,7 +36,7 @@ export const cleanName = (name) => (name ?? '').replace(/\s+/g, ' ').trim().slic
 
 const isPerson = (value) => Boolean(value && typeof value.id === 'string' && cleanName(value.name));
 
-// The person of this tab, or null when a name has to be asked for.
+// The person of this tab, or null until a name is entered.
 export function recallPerson(presetName) {
   const preset = cleanName(presetName);
   if (preset) {
@@ -51,7 +51,7 @@ export function recallPerson(presetName) {
   return known;
 }
 
-// A new name is a new person in this tab, and the default for tabs to come.
+// A new name is a new person in this tab, and the default in new tabs.
 export function becomePerson(name) {
   const person = { id: newPersonId(), name: cleanName(name) };
   store.set('sessionStorage', PERSON_KEY, person);
@@ -59,7 +59,7 @@ export function becomePerson(name) {
   return person;
 }
 
-// The way to the sign-in page and, after it, back to the same room.
+// Go to the sign-in page, and return to this room afterwards.
 export function goToLogin() {
   store.set('sessionStorage', RETURN_KEY, location.search);
   location.assign('/login');
@@ -81,17 +81,17 @@ export const post = (room, what, body) => fetch(roomUrl(room, what), {
   signal: AbortSignal.timeout?.(20_000),
 });
 
-// One sentence out of a refusal.
+// Return the sentence of an error response.
 export async function refusal(response) {
   try {
     const { error } = await response.json();
     if (typeof error === 'string' && error.trim()) return error.trim();
   } catch { /* not JSON */ }
-  return `The gateway refused this (${response.status}).`;
+  return `The gateway refused the message (status ${response.status}).`;
 }
 
-// The event stream. EventSource reconnects by itself after a dropped line, but
-// gives up on an HTTP error; then this looks for the reason and begins anew.
+// The event stream. EventSource reconnects after a lost connection, but gives up
+// on an HTTP error; then this finds the reason and reconnects.
 export class Stream {
   #source = null;
   #url = '';
@@ -144,15 +144,14 @@ export class Stream {
       try {
         const { status } = await fetch(url, { headers: { Accept: 'text/event-stream' }, signal: probe.signal });
         if (status === 401) { goToLogin(); return; }
-      } catch { /* unreachable; the next attempt tells */ } finally { probe.abort(); }
+      } catch { /* unreachable; the next attempt will show */ } finally { probe.abort(); }
       if (url === this.#url) this.#connect();
     }, wait);
   }
 }
 
-// Messages on their way. They are posted one after another, in order, and kept
-// in the tab's storage until the gateway has accepted them; since the id stays
-// the same, posting one twice is harmless.
+// Messages being sent, in order. They stay in the tab's storage until the gateway
+// accepts them; posting one twice is harmless, since its id stays the same.
 export class Outbox {
   #entries = [];
   #running = false;
@@ -183,7 +182,7 @@ export class Outbox {
     this.#keep();
   }
 
-  // Accepted long ago and still not on the tape: it was wiped meanwhile.
+  // Accepted long ago but not on the tape: the tape was reset meanwhile.
   lost() {
     const limit = Date.now() - 10_000;
     return this.#entries.filter((e) => e.state === 'accepted' && e.acceptedAt < limit).map((e) => e.message.id);
@@ -212,7 +211,7 @@ export class Outbox {
       const entry = this.#entries.find((e) => e.state !== 'accepted');
       if (!entry) break;
       let response = null;
-      try { response = await post(this.room, 'messages', entry.message); } catch { /* no line */ }
+      try { response = await post(this.room, 'messages', entry.message); } catch { /* offline */ }
       if (response?.ok) {
         tries = 0;
         entry.acceptedAt = Date.now();

@@ -1,4 +1,4 @@
-// Small parts of the page: elements, colours, dates, and the bodies of messages.
+// Small parts of the page: elements, colors, dates and message bodies.
 
 const HUES = 10;
 const SVG = 'http://www.w3.org/2000/svg';
@@ -20,7 +20,7 @@ export function icon(name, className = 'icon') {
   return svg;
 }
 
-// The same author has the same colour everywhere, without asking anyone.
+// The same author has the same color everywhere.
 export function hueOf(id) {
   let hash = 2166136261;
   for (const char of String(id)) hash = Math.imul(hash ^ char.codePointAt(0), 16777619);
@@ -68,7 +68,7 @@ async function copyText(text) {
   return done;
 }
 
-// Code gets a head with its language and a Copy button; wide things scroll.
+// Code gets a header with its language and a Copy button; wide tables scroll.
 export function decorate(body, announce) {
   for (const pre of body.querySelectorAll('pre')) {
     const code = pre.querySelector('code') ?? pre;
@@ -80,8 +80,8 @@ export function decorate(body, announce) {
     copy.setAttribute('aria-label', language ? `Copy ${language} code` : 'Copy code');
     copy.addEventListener('click', async () => {
       const done = await copyText(code.textContent.replace(/\n$/, ''));
-      copy.textContent = done ? 'Copied' : 'Not copied';
-      announce(done ? 'Copied' : 'Could not copy');
+      copy.textContent = done ? 'Copied' : 'Failed';
+      announce(done ? 'Copied' : 'Copying failed');
       setTimeout(() => { copy.textContent = 'Copy'; }, 1600);
     });
     head.append(make('span', 'code-language', language), copy);
@@ -101,8 +101,8 @@ export function decorate(body, announce) {
   }
 }
 
-// Only what differs is put in anew, so a growing draft neither flickers nor
-// loses a selection in what is already there.
+// Replace only what differs, so that a growing draft neither flickers nor loses
+// a selection.
 export function growBody(body, html) {
   const template = make('template');
   template.innerHTML = html;
@@ -113,7 +113,7 @@ export function growBody(body, html) {
   body.append(...next.slice(same));
 }
 
-// Puts exactly the wanted nodes into a container, moving as few as possible.
+// Put exactly these nodes into a container, moving as few as possible.
 export function arrange(container, wanted) {
   const keep = new Set(wanted);
   for (const child of [...container.children]) if (!keep.has(child)) child.remove();

@@ -1,4 +1,4 @@
-// The room: joins the transcript, the composer and the line to the gateway.
+// The room: connects the transcript and the composer to the gateway.
 
 import {
   Outbox, Stream, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
@@ -13,7 +13,7 @@ const $ = (id) => document.getElementById(id);
 
 returnFromLogin();
 const query = new URLSearchParams(location.search);
-// A slash would be another address.
+// A slash would start another path segment.
 const room = query.get('room')?.trim().replaceAll('/', '-').slice(0, 80) || 'lobby';
 let person = recallPerson(query.get('as'));
 let agent = 'Tapeway';
@@ -60,7 +60,7 @@ const outbox = new Outbox(room, {
 let historySeen = false;
 let wasRunning = false;
 
-// Whatever depends on the state as a whole.
+// Everything that depends on the whole state.
 function refresh() {
   const running = thinking.size > 0 || transcript.hasDraft;
   $('typing').hidden = thinking.size === 0 || transcript.hasDraft;
@@ -142,7 +142,7 @@ function showStatus(state) {
     line.textContent = state === 'connected' ? 'connected' : 'reconnecting…';
   };
   clearTimeout(statusTimer);
-  // A line that is back within a moment is not worth a word.
+  // A connection that is back at once is not worth a notice.
   if (state === 'connected') apply();
   else statusTimer = setTimeout(apply, 700);
 }
@@ -220,10 +220,10 @@ function askName() {
   nameInput.value = person?.name ?? '';
   nameInput.setCustomValidity('');
   $('name-cancel').hidden = !person;
-  $('name-title').textContent = person ? 'Change your name' : 'Who is speaking?';
+  $('name-title').textContent = person ? 'Change your name' : "What's your name?";
   $('name-about').textContent = person
-    ? 'From here on you speak as someone new. What you said before keeps its name.'
-    : 'The others in the room, and the tape, will know you by this name.';
+    ? 'Messages you already sent keep your old name.'
+    : 'Everyone in the room will see this name.';
   $('name-confirm').textContent = person ? 'Use this name' : 'Enter the room';
   nameDialog.returnValue = '';
   nameDialog.showModal();

@@ -1,4 +1,4 @@
-// Scrolling: the transcript follows its end only while the reader is there.
+// Scrolling: the transcript follows its end while the reader is there.
 
 const NEAR = 40;
 
@@ -35,7 +35,7 @@ export function setUpScrolling({ scroller, track, jump, jumpText, spool }) {
   scroller.addEventListener('scroll', () => {
     const top = scroller.scrollTop;
     const shrunk = scroller.scrollHeight < lastHeight;
-    // Going up by hand lets go of the end, reaching the end takes hold of it.
+    // Scrolling up stops following the end; reaching the end follows it again.
     if (top < lastTop - 1 && !shrunk && gap() > 2) follow = false;
     else if (gap() <= NEAR) follow = true;
     lastTop = top;

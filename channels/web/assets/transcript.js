@@ -1,6 +1,5 @@
-// The transcript: finished messages in the log (a live region), and after it the
-// tail with what is not on the tape yet, own pending messages and drafts of
-// answers, which no screen reader is told about until they are finished.
+// The transcript: finished messages in the log (a live region), then a tail with
+// pending messages and drafts, which screen readers announce once they are finished.
 
 import {
   arrange, clock, dayKey, dayName, decorate, excerpt, fullDate, growBody, hueOf, icon, make,
@@ -36,13 +35,13 @@ export class Transcript {
   get isEmpty() { return this.#known.size === 0; }
   get hasDraft() { return this.drafts.childElementCount > 0; }
 
-  // The newest answer that is being written: Stop ends this one.
+  // The newest answer in progress: Stop ends this one.
   get draftId() { return this.drafts.lastElementChild?.dataset.id ?? null; }
   get(id) { return this.#known.get(id)?.message ?? null; }
   has(id) { return this.#known.get(id)?.stage === 'log'; }
 
-  // Everything the room remembers; returns the messages not seen before. What is
-  // shown already stays untouched, so a reconnect changes nothing one can notice.
+  // Show the history and return its new messages. What is shown already stays
+  // untouched, so that a reconnect is not visible.
   setHistory(messages) {
     const fresh = [];
     const order = new Set();
@@ -55,7 +54,7 @@ export class Transcript {
     for (const id of this.#order) if (!order.has(id)) this.#known.delete(id);
     this.#order = [...order];
     this.#layout();
-    // An answer that ended while the line was down will not be drawn again.
+    // An answer that ended while offline gets no more updates.
     this.#stale = new Set([...this.drafts.children].map((element) => element.dataset.id));
     if (this.#stale.size) setTimeout(() => this.#dropStale(), 1500);
     if (!this.#primed) {
@@ -65,7 +64,7 @@ export class Transcript {
     return fresh;
   }
 
-  // A finished message; true when it had not been shown as finished before.
+  // Show a finished message; return whether it is new.
   put(message) {
     const isNew = !this.has(message.id);
     const focused = document.activeElement;
@@ -94,10 +93,10 @@ export class Transcript {
     entry.element.dataset.state = state;
     line.replaceChildren();
     if (state === 'retrying') {
-      const retry = make('button', 'retry', 'Try now');
+      const retry = make('button', 'retry', 'Retry now');
       retry.type = 'button';
       retry.addEventListener('click', () => this.onRetry());
-      line.append(make('span', '', 'Not sent yet, retrying…'), retry);
+      line.append(make('span', '', 'Not sent. Retrying…'), retry);
     } else if (state === 'sending') {
       line.append(make('span', '', 'Sending…'));
     }
@@ -132,7 +131,7 @@ export class Transcript {
     entry.element.remove();
   }
 
-  // A change of name changes which messages are one's own.
+  // A new name changes which messages are own ones.
   refreshOwn() {
     for (const { message, element } of this.#known.values()) this.#markOwn(element, message);
   }
@@ -163,7 +162,7 @@ export class Transcript {
     this.#queued.clear();
   }
 
-  // Brings a message into its finished form, in the element it already has.
+  // Finish a message in the element that it already has.
   #settle(message) {
     let entry = this.#known.get(message.id);
     if (entry && entry.message.role !== message.role) {

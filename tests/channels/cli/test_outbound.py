@@ -21,14 +21,14 @@ def test_a_growing_text_is_printed_piece_by_piece() -> None:
 def test_a_text_that_changed_begins_again_on_a_new_line() -> None:
     printer = Printer()
     printer.next("m1", "wrong")
-    assert printer.next("m1", "right") == "\n[begins again]\nright"
+    assert printer.next("m1", "right") == "\n[starting over]\nright"
     assert printer.finish("m1", "right!") == "!\n"
 
 
 def test_a_message_that_was_never_a_draft_is_printed_whole() -> None:
     printer = Printer()
     assert printer.finish("m1", "Hello") == "Hello\n"
-    assert not printer.writing
+    assert printer.next("m1", "Hello") == "Hello"
 
 
 def test_two_answers_at_once_are_kept_apart() -> None:
@@ -37,12 +37,12 @@ def test_two_answers_at_once_are_kept_apart() -> None:
     assert printer.next("m2", "two") == "two"
     assert printer.next("m1", "one more") == " more"
     printer.finish("m1", "one more")
-    assert printer.writing
-    printer.finish("m2", "two")
-    assert not printer.writing
+    assert printer.next("m2", "two more") == " more"
+    printer.finish("m2", "two more")
+    assert printer.next("m2", "two") == "two"
 
 
-def test_an_answer_of_the_same_id_begins_anew_after_its_end() -> None:
+def test_an_answer_of_the_same_id_starts_over_after_its_end() -> None:
     printer = Printer()
     printer.finish("m1", "Hello")
     assert printer.next("m1", "Hello") == "Hello"
@@ -60,4 +60,4 @@ def test_a_sentence_in_the_place_of_what_was_begun_stands_on_its_own_line() -> N
     printer = Printer()
     assert printer.next("m1", "half an ans") == "half an ans"
     assert printer.finish("m1", "Stopped.") == "\nStopped.\n"
-    assert not printer.writing
+    assert printer.next("m1", "Stopped.") == "Stopped."

@@ -1,4 +1,4 @@
-"""A gateway with a Discord bot: real sockets, and one clock for it and for Discord."""
+"""A gateway with a Discord bot on real sockets; one clock for it and for the fake Discord."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import make_settings, tape_of, with_plugins
 
 STEP = 0.1
-"""So many seconds pass at once; between two steps the sockets have a moment."""
+"""Seconds that pass at once; between two steps the sockets get a moment of real time."""
 
 
 @dataclass
 class Bot:
-    """A bot in its gateway, both sides that it talks to, and a server with people."""
+    """A bot in its gateway, the fakes it talks to, and a server with people."""
 
     gateway: Gateway
     fake: FakeDiscord
@@ -36,30 +36,30 @@ class Bot:
     bob: User
 
     async def until(self, wanted: Callable[[], object]) -> None:
-        """Let time pass until something is so."""
+        """Advance the clock until a condition holds."""
         with anyio.fail_after(20):
             while not wanted():
                 await self.pass_by(STEP)
 
     async def pass_by(self, seconds: float, step: float = STEP) -> None:
-        """Let so much time pass, with a moment for the sockets at each step."""
+        """Advance the clock, with a moment for the sockets at each step."""
         for _ in range(max(1, round(seconds / step))):
             await self.clock.advance(step)
             await anyio.sleep(0.002 if step <= STEP else 0.01)
 
     async def ask(self, text: str, user: User | None = None, **how: Any) -> Message:
-        """Say something to the bot, and wait until it is answered."""
-        said = self.say(f"<@{self.fake.bot.id}> {text}", user, **how)
+        """Ask the bot something, and wait for the answer."""
+        message = self.say(f"<@{self.fake.bot.id}> {text}", user, **how)
         await self.settled()
-        return said
+        return message
 
     def say(self, text: str, user: User | None = None, **how: Any) -> Message:
-        """Say something in the channel."""
+        """Post a message in the channel."""
         place = how.pop("place", self.general)
         return self.fake.say(place, user or self.ada, text, **how)
 
     async def settled(self, place: Channel | None = None) -> list[Entry]:
-        """Wait until all that was said is answered and sent; returns the tape."""
+        """Wait until every message is answered; return the tape."""
         await self.until(lambda: not self.fake.untaken and self.fake.live_sockets)
         async with anyio.create_task_group() as group:
             group.start_soon(self._tick)
@@ -73,11 +73,11 @@ class Bot:
         return await tape_of(self.gateway, f"discord:{(place or self.general).id}").read()
 
     def texts(self, place: Channel | None = None) -> list[str]:
-        """Return what the bot says in a channel."""
+        """Return the bot's messages in a channel."""
         return [message.text for message in self.fake.messages(place or self.general)]
 
     def prompts(self) -> list[str]:
-        """Return what each call of the model was asked, as one text."""
+        """Return the prompt of each model call as one text."""
         return [
             "\n".join(_text(message) for message in request.body["messages"])
             for request in self.model.requests
@@ -85,12 +85,12 @@ class Bot:
 
     @property
     def state(self) -> str:
-        """How the channel is."""
+        """The channel's state."""
         return self.gateway.status.states["discord"].state
 
     @property
     def why(self) -> str:
-        """Why it is not ready."""
+        """Why the channel is not ready."""
         return self.gateway.status.states["discord"].why
 
     async def _tick(self) -> None:
@@ -106,7 +106,7 @@ def _text(message: dict[str, Any]) -> str:
 
 @dataclass
 class House:
-    """A Discord and a model, in which several gateways may run in turn."""
+    """A Discord and a model for several gateways, one after the other."""
 
     fake: FakeDiscord
     model: FakeOpenAI
@@ -145,7 +145,7 @@ class House:
 
 @asynccontextmanager
 async def house(home: Path, **how: Any) -> AsyncIterator[House]:
-    """Open a Discord with a server, a channel and two people; `how` is told to the fake."""
+    """Open a Discord with a server, a channel and two people; `how` goes to the fake."""
     clock = ManualClock()
     async with FakeDiscord(clock=clock.monotonic, **how) as fake, FakeOpenAI() as model:
         fake.epoch = START.timestamp()

@@ -18,11 +18,11 @@ ALL_RULES: Final = frozenset({"private", "mention", "reply", "name", "thread"})
 ME: Final = DiscordSelf("1", "Tapeway", ("Tapeway", "Robin"), ALL_RULES)
 
 
-def places() -> GuildCache:
-    """Return a server with a channel and its thread, a forum and its post, and a private chat."""
+def guild_cache() -> GuildCache:
+    """Return a guild with a channel and its thread, a forum and its post, and a private chat."""
     found = GuildCache()
-    found.me = "1"
-    found.take(
+    found.bot_id = "1"
+    found.apply(
         "GUILD_CREATE",
         {
             "id": SERVER,
@@ -43,11 +43,11 @@ def places() -> GuildCache:
             ],
         },
     )
-    found.learn({"id": PRIVATE, "type": 1})
+    found.add_channel({"id": PRIVATE, "type": 1})
     return found
 
 
-def said(content: str = "hi", channel: str = GENERAL, **more: Any) -> Json:
+def message(content: str = "hi", channel: str = GENERAL, **more: Any) -> Json:
     """Return a message; a value of None leaves its field out."""
     raw: Json = {
         "id": "5000",
@@ -69,4 +69,4 @@ def said(content: str = "hi", channel: str = GENERAL, **more: Any) -> Json:
 def replying(to: Json, content: str = "hi", **more: Any) -> Json:
     """Return a reply."""
     reference = {"type": 0, "message_id": to["id"], "channel_id": to["channel_id"]}
-    return said(content, type=19, message_reference=reference, referenced_message=to, **more)
+    return message(content, type=19, message_reference=reference, referenced_message=to, **more)

@@ -1,4 +1,4 @@
-"""Discord's people and the gateway: answers, drafts, threads, refusals, commands, files."""
+"""Answers on Discord: drafts, threads, refusals, slash commands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WHOLE = "This is the first sentence. And this is the last one of them."
 
 
 def slowly(bot: Bot, text: str = WHOLE) -> Text:
-    """Return an answer of which a word comes every half second."""
+    """Return an answer that streams a word every half second."""
     pieces = tuple(f"{word} " for word in text.split())
     return Text((*pieces[:-1], pieces[-1].strip()), delay=0.5, sleep=bot.clock.sleep)
 
@@ -32,7 +32,7 @@ def slowly(bot: Bot, text: str = WHOLE) -> Text:
 async def use(
     bot: Bot, name: str, place: Channel | None = None, options: dict[str, Any] | None = None
 ) -> Interaction:
-    """Let somebody use a slash command, and wait, while no time passes, until it is noted."""
+    """Use a slash command, and wait for its note without advancing the clock."""
     await bot.until(lambda: bot.fake.commands.find(name, None))
     used = bot.fake.slash(place or bot.general, bot.ada, name, options)
     with anyio.fail_after(20):
@@ -41,7 +41,7 @@ async def use(
 
 
 def only(bot: Bot, text: str) -> None:
-    """Check that the bot has said one thing."""
+    """Check that the bot has posted one message."""
     assert bot.texts() == [text]
 
 
@@ -50,9 +50,9 @@ async def test_an_answer_is_a_silent_reply_with_a_nonce_and_without_previews(
 ) -> None:
     async with discord_bot(tmp_path) as bot:
         bot.model.enqueue(Text(("@everyone <@&1> see https://example.org",)))
-        asked = await bot.ask("hello")
+        question = await bot.ask("hello")
         (answer,) = bot.fake.messages(bot.general)
-        assert answer.reply_to == asked.id
+        assert answer.reply_to == question.id
         assert answer.json["flags"] & SUPPRESS_EMBEDS
         assert bot.fake.pinged(bot.general) == []
         (post,) = bot.fake.calls_of("post")
@@ -68,15 +68,15 @@ async def test_an_answer_to_a_message_that_is_deleted_meanwhile_still_comes(
     async with discord_bot(tmp_path) as bot:
         gate = asyncio.Event()
         bot.model.enqueue(Text((WHOLE,), gate=gate))
-        said = bot.say(f"<@{bot.fake.bot.id}> hello")
+        message = bot.say(f"<@{bot.fake.bot.id}> hello")
         await bot.until(lambda: bot.model.requests)
-        bot.fake.delete(bot.general, said.id)
+        bot.fake.delete(bot.general, message.id)
         gate.set()
         await bot.settled()
         only(bot, WHOLE)
 
 
-async def test_an_answer_grows_by_edits_a_second_apart(tmp_path: Path) -> None:
+async def test_an_answer_grows_by_edits_at_least_a_second_apart(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         bot.model.enqueue(slowly(bot))
         await bot.ask("hello")
@@ -90,7 +90,9 @@ async def test_an_answer_grows_by_edits_a_second_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", [LostAnswer(), Reset(), ServerError(500), ServerError(502)])
-async def test_a_post_of_which_nobody_knows_stands_once(tmp_path: Path, fault: LostAnswer) -> None:
+async def test_a_post_with_an_unknown_outcome_appears_once(
+    tmp_path: Path, fault: LostAnswer
+) -> None:
     async with discord_bot(tmp_path) as bot:
         bot.model.enqueue(Text((WHOLE,)))
         bot.fake.fail("post", fault)
@@ -100,7 +102,7 @@ async def test_a_post_of_which_nobody_knows_stands_once(tmp_path: Path, fault: L
         assert first.params["nonce"] == second.params["nonce"]
 
 
-async def test_a_post_of_which_nobody_knew_for_long_is_looked_up(tmp_path: Path) -> None:
+async def test_a_post_whose_outcome_stays_unknown_is_searched_for(tmp_path: Path) -> None:
     async with house(tmp_path, nonce_seconds=60.0) as place, place.bot() as bot:
         bot.model.enqueue(Text((WHOLE,)))
         bot.fake.fail("post", LostAnswer(), *[ServerError(502)] * 8)
@@ -129,7 +131,7 @@ async def test_d3_a_chat_that_must_wait_gets_its_answer_once(tmp_path: Path, kin
         assert all(not begun < call.at < begun + 40 for call in bot.fake.calls_of("post", "edit"))
 
 
-async def test_a_bot_that_is_told_to_wait_everywhere_writes_nowhere(tmp_path: Path) -> None:
+async def test_a_global_rate_limit_stops_posts_in_every_channel(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         other = bot.fake.text_channel(bot.guild, "other")
         bot.fake.fail("post", RateLimited(10.0, everywhere=True))
@@ -141,7 +143,7 @@ async def test_a_bot_that_is_told_to_wait_everywhere_writes_nowhere(tmp_path: Pa
         assert all(call.at >= begun + 10 for call in bot.fake.calls_of("post")[1:])
 
 
-async def test_within_discord_s_limits_nothing_is_refused(tmp_path: Path) -> None:
+async def test_discords_rate_limits_are_never_exceeded(tmp_path: Path) -> None:
     async with house(tmp_path, limits=True) as place, place.bot() as bot:
         for number in range(6):
             bot.model.enqueue(slowly(bot))
@@ -151,7 +153,7 @@ async def test_within_discord_s_limits_nothing_is_refused(tmp_path: Path) -> Non
         assert bot.fake.too_many == 0
 
 
-async def test_e1_an_answer_stays_in_its_thread_and_post(tmp_path: Path) -> None:
+async def test_e1_an_answer_stays_in_its_thread_or_forum_post(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         thread = bot.fake.thread(bot.general, bot.ada, "Plums")
         forum = bot.fake.forum(bot.guild)
@@ -166,7 +168,7 @@ async def test_e1_an_answer_stays_in_its_thread_and_post(tmp_path: Path) -> None
         }
 
 
-async def test_b2_a_follow_up_in_a_thread_that_the_bot_was_asked_in_is_answered(
+async def test_b2_a_follow_up_in_a_thread_with_the_bot_is_answered(
     tmp_path: Path,
 ) -> None:
     async with discord_bot(tmp_path) as bot:
@@ -179,7 +181,7 @@ async def test_b2_a_follow_up_in_a_thread_that_the_bot_was_asked_in_is_answered(
         assert len(bot.texts(thread)) == 2
 
 
-async def test_an_archived_thread_is_opened_again(tmp_path: Path) -> None:
+async def test_an_archived_thread_is_reopened(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         thread = bot.fake.thread(bot.general, bot.ada, "Plums")
         bot.model.enqueue(slowly(bot))
@@ -191,7 +193,9 @@ async def test_an_archived_thread_is_opened_again(tmp_path: Path) -> None:
         assert not thread.archived
 
 
-async def test_a_locked_thread_is_refused_once_and_others_go_on(tmp_path: Path) -> None:
+async def test_an_answer_for_a_locked_thread_is_refused_once_and_others_continue(
+    tmp_path: Path,
+) -> None:
     async with discord_bot(tmp_path) as bot:
         thread = bot.fake.thread(bot.general, bot.ada, "Plums")
         gate = asyncio.Event()
@@ -206,7 +210,7 @@ async def test_a_locked_thread_is_refused_once_and_others_go_on(tmp_path: Path) 
         assert len(bot.texts()) == 1
 
 
-async def test_a_missing_permission_is_noted_with_the_remedy(tmp_path: Path) -> None:
+async def test_a_missing_permission_is_reported_with_its_remedy(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         bot.fake.deny(bot.general, Permission.SEND_MESSAGES)
         await bot.ask("hello")
@@ -216,7 +220,9 @@ async def test_a_missing_permission_is_noted_with_the_remedy(tmp_path: Path) -> 
         assert len(bot.fake.calls_of("post")) == 1
 
 
-async def test_an_answer_without_the_right_to_read_the_history_is_no_reply(tmp_path: Path) -> None:
+async def test_without_permission_to_read_the_history_an_answer_is_not_a_reply(
+    tmp_path: Path,
+) -> None:
     async with discord_bot(tmp_path) as bot:
         refused = Refuse(400, 160002, "Cannot reply without permission to read message history")
         bot.fake.fail("post", refused)
@@ -225,7 +231,7 @@ async def test_an_answer_without_the_right_to_read_the_history_is_no_reply(tmp_p
         assert bot.fake.messages(bot.general)[0].reply_to is None
 
 
-async def test_d6_a_channel_that_is_deleted_meanwhile_is_given_up(tmp_path: Path) -> None:
+async def test_d6_an_answer_for_a_deleted_channel_is_given_up(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         gate = asyncio.Event()
         bot.model.enqueue(Text((WHOLE,), gate=gate))
@@ -235,12 +241,12 @@ async def test_d6_a_channel_that_is_deleted_meanwhile_is_given_up(tmp_path: Path
         bot.fake.delete_channel(other)
         gate.set()
         await bot.settled()
-        told = [entry.name for entry in await bot.tape(other)]
-        assert told.count("send.dead") == 1
-        assert "chat.change" in told
+        names = [entry.name for entry in await bot.tape(other)]
+        assert names.count("send.dead") == 1
+        assert "chat.change" in names
 
 
-async def test_a_private_chat_is_answered_and_somebody_who_takes_no_messages_is_given_up(
+async def test_a_private_chat_is_answered_and_one_that_blocks_messages_is_given_up(
     tmp_path: Path,
 ) -> None:
     async with discord_bot(tmp_path) as bot:
@@ -254,7 +260,7 @@ async def test_a_private_chat_is_answered_and_somebody_who_takes_no_messages_is_
         assert [entry.name for entry in tape].count("send.dead") == 1
 
 
-async def test_a_server_that_throws_the_bot_out_is_told_and_the_others_go_on(
+async def test_a_server_that_removes_the_bot_is_recorded_and_others_continue(
     tmp_path: Path,
 ) -> None:
     async with discord_bot(tmp_path) as bot:
@@ -269,7 +275,7 @@ async def test_a_server_that_throws_the_bot_out_is_told_and_the_others_go_on(
         assert [one["change"] for one in changes] == ["removed"]
 
 
-async def test_a_second_gateway_with_the_same_token_is_noted(tmp_path: Path) -> None:
+async def test_a_second_gateway_with_the_same_token_is_reported(tmp_path: Path) -> None:
     async with house(tmp_path / "a") as place, place.bot() as bot:
         await bot.ask("one")
         assert bot.gateway.status.states["discord"].notes == []
@@ -278,11 +284,13 @@ async def test_a_second_gateway_with_the_same_token_is_noted(tmp_path: Path) -> 
         assert "second gateway" in bot.gateway.status.states["discord"].notes[0]
 
 
-async def test_it_invites_with_what_it_needs_and_nothing_more(tmp_path: Path) -> None:
+async def test_the_invitation_asks_for_the_needed_permissions_only(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
-        told = bot.gateway.channels["discord"].invitation
-        assert told.startswith("Add Tapeway to a server: https://discord.com/oauth2/authorize?")
-        query = parse_qs(urlsplit(told.split()[-1]).query)
+        invitation = bot.gateway.channels["discord"].invitation
+        assert invitation.startswith(
+            "Add Tapeway to a server: https://discord.com/oauth2/authorize?"
+        )
+        query = parse_qs(urlsplit(invitation.split()[-1]).query)
         assert query["scope"] == ["bot applications.commands"]
         needed = (
             Permission.VIEW_CHANNEL
@@ -293,7 +301,7 @@ async def test_it_invites_with_what_it_needs_and_nothing_more(tmp_path: Path) ->
         assert int(query["permissions"][0]) == needed
 
 
-async def test_a_bot_that_is_added_says_hello_where_discord_greets(tmp_path: Path) -> None:
+async def test_a_bot_that_is_added_greets_the_welcome_channel(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.until(lambda: bot.fake.live_sockets)
         data = {
@@ -321,7 +329,7 @@ async def test_a_slash_command_is_noted_within_three_seconds_and_answered(
         assert bot.model.requests == []
 
 
-async def test_slash_ask_asks_and_everybody_sees_what(tmp_path: Path) -> None:
+async def test_slash_ask_shows_the_question_to_everybody(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         thread = bot.fake.thread(bot.general, bot.ada, "Plums")
         await use(bot, "ask", thread, {"question": "is it @everyone's?"})
@@ -346,7 +354,7 @@ async def test_slash_stop_ends_the_answer(tmp_path: Path) -> None:
         ]
 
 
-async def test_a_command_whose_note_fails_is_answered_all_the_same(tmp_path: Path) -> None:
+async def test_a_command_whose_note_fails_is_answered_anyway(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.until(lambda: bot.fake.commands.find("help", None))
         bot.fake.fail("callback", Refuse(404, 10062, "Unknown interaction"))
@@ -374,9 +382,9 @@ async def test_h2_no_token_of_a_command_is_kept(tmp_path: Path) -> None:
         used = await use(bot, "ask", options={"question": "hello?"})
         await bot.until(lambda: len(bot.texts()) == 2)
         assert used.token not in str(await bot.tape())
-    assert used.token.encode() not in everything_in(tmp_path)
+    assert used.token.encode() not in contents_of(tmp_path)
 
 
-def everything_in(folder: Path) -> bytes:
-    """Return what all files of a folder hold."""
+def contents_of(folder: Path) -> bytes:
+    """Return the contents of all files of a folder."""
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())

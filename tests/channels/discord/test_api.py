@@ -1,4 +1,4 @@
-"""Requests to Discord, and what their errors mean for a send."""
+"""Requests to Discord's API, and our errors for its answers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FAULTS: list[tuple[Fault, type[ChannelError]]] = [
 
 
 @pytest.mark.parametrize(("fault", "error"), FAULTS, ids=str)
-async def test_what_goes_wrong_is_told_and_never_tried_again_here(
+async def test_a_failed_request_raises_our_error_and_is_not_retried(
     fault: Fault, error: type[ChannelError]
 ) -> None:
     clock = ManualClock()
@@ -73,7 +73,7 @@ async def test_what_goes_wrong_is_told_and_never_tried_again_here(
             assert caught.value.retry_after == 3.0
 
 
-async def test_a_refusal_keeps_discord_s_own_number_and_words() -> None:
+async def test_a_refusal_has_discords_code_and_words() -> None:
     clock = ManualClock()
     async with FakeDiscord(clock=clock.monotonic) as fake, opened(fake, clock) as api:
         with pytest.raises(ApiRefused, match="Unknown Channel") as caught:
@@ -81,7 +81,7 @@ async def test_a_refusal_keeps_discord_s_own_number_and_words() -> None:
         assert (caught.value.status, caught.value.code) == (404, 10003)
 
 
-async def test_a_server_that_is_not_there_is_down() -> None:
+async def test_an_unreachable_server_is_down() -> None:
     clock = ManualClock()
     async with FakeDiscord() as fake:
         base = fake.base_url
@@ -95,18 +95,18 @@ async def test_a_server_that_is_not_there_is_down() -> None:
         await api.ask("/users/@me")
 
 
-async def test_a_token_that_is_no_good_is_unfit_but_not_that_of_a_command() -> None:
+async def test_a_rejected_bot_token_is_unfit_but_an_interaction_token_is_not() -> None:
     clock = ManualClock()
     async with FakeDiscord(clock=clock.monotonic) as fake, opened(fake, clock, token="no") as api:
         with pytest.raises(ApiRefused):
             await api.call("POST", "/interactions/1/x/callback", {}, as_bot=False)
-        assert not api.refused.is_set()
+        assert not api.rejected.is_set()
         with pytest.raises(ChannelUnfit, match="TAPEWAY_DISCORD__TOKEN"):
             await api.ask("/users/@me")
-        assert api.refused.is_set()
+        assert api.rejected.is_set()
 
 
-async def test_a_wait_for_everything_holds_everything_back() -> None:
+async def test_a_global_rate_limit_holds_back_every_request() -> None:
     clock = ManualClock()
     async with FakeDiscord(clock=clock.monotonic) as fake, opened(fake, clock) as api:
         fake.text_channel(fake.guild())
@@ -119,7 +119,7 @@ async def test_a_wait_for_everything_holds_everything_back() -> None:
         assert await posted(api, fake)
 
 
-async def test_a_route_that_takes_no_more_is_not_asked() -> None:
+async def test_a_route_at_its_limit_gets_no_request() -> None:
     clock = ManualClock()
     async with (
         FakeDiscord(clock=clock.monotonic, limits=True) as fake,
@@ -135,7 +135,7 @@ async def test_a_route_that_takes_no_more_is_not_asked() -> None:
         assert await posted(api, fake)
 
 
-def test_a_nonce_is_the_same_for_the_same_key_and_fits() -> None:
+def test_a_nonce_depends_on_the_key_only_and_is_short_enough() -> None:
     assert nonce_of("t-1:0") == nonce_of("t-1:0") != nonce_of("t-1:1")
     assert len({nonce_of(f"t-{number}:0:0") for number in range(10_000)}) == 10_000
     assert all(len(nonce_of(key)) <= 25 for key in ("", "x" * 500))

@@ -1,4 +1,4 @@
-"""Discord while the database is away: nothing is said to be taken that is not."""
+"""Discord while the database is unavailable: nothing is acknowledged that was not stored."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tests.fakes.discord.world import EPHEMERAL
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_command_that_cannot_be_written_down_says_so_to_who_used_it(
+async def test_a_command_that_cannot_be_stored_is_refused_to_its_author_only(
     tmp_path: Path,
 ) -> None:
     async with opened("discord", lasts=True) as house, house.playing(tmp_path) as play:
         chat, alice = play.chat(), play.person()
         await play.ask(chat, alice, "before")
         play.store.away = True
-        told = await play.stage.command(chat, alice, "help")
+        command = await play.stage.command(chat, alice, "help")
         fake = cast(DiscordStage, play.stage).fake
-        note = fake.channel(int(chat.id)).messages[int(told.id)]
+        note = fake.channel(int(chat.id)).messages[int(command.id)]
         assert note.text == NOT_NOW
         assert note.json["flags"] & EPHEMERAL
         play.store.away = False

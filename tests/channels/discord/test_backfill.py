@@ -1,4 +1,4 @@
-"""What was said on Discord while the gateway was away: all of it, in order, once."""
+"""Backfill: every message of an outage comes in, in order and once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def began(place: House, *rooms: Channel) -> None:
-    """Let the bot be asked in these channels, and end."""
+    """Run the bot once, with a question in each of these channels."""
     async with place.bot() as bot:
         for room in rooms or (place.general,):
             bot.say(f"<@{bot.fake.bot.id}> before", place=room)
@@ -25,7 +25,7 @@ async def began(place: House, *rooms: Channel) -> None:
 
 
 async def texts(bot: Bot, room: Channel | None = None) -> list[str]:
-    """Return what people said, by the tape."""
+    """Return the texts of people's messages on the tape."""
     return [entry.meta["text"] for entry in await bot.tape(room) if "inbox" in entry.meta]
 
 
@@ -38,10 +38,10 @@ async def test_d2_hundreds_of_messages_come_in_order_and_once(tmp_path: Path) ->
             await bot.until(lambda: not bot.fake.untaken)
             bot.say("and now")
             await bot.settled()
-            said = await texts(bot)
-            assert said == ["@Tapeway before", *map(str, range(250)), "and now"]
-        asked = [call.query["limit"] for call in place.fake.calls_of("history")]
-        assert asked == ["100"] * 3
+            recorded = await texts(bot)
+            assert recorded == ["@Tapeway before", *map(str, range(250)), "and now"]
+        limits = [call.query["limit"] for call in place.fake.calls_of("history")]
+        assert limits == ["100"] * 3
 
 
 async def test_d2_threads_private_chats_and_new_channels_are_read_too(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ async def test_d2_threads_private_chats_and_new_channels_are_read_too(tmp_path: 
                 assert fake.messages(room)[-1].text.endswith(f"in {room.name}".strip())
 
 
-async def test_only_channels_with_something_new_are_asked_for(tmp_path: Path) -> None:
+async def test_only_channels_with_new_messages_are_read(tmp_path: Path) -> None:
     async with house(tmp_path) as place:
         for number in range(20):
             place.fake.text_channel(place.guild, f"quiet-{number}")
@@ -76,7 +76,9 @@ async def test_only_channels_with_something_new_are_asked_for(tmp_path: Path) ->
         assert len(place.fake.calls_of("history")) == 1
 
 
-async def test_private_chats_that_were_silent_for_a_week_are_not_read(tmp_path: Path) -> None:
+async def test_private_chats_without_new_messages_are_looked_up_but_not_read(
+    tmp_path: Path,
+) -> None:
     async with house(tmp_path) as place:
         people = [place.fake.user(f"Person {number}") for number in range(15)]
         rooms = [place.fake.dm(person) for person in people]
@@ -104,9 +106,9 @@ async def test_the_first_start_reads_the_last_ten_minutes(tmp_path: Path) -> Non
             assert len(bot.texts()) == 1
 
 
-@pytest.mark.parametrize(("code", "told"), [(50001, False), (50013, True)])
-async def test_one_channel_that_cannot_be_read_holds_up_no_other(
-    tmp_path: Path, code: int, told: bool
+@pytest.mark.parametrize(("code", "logged"), [(50001, False), (50013, True)])
+async def test_an_unreadable_channel_does_not_hold_up_others(
+    tmp_path: Path, code: int, logged: bool
 ) -> None:
     async with house(tmp_path) as place:
         other = place.fake.text_channel(place.guild, "other")
@@ -118,15 +120,15 @@ async def test_one_channel_that_cannot_be_read_holds_up_no_other(
             async with place.bot() as bot:
                 await bot.until(lambda: len(bot.fake.calls_of("history")) == 2)
                 bot.say("two", place=other)
-                await bot.until(lambda: len(bot.fake.untaken) == 1)  # what cannot be read
+                await bot.until(lambda: len(bot.fake.untaken) == 1)  # the unreadable one
                 await bot.fake.gap_closed()
                 await bot.gateway.taken_in()
                 assert await texts(bot, other) == ["@Tapeway before", "one", "two"]
-        assert ("discord.channel_not_read" in [one["event"] for one in logs]) == told
+        assert ("discord.channel_not_read" in [one["event"] for one in logs]) == logged
 
 
 @pytest.mark.parametrize("fault", [RateLimited(5.0), ServerError(500), ServerError(503)])
-async def test_a_history_that_cannot_be_read_now_is_read_later(
+async def test_a_history_that_cannot_be_read_yet_is_read_later(
     tmp_path: Path, fault: RateLimited | ServerError
 ) -> None:
     async with house(tmp_path) as place:

@@ -1,4 +1,4 @@
-"""The Discord channel's connections: lost, resumed, begun anew, deaf, refused; nothing missed."""
+"""Connections that are lost, resumed, replaced, stalled or refused; no message is missed."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ pytestmark = pytest.mark.anyio
 
 
 async def connected(bot: Bot, listening: int = 1) -> None:
-    """Wait until the bot listens and says so."""
+    """Wait until the bot is connected and reports it."""
     await bot.until(lambda: bot.fake.live_sockets == listening and bot.state == "ready")
     await bot.fake.gap_closed()
 
 
 async def heard(bot: Bot, *texts: str) -> None:
-    """Check that the channel's tape has these texts of people, in this order and once each."""
-    await bot.pass_by(0.3)  # who is cut off learns it a moment later
+    """Check that the channel's tape has these texts of people, in order and once each."""
+    await bot.pass_by(0.3)  # a lost connection is noticed a moment later
     await connected(bot)
     await bot.settled()
-    said = [entry.meta["text"] for entry in await bot.tape() if "inbox" in entry.meta]
-    assert said == list(texts)
+    recorded = [entry.meta["text"] for entry in await bot.tape() if "inbox" in entry.meta]
+    assert recorded == list(texts)
 
 
-async def test_a_dropped_connection_is_resumed_and_what_was_missed_is_replayed(
+async def test_a_dropped_connection_is_resumed_and_missed_events_are_replayed(
     tmp_path: Path,
 ) -> None:
     async with discord_bot(tmp_path) as bot:
@@ -44,7 +44,7 @@ async def test_a_dropped_connection_is_resumed_and_what_was_missed_is_replayed(
 
 
 @pytest.mark.parametrize("resumable", [True, False])
-async def test_an_invalid_session_is_begun_anew_and_the_gap_is_read_first(
+async def test_an_invalid_session_is_replaced_and_the_gap_is_read_first(
     tmp_path: Path, resumable: bool
 ) -> None:
     async with discord_bot(tmp_path) as bot:
@@ -61,7 +61,7 @@ async def test_an_invalid_session_is_begun_anew_and_the_gap_is_read_first(
         assert bot.fake.gateway.identifies == (1 if resumable else 2)
 
 
-async def test_a_session_that_has_lapsed_is_begun_anew(tmp_path: Path) -> None:
+async def test_an_expired_session_is_replaced(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("one")
         bot.fake.expire_sessions()
@@ -74,7 +74,7 @@ async def test_a_session_that_has_lapsed_is_begun_anew(tmp_path: Path) -> None:
 
 
 async def test_sessions_are_not_used_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("channels.discord.event_queue.MOST_SESSIONS", 8)
+    monkeypatch.setattr("channels.discord.identify_limit.MAX_SESSIONS", 8)
     async with discord_bot(tmp_path) as bot:
         for _ in range(20):
             bot.fake.invalidate()
@@ -143,15 +143,15 @@ async def ready(bot: Bot) -> tuple[int, Any]:
 async def test_a_quiet_bot_is_healthy_and_costs_next_to_nothing(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await connected(bot)
-        asked = len(bot.fake.calls)
+        calls = len(bot.fake.calls)
         for _ in range(3):
             await bot.pass_by(60, 1)
             assert (await ready(bot))[0] == 200
-        assert len(bot.fake.calls) - asked <= 3
+        assert len(bot.fake.calls) - calls <= 3
         assert bot.fake.gateway.identifies == 1
 
 
-async def test_a_gateway_that_leaves_out_messages_only_is_left_too(tmp_path: Path) -> None:
+async def test_a_gateway_that_drops_only_messages_is_left_too(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
         (socket,) = bot.fake.gateway.live()
@@ -163,10 +163,10 @@ async def test_a_gateway_that_leaves_out_messages_only_is_left_too(tmp_path: Pat
         assert bot.fake.gateway.identifies == 2
 
 
-async def test_what_waits_for_the_disk_is_bounded_and_read_from_the_history(
+async def test_the_event_queue_is_bounded_and_overflow_is_read_from_the_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("channels.discord.event_queue.MOST_WAITING", 5)
+    monkeypatch.setattr("channels.discord.event_queue.MAX_QUEUED", 5)
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
         for number in range(40):
@@ -198,20 +198,20 @@ async def test_after_a_hundred_reconnects_one_connection_lives(tmp_path: Path) -
         assert len(bot.texts()) == 1
 
 
-async def test_a_wrong_token_is_told_with_its_remedy(tmp_path: Path) -> None:
+async def test_a_wrong_token_is_reported_with_its_remedy(tmp_path: Path) -> None:
     async with discord_bot(tmp_path, DISCORD__TOKEN="wrong") as bot:
         await bot.until(lambda: bot.state == "unfit")
         assert "TAPEWAY_DISCORD__TOKEN" in bot.why
-        asked = len(bot.fake.calls)
+        calls = len(bot.fake.calls)
         await bot.pass_by(300, 5)
-        assert len(bot.fake.calls) == asked
+        assert len(bot.fake.calls) == calls
 
 
-@pytest.mark.parametrize("told", ["by the gateway", "by a request"])
-async def test_a_token_that_is_revoked_later_is_told_too(tmp_path: Path, told: str) -> None:
+@pytest.mark.parametrize("source", ["by the gateway", "by a request"])
+async def test_a_token_that_is_revoked_later_is_reported_too(tmp_path: Path, source: str) -> None:
     async with discord_bot(tmp_path) as bot:
         await connected(bot)
-        if told == "by the gateway":
+        if source == "by the gateway":
             bot.fake.token_revoked = True
         else:
             bot.fake.revoked = True
@@ -220,7 +220,7 @@ async def test_a_token_that_is_revoked_later_is_told_too(tmp_path: Path, told: s
         assert "Reset Token" in bot.why
 
 
-async def test_a_missing_intent_is_told_with_the_name_of_its_switch(tmp_path: Path) -> None:
+async def test_a_missing_intent_is_reported_with_the_name_of_its_switch(tmp_path: Path) -> None:
     async with house(tmp_path, message_content=False) as place, place.bot() as bot:
         await bot.until(lambda: bot.state == "unfit")
         for word in ("Message Content Intent", "Bot", "Privileged Gateway Intents"):
@@ -228,7 +228,9 @@ async def test_a_missing_intent_is_told_with_the_name_of_its_switch(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("code", "word"), [(4011, "SHARDS"), (4013, "updated")])
-async def test_what_no_retry_helps_is_told(tmp_path: Path, code: int, word: str) -> None:
+async def test_an_error_that_no_retry_fixes_is_reported(
+    tmp_path: Path, code: int, word: str
+) -> None:
     async with discord_bot(tmp_path) as bot:
         await connected(bot)
         bot.fake.close_sockets(code)
@@ -236,7 +238,7 @@ async def test_what_no_retry_helps_is_told(tmp_path: Path, code: int, word: str)
         assert word in bot.why
 
 
-async def test_a_gateway_that_does_not_know_the_question_is_not_asked_again(
+async def test_a_gateway_that_does_not_know_the_probe_is_not_probed_again(
     tmp_path: Path,
 ) -> None:
     async with discord_bot(tmp_path) as bot:
@@ -252,7 +254,7 @@ async def test_a_gateway_that_does_not_know_the_question_is_not_asked_again(
 
 
 @pytest.mark.parametrize("code", [4000, 4003, 4007, 4008, 4009, 1000, 1001])
-async def test_any_other_goodbye_is_a_reason_to_come_back(tmp_path: Path, code: int) -> None:
+async def test_after_any_other_close_code_the_bot_reconnects(tmp_path: Path, code: int) -> None:
     async with discord_bot(tmp_path) as bot:
         await connected(bot)
         bot.fake.close_sockets(code)
@@ -262,7 +264,7 @@ async def test_any_other_goodbye_is_a_reason_to_come_back(tmp_path: Path, code: 
         await heard(bot, "one")
 
 
-async def test_a_discord_that_is_away_at_the_start_is_waited_for(tmp_path: Path) -> None:
+async def test_a_discord_that_is_down_at_the_start_is_waited_for(tmp_path: Path) -> None:
     async with house(tmp_path) as place:
         place.fake.fail("me", ServerError(503), ServerError(500), RateLimited(3.0))
         async with place.bot() as bot:
@@ -274,7 +276,7 @@ async def test_a_discord_that_is_away_at_the_start_is_waited_for(tmp_path: Path)
 async def test_several_connections_share_the_servers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("channels.discord.event_queue.IDENTIFY_EVERY", 0.0)
+    monkeypatch.setattr("channels.discord.identify_limit.IDENTIFY_SECONDS", 0.0)
     async with house(tmp_path) as place:
         async with place.bot(DISCORD__SHARDS="2") as bot:
             await connected(bot, 2)
@@ -282,13 +284,13 @@ async def test_several_connections_share_the_servers(
             assert len(bot.texts()) == 1
 
 
-async def test_a4_what_a_moderator_deletes_at_once_is_deleted_each(tmp_path: Path) -> None:
+async def test_a4_a_bulk_deletion_deletes_each_message(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await connected(bot)
-        said = [bot.say(text).id for text in ("one", "two", "three")]
+        messages = [bot.say(text).id for text in ("one", "two", "three")]
         await heard(bot, "one", "two", "three")
-        bot.fake.delete_bulk(bot.general, said[:2])
+        bot.fake.delete_bulk(bot.general, messages[:2])
         await bot.pass_by(0.3)
         await bot.settled()
         gone = [e.payload["data"] for e in await bot.tape() if e.name == "message.delete"]
-    assert [one["message_id"] for one in gone] == [str(number) for number in said[:2]]
+    assert [one["message_id"] for one in gone] == [str(number) for number in messages[:2]]

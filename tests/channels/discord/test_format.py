@@ -1,4 +1,4 @@
-"""What Discord is sent: within its limit, and nothing that it would show as marks."""
+"""Text for Discord: within its limit, and without marks that it would show as they are."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.discord.format import LIMIT, pieces, render, render_partial, size
-from channels.markdown.split import cut, rejoin
+from channels.markdown.split import cut
 from channels.web.format import to_html
-from tests.channels.markdown.samples import has_in_order, letters, markdowns
+from tests.channels.markdown.samples import has_in_order, letters, markdowns, rejoin
 from tests.channels.web.test_format import Reader
 
 texts = markdowns | st.text(max_size=200)
@@ -34,7 +34,7 @@ def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(texts, st.integers(0, 300))
-def test_a_text_that_is_being_written_fits_at_any_moment(markdown: str, end: int) -> None:
+def test_an_unfinished_text_is_always_within_the_limit(markdown: str, end: int) -> None:
     assert len(render_partial(markdown[:end])) <= LIMIT
 
 
@@ -50,7 +50,7 @@ def test_a_text_that_is_being_written_fits_at_any_moment(markdown: str, end: int
         "<@1> @everyone <https://example.org>",
     ],
 )
-def test_what_discord_draws_stays_as_it_was_written(markdown: str) -> None:
+def test_markdown_that_discord_renders_stays_unchanged(markdown: str) -> None:
     assert render(markdown) == markdown
 
 
@@ -73,17 +73,17 @@ def test_what_discord_draws_stays_as_it_was_written(markdown: str) -> None:
         ("a\x00b\ud800c\r\nd", "abc\nd"),
     ],
 )
-def test_what_discord_does_not_draw_is_written_otherwise(markdown: str, shown: str) -> None:
+def test_markdown_that_discord_does_not_render_is_replaced(markdown: str, shown: str) -> None:
     assert render(markdown) == shown
 
 
-def test_a_partial_text_shows_no_half_of_a_mark() -> None:
+def test_an_unfinished_text_shows_no_partial_mark() -> None:
     assert render_partial("this is **bo") == "this is **bo**"
     assert render_partial("see [the pa") == "see the pa"
     assert len(render_partial("word " * 5000)) <= LIMIT
 
 
-def test_a_long_code_block_is_closed_and_opened_again() -> None:
+def test_a_long_code_block_is_closed_and_reopened() -> None:
     found = [render(piece) for piece in pieces("```py\n" + "x = 1\n" * 1000 + "```")]
     assert len(found) > 2
     assert all(one.startswith("```py\n") and one.endswith("\n```") for one in found)

@@ -1,4 +1,4 @@
-"""What one odd message, chat or server on Discord must not do to all others."""
+"""One odd message, chat or server must not affect the others."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import pytest
 
 from channels.discord.adapter import DiscordChannel
 from channels.discord.api import DiscordApi
-from channels.discord.backfill import MOST_PRIVATE, Backfill
+from channels.discord.backfill import MAX_PRIVATE_CHATS, Backfill
 from channels.discord.guild_cache import GuildCache
 from channels.errors import ChannelDown
-from channels.host import ChannelHost, Cursors
+from channels.host import Cursors
 from channels.message import Author, InboundMessage
+from channels.testing import FakeHost
 from tests.channels.discord.hosts import Bot, discord_bot, house
 from tests.channels.discord.test_backfill import began, texts
 from tests.fakes.discord.faults import Refuse, ServerError
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def in_time(bot: Bot, wanted: Callable[[], object], seconds: float = 100) -> bool:
-    """Let time pass, in large steps, until something is so."""
+    """Advance the clock in large steps; return whether a condition came to hold."""
     for _ in range(int(seconds / 0.5)):
         if wanted():
             return True
@@ -35,11 +36,11 @@ async def in_time(bot: Bot, wanted: Callable[[], object], seconds: float = 100) 
 
 
 def channel(bot: Bot) -> DiscordChannel:
-    """Return the channel itself."""
+    """Return the channel object."""
     return next(one for one in bot.gateway.channels.values() if isinstance(one, DiscordChannel))
 
 
-async def test_an_odd_message_in_the_history_holds_up_no_other(tmp_path: Path) -> None:
+async def test_an_odd_message_in_the_history_does_not_hold_up_others(tmp_path: Path) -> None:
     async with house(tmp_path) as place:
         await began(place)
         odd = place.fake.say(place.general, place.bob, "odd one")
@@ -79,11 +80,11 @@ async def test_a_chat_that_cannot_be_read_is_left_for_later(tmp_path: Path) -> N
             assert bot.state == "ready"
 
 
-async def test_a_place_that_cannot_be_asked_for_is_an_ordinary_one(tmp_path: Path) -> None:
+async def test_a_channel_that_cannot_be_looked_up_is_an_ordinary_one(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         other = bot.fake.text_channel(bot.guild, "other")
         await bot.pass_by(2)
-        channel(bot)._places.rooms.pop(str(other.id))
+        channel(bot)._cache.channels.pop(str(other.id))
         bot.fake.fail("channel", *[ServerError(500)] * 1000, channel=other)
         bot.say("x", place=other)
         bot.say(f"<@{bot.fake.bot.id}> question")
@@ -91,7 +92,9 @@ async def test_a_place_that_cannot_be_asked_for_is_an_ordinary_one(tmp_path: Pat
 
 
 @pytest.mark.parametrize("ago", [60, 3600])
-async def test_a_server_that_comes_late_is_caught_up_with_wholly(tmp_path: Path, ago: int) -> None:
+async def test_a_server_that_arrives_late_is_caught_up_with_completely(
+    tmp_path: Path, ago: int
+) -> None:
     async with house(tmp_path) as place:
         second = place.fake.guild("Second")
         busy = place.fake.text_channel(second, "busy")
@@ -111,7 +114,7 @@ async def test_a_server_that_comes_late_is_caught_up_with_wholly(tmp_path: Path,
             assert await in_time(bot, lambda: bot.texts(fresh))
 
 
-async def test_a_greeting_that_cannot_be_written_down_is_written_later(tmp_path: Path) -> None:
+async def test_a_chat_change_that_cannot_be_stored_is_stored_later(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
         host: Any = channel(bot).host
@@ -130,7 +133,7 @@ async def test_a_greeting_that_cannot_be_written_down_is_written_later(tmp_path:
         assert "removed" in str(await bot.tape())
 
 
-async def test_one_refusal_of_the_token_ends_nothing(tmp_path: Path) -> None:
+async def test_a_single_refusal_of_the_token_stops_nothing(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
         bot.fake.fail("typing", Refuse(401, 0, "401: Unauthorized"))
@@ -140,7 +143,7 @@ async def test_one_refusal_of_the_token_ends_nothing(tmp_path: Path) -> None:
         assert bot.state == "ready"
 
 
-async def test_an_event_that_breaks_something_is_dropped_alone(tmp_path: Path) -> None:
+async def test_an_event_that_raises_is_dropped_alone(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
         host: Any = channel(bot).host
@@ -159,23 +162,8 @@ async def test_an_event_that_breaks_something_is_dropped_alone(tmp_path: Path) -
         assert not bot.fake.untaken
 
 
-class Quiet:
-    """A host that only counts what was left out."""
-
-    def __init__(self) -> None:
-        self.left: list[str] = []
-
-    async def threads(self, *_: object) -> list[str]:
-        """Return none."""
-        return []
-
-    def skipped(self, chat: str) -> None:
-        """Count."""
-        self.left.append(chat)
-
-
 class NothingNew:
-    """Answers that every chat is private and empty."""
+    """An API in which every chat is private and empty."""
 
     async def ask(self, path: str, query: object = None) -> object:
         """Answer."""
@@ -183,23 +171,23 @@ class NothingNew:
         return [] if "messages" in path else {"id": path.split("/")[2], "type": 1}
 
 
-async def test_private_chats_that_are_left_out_are_told() -> None:
-    now, host, places = datetime.now(UTC), Quiet(), GuildCache()
-    chats = [str(10**17 + number) for number in range(MOST_PRIVATE + 2)]
-    places.learn({"id": chats[0], "type": 1, "last_message_id": str(10**18)})
+async def test_private_chats_beyond_the_maximum_are_skipped() -> None:
+    now, host, cache = datetime.now(UTC), FakeHost(), GuildCache()
+    chats = [str(10**17 + number) for number in range(MAX_PRIVATE_CHATS + 2)]
+    cache.add_channel({"id": chats[0], "type": 1, "last_message_id": str(10**18)})
     backfill = Backfill(
         cast(DiscordApi, NothingNew()),
-        places,
-        cast(ChannelHost, host),
+        cache,
+        host,
         lambda _name, _raw: None,
         lambda: None,
     )
     async for _page in backfill.missed(Cursors({"": now}, {("", chat): now for chat in chats})):
         pass
-    assert sorted(host.left) == chats[1:3]
+    assert sorted(host.gaps) == [f"skipped /{chat}" for chat in chats[1:3]]
 
 
-async def test_the_patrol_does_nothing_while_the_gateway_is_away(
+async def test_the_audit_does_nothing_while_the_gateway_is_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with discord_bot(tmp_path) as bot:
@@ -209,7 +197,7 @@ async def test_the_patrol_does_nothing_while_the_gateway_is_away(
             raise ChannelDown("away")
 
         with monkeypatch.context() as patch:
-            patch.setattr(DiscordApi, "socket", away)
+            patch.setattr(DiscordApi, "ws_connect", away)
             bot.fake.drop_sockets()
             await bot.pass_by(5)
             bot.say("meanwhile")
@@ -218,27 +206,27 @@ async def test_the_patrol_does_nothing_while_the_gateway_is_away(
             assert bot.fake.calls_of("history") == []
         await bot.pass_by(60, step=0.5)
         assert bot.fake.gateway.identifies == 1
-        assert not channel(bot)._places.blamed
+        assert not channel(bot)._cache.suspects
 
 
-async def test_an_edit_in_a_gap_is_heard_of(
+async def test_an_edit_during_a_gap_comes_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with discord_bot(tmp_path) as bot:
-        said = bot.say("it is at three")
+        message = bot.say("it is at three")
         await bot.settled()
 
         async def away(*_: object) -> object:
             raise ChannelDown("away")
 
         with monkeypatch.context() as patch:
-            patch.setattr(DiscordApi, "socket", away)
+            patch.setattr(DiscordApi, "ws_connect", away)
             bot.fake.expire_sessions()
             bot.fake.drop_sockets()
             await bot.pass_by(2)
-            bot.fake.edit(bot.general, said.id, "it is at FIVE")
-            asked = bot.say(f"<@{bot.fake.bot.id}> whn?")
-            bot.fake.edit(bot.general, asked.id, f"<@{bot.fake.bot.id}> when?")
+            bot.fake.edit(bot.general, message.id, "it is at FIVE")
+            question = bot.say(f"<@{bot.fake.bot.id}> whn?")
+            bot.fake.edit(bot.general, question.id, f"<@{bot.fake.bot.id}> when?")
             bot.fake.untaken.clear()
         assert await in_time(bot, lambda: bot.texts())
         await bot.settled()
@@ -246,7 +234,7 @@ async def test_an_edit_in_a_gap_is_heard_of(
         assert len(bot.texts()) == 1
 
 
-async def test_typing_signs_are_few(tmp_path: Path) -> None:
+async def test_typing_indicators_are_limited(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
         await bot.pass_by(2, step=0.5)
@@ -259,19 +247,18 @@ async def test_typing_signs_are_few(tmp_path: Path) -> None:
         assert len(bot.fake.calls_of("typing")) == 15
 
 
-async def test_sessions_are_counted_over_a_restart_of_the_channel(tmp_path: Path) -> None:
+async def test_sessions_are_counted_across_a_restart_of_the_channel(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
-        begun = list(channel(bot)._identified)
+        limit = channel(bot)._identify_limit
+        before = len(limit.started)
         bot.fake.invalidate()
         await bot.pass_by(20, step=0.5)
-        again = channel(bot)
-        assert again._hearing is not None
-        assert again._hearing._identified is again._identified
-        assert len(again._identified) == len(begun) + 1
+        assert channel(bot)._identify_limit is limit
+        assert len(limit.started) == before + 1
 
 
-async def test_a_server_that_is_away_keeps_the_gap_open(tmp_path: Path) -> None:
+async def test_an_unavailable_server_keeps_the_gap_open(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
         bot.fake.outage(bot.guild)
@@ -285,18 +272,20 @@ async def test_a_server_that_is_away_keeps_the_gap_open(tmp_path: Path) -> None:
         assert gap.kept_back() == frozenset()
 
 
-async def test_a_server_that_was_left_while_it_was_away_is_not_waited_for(tmp_path: Path) -> None:
+async def test_a_server_that_the_bot_left_during_its_outage_is_not_waited_for(
+    tmp_path: Path,
+) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
-        channel(bot)._places.expect({str(bot.guild.id + 1)})
+        channel(bot)._cache.expect({str(bot.guild.id + 1)})
         bot.fake.expire_sessions()
         bot.fake.drop_sockets()
         await bot.pass_by(10, step=0.5)
-        assert not channel(bot)._places.expected
+        assert not channel(bot)._cache.expected
         assert cast(Any, channel(bot).host)._gap.kept_back() == frozenset()
 
 
-async def test_servers_that_come_late_together_are_caught_up_with_once(
+async def test_servers_that_arrive_late_together_are_caught_up_with_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with house(tmp_path) as place:
@@ -306,17 +295,17 @@ async def test_servers_that_come_late_together_are_caught_up_with_once(
             place.fake.outage(guild)
         async with place.bot() as bot:
             await bot.pass_by(10)
-            asked: list[object] = []
+            reads: list[object] = []
             host: Any = channel(bot).host
-            marks = host.cursors
+            cursors = host.cursors
 
             async def counted() -> object:
-                asked.append(None)
-                return await marks()
+                reads.append(None)
+                return await cursors()
 
-            monkeypatch.setattr(host, "marks", counted)
+            monkeypatch.setattr(host, "cursors", counted)
             for guild in others:
                 bot.fake.outage(guild, over=True)
             await bot.pass_by(10, step=0.5)
-            assert 1 <= len(asked) <= 2
+            assert 1 <= len(reads) <= 2
             assert host._gap.kept_back() == frozenset()

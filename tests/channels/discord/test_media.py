@@ -1,4 +1,4 @@
-"""Attachments on Discord: from where Discord keeps them, as much as was said, renewed once."""
+"""Attachments: downloaded from Discord's hosts only, up to their announced size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def picture() -> bytes:
 
 
 async def shown(bot: Bot, **how: object) -> str:
-    """Send an image to the bot, and return what the model was shown."""
+    """Send an image to the bot, and return the model's prompt."""
     file = bot.fake.attachment(picture(), "plum.png", "image/png", **how)  # type: ignore[arg-type]
     await bot.ask("what is this?", files=[file])
     return bot.prompts()[-1]
@@ -40,7 +40,7 @@ async def test_e8_an_image_reaches_the_model_and_a_file_is_named(tmp_path: Path)
         assert "notes.txt" in bot.prompts()[-1]
 
 
-async def test_e8_a_bomb_is_not_read_to_its_end(tmp_path: Path) -> None:
+async def test_e8_an_endless_download_is_cut_off(tmp_path: Path) -> None:
     read = 0
 
     def endless() -> Iterator[bytes]:
@@ -51,17 +51,17 @@ async def test_e8_a_bomb_is_not_read_to_its_end(tmp_path: Path) -> None:
     async with discord_bot(tmp_path, MEDIA__BYTES="1000000") as bot:
         prompt = await shown(bot, size=100, pieces=endless)
         assert "[an image]" not in prompt
-        assert "larger than was said" in prompt
+        assert "larger than announced" in prompt
         assert read < 9_999
 
 
-async def test_e8_what_is_too_large_is_not_fetched(tmp_path: Path) -> None:
+async def test_e8_a_file_that_is_too_large_is_not_downloaded(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         assert "larger than" in await shown(bot, size=50_000_000)
         assert bot.fake.calls_of("cdn") == []
 
 
-async def test_e8_what_is_gone_is_told(tmp_path: Path) -> None:
+async def test_e8_a_missing_file_does_not_stop_the_answer(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         assert "[an image]" not in await shown(bot, status=404)
         await bot.ask("still there?")
@@ -81,18 +81,18 @@ async def test_e8_what_is_gone_is_told(tmp_path: Path) -> None:
         "",
     ],
 )
-async def test_only_where_discord_keeps_its_files_is_anything_fetched(url: str) -> None:
+async def test_only_discords_file_hosts_are_downloaded_from(url: str) -> None:
     async with FakeDiscord() as fake:
         api = DiscordApi(DiscordSettings.model_validate({"token": "t", "base_url": fake.base_url}))
         await api.open(ManualClock())
         try:
-            with pytest.raises(MediaRefused, match="not where Discord keeps"):
+            with pytest.raises(MediaRefused, match="not on one of Discord"):
                 await api.download(url, 1000)
         finally:
             await api.close()
 
 
-async def test_without_a_session_nothing_is_fetched() -> None:
+async def test_nothing_is_downloaded_before_the_session_is_open() -> None:
     api = DiscordApi(DiscordSettings.model_validate({"token": "t"}))
     with pytest.raises(ChannelDown):
         await api.download("https://cdn.discordapp.com/attachments/1/2/a.png", 1000)

@@ -1,4 +1,4 @@
-"""The Discord channel's own slice of the settings."""
+"""Settings of the Discord channel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_token_switches_the_channel_on() -> None:
 
 
 @pytest.mark.parametrize("token", ["a b", "a/b", "a?b", "a#b", "\u00e4", "a\x00b"])
-def test_what_cannot_stand_in_a_header_is_no_token(token: str) -> None:
+def test_a_token_must_be_valid_in_a_header(token: str) -> None:
     with pytest.raises(ValidationError, match="a token is letters"):
         settings(token=token)
 
@@ -35,7 +35,7 @@ def test_h2_neither_a_wrong_nor_a_right_token_is_shown() -> None:
     assert "canary" not in f"{right!r} {right} {right.model_dump()}"
 
 
-def test_what_is_answered_is_a_list_of_known_rules() -> None:
+def test_answers_is_a_list_of_known_rules() -> None:
     assert settings(answers=" reply, mention ,").rules() == {"reply", "mention"}
     assert settings(answers="").rules() == frozenset()
     assert settings().rules() == set(RULES)
@@ -43,7 +43,7 @@ def test_what_is_answered_is_a_list_of_known_rules() -> None:
         settings(answers="mention,everything")
 
 
-def test_addresses_are_of_their_kind_and_end_without_a_slash() -> None:
+def test_addresses_have_the_right_scheme_and_no_trailing_slash() -> None:
     assert settings(base_url="http://127.0.0.1:1/api/v10/").base_url == "http://127.0.0.1:1/api/v10"
     for name in ("base_url", "proxy", "cdn_url"):
         with pytest.raises(ValidationError, match="begins with http"):

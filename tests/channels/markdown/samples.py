@@ -1,12 +1,13 @@
-"""Markdown as models write it, and as nobody should: a strategy, and what a text must keep."""
+"""Strategies for Markdown, well-formed and not, and what a conversion must keep of it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hypothesis import strategies as st
 
+from channels.markdown.split import Piece
 from channels.markdown.tree import parse
 
 WORDS = [
@@ -116,18 +117,23 @@ markdowns = st.builds(
 
 
 def letters(text: str) -> str:
-    """Return what must not be lost of a text."""
+    """Return the characters of a text that must not be lost."""
     return "".join(re.findall(r"[^\W_]", text))
 
 
+def rejoin(pieces: Iterable[Piece]) -> str:
+    """Return the text that was cut."""
+    return "".join(piece.source for piece in pieces)
+
+
 def has_in_order(text: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether what is wanted comes in a text, in its order."""
+    """Return whether all that is wanted appears in a text, in its order."""
     rest = iter(text)
     return all(char in rest for char in wanted)
 
 
 def code_of(text: str) -> str:
-    """Return what stands in the blocks of code of a text."""
+    """Return the text of a text's code blocks."""
     inside, found = False, []
     for event in parse(text):
         if event.name == "CodeBlock":
@@ -143,5 +149,5 @@ def links_of(text: str) -> list[str]:
 
 
 def ends_in_code(text: str) -> bool:
-    """Whether what comes after a text would be code."""
+    """Return whether a paragraph after a text would be code."""
     return "zzz" in code_of(text + "\n\nzzz")

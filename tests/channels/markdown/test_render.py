@@ -1,4 +1,4 @@
-"""What a Markdown text shows where it cannot be drawn."""
+"""Markdown as text with marks, and as plain text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.markdown.autoclose import close_open_marks
-from channels.markdown.render import draw, prose, to_text
+from channels.markdown.render import render_spans, text_outside_code, to_text
 from channels.markdown.tree import parse
 from channels.web.format import to_html
 from tests.channels.markdown.samples import has_in_order, letters, markdowns
@@ -48,11 +48,11 @@ from tests.channels.web.test_format import Reader
         ("&amp; \\* \\<", "& * <"),
     ],
 )
-def test_what_cannot_be_drawn_is_its_text(markdown: str, shown: str) -> None:
+def test_markup_without_a_plain_form_stays_readable(markdown: str, shown: str) -> None:
     assert to_text(markdown) == shown
 
 
-def test_a_table_is_aligned_by_what_a_character_takes() -> None:
+def test_a_table_is_aligned_by_the_width_of_its_characters() -> None:
     table = "| a | 中文 |\n|---|---|\n| long | b |\n| [l](u) | 👨‍👩‍👧 |"
     assert to_text(table).splitlines() == [
         "a     | 中文",
@@ -67,8 +67,10 @@ def test_a_wide_table_is_not_aligned() -> None:
     assert to_text(table).splitlines() == ["a | b", f"{'x' * 90} | c"]
 
 
-def test_a_drawing_marks_what_it_draws() -> None:
-    text, marks = draw("a **b *c*** [d](u) `e`\n\n> f ||g||", linkable=lambda url: url == "u")
+def test_rendering_returns_the_marks_and_their_text() -> None:
+    text, marks = render_spans(
+        "a **b *c*** [d](u) `e`\n\n> f ||g||", linkable=lambda url: url == "u"
+    )
     assert text == "a b c d e\n\nf g"
     assert sorted((mark.kind, text[mark.start : mark.end]) for mark in marks) == [
         ("bold", "b c"),
@@ -80,22 +82,22 @@ def test_a_drawing_marks_what_it_draws() -> None:
     ]
 
 
-def test_prose_is_what_is_said_outside_code() -> None:
-    said = prose("@a `@b`\n\n```\n@c\n```\n\n> **@d** <b>")
-    assert said.split() == ["@a", "@d", "<b>"]
+def test_the_text_outside_code_has_no_code_and_no_marks() -> None:
+    found = text_outside_code("@a `@b`\n\n```\n@c\n```\n\n> **@d** <b>")
+    assert found.split() == ["@a", "@d", "<b>"]
 
 
 @settings(deadline=None, max_examples=60)
 @given(markdowns)
 def test_no_letter_that_another_parser_shows_is_lost(markdown: str) -> None:
-    markdown = markdown.replace("[x]", "[ ]").replace("&amp;", "&")  # which it does otherwise
+    markdown = markdown.replace("[x]", "[ ]").replace("&amp;", "&")  # which it renders differently
     shown = letters(Reader(to_html(markdown)).text)
     assert has_in_order(letters(to_text(markdown)), shown)
 
 
 @settings(deadline=None, max_examples=60)
 @given(markdowns | st.text())
-def test_the_tree_is_in_the_text_and_what_opens_closes(markdown: str) -> None:
+def test_events_lie_within_the_text_and_containers_are_closed(markdown: str) -> None:
     opened: list[str] = []
     for event in parse(markdown):
         assert 0 <= event.start <= event.end <= len(markdown)
@@ -106,13 +108,13 @@ def test_the_tree_is_in_the_text_and_what_opens_closes(markdown: str) -> None:
     assert opened == []
 
 
-def test_what_is_hidden_from_the_parser_is_shown_again() -> None:
+def test_text_hidden_from_the_parser_is_restored() -> None:
     text = "`<b>` [a_b](https://x.org/_a_) <i>\x01\x02\x03\x04 ]: [1]: x"
     assert to_text(text) == "<b> a_b (https://x.org/_a_) <i>\ufffd\ufffd\ufffd\ufffd ]: [1]: x"
 
 
 @pytest.mark.parametrize(
-    ("begun", "shown"),
+    ("unfinished", "shown"),
     [
         ("plain wor", "plain wor"),
         ("a **bold te", "a **bold te**"),
@@ -132,5 +134,5 @@ def test_what_is_hidden_from_the_parser_is_shown_again() -> None:
         ("", ""),
     ],
 )
-def test_a_text_that_is_being_written_shows_no_half_mark(begun: str, shown: str) -> None:
-    assert close_open_marks(begun) == shown
+def test_an_unfinished_text_shows_no_partial_mark(unfinished: str, shown: str) -> None:
+    assert close_open_marks(unfinished) == shown

@@ -1,4 +1,4 @@
-"""A text in pieces: nothing lost, everything whole, nothing larger than the platform takes."""
+"""Pieces of a text: nothing is lost, everything is complete, all are within the limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from channels.markdown.render import to_text
-from channels.markdown.split import cut, rejoin, split
+from channels.markdown.split import cut, split
 from channels.markdown.tree import parse
 from tests.channels.markdown.samples import (
     code_of,
@@ -19,6 +19,7 @@ from tests.channels.markdown.samples import (
     letters,
     links_of,
     markdowns,
+    rejoin,
 )
 
 limits = st.sampled_from([60, 100, 250, 600])
@@ -26,7 +27,7 @@ WORD = "word "
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text's code: a line that is cut has a new end."""
+    """Return the words of a text's code: a cut adds a line end."""
     return code_of(text).split()
 
 
@@ -191,7 +192,7 @@ def test_one_grapheme_that_is_too_large_is_cut() -> None:
     assert all(len(piece) <= 100 for piece in pieces)
 
 
-def test_what_would_become_a_mark_at_the_beginning_of_a_piece_is_escaped() -> None:
+def test_text_that_would_become_a_mark_at_the_beginning_of_a_piece_is_escaped() -> None:
     for mark in ("-", "#", ">", "+", "12."):
         for limit in range(9, 19):
             pieces = split(f"word {mark} " * 20, limit, lambda text: len(to_text(text)))
@@ -200,7 +201,7 @@ def test_what_would_become_a_mark_at_the_beginning_of_a_piece_is_escaped() -> No
             assert sum(to_text(piece).count(mark) for piece in pieces) == 20
 
 
-def test_an_item_after_the_rest_of_another_is_an_item() -> None:
+def test_an_item_after_the_rest_of_another_stays_an_item() -> None:
     pieces = split(f"1. {WORD * 30}\n2. ```\n   code\n   ```", 100, len)
     assert "".join(map(code_of, pieces)) == "code\n"
 
@@ -212,7 +213,7 @@ def test_an_escape_and_an_entity_are_not_cut() -> None:
             assert shown == to_text(text)
 
 
-def test_a_mark_on_a_space_stays_on_it() -> None:
+def test_a_combining_mark_on_a_space_stays_on_it() -> None:
     assert all(piece[0] == "a" for piece in split("ab \u0301cd " * 40, 60, len))
 
 
@@ -263,7 +264,7 @@ def test_the_first_piece_does_not_change_while_the_text_goes_on() -> None:
     ],
     ids=lambda text: repr(text[:6]),
 )
-def test_a_text_that_means_harm_is_cut_with_few_measurements(text: str) -> None:
+def test_a_hostile_text_is_cut_with_few_measurements(text: str) -> None:
     measured = 0
 
     def measure(piece: str) -> int:
@@ -276,12 +277,12 @@ def test_a_text_that_means_harm_is_cut_with_few_measurements(text: str) -> None:
     assert measured < 20 * len(text) + 100_000
 
 
-def test_a_long_answer_is_cut_in_an_instant() -> None:
+def test_a_long_answer_is_cut_quickly() -> None:
     part = "## Head\n\nSome **bold** text with `code`, and a [link](https://x.org/a?b=c). " * 2
     text = (part + WORD * 20 + "\n\n- one\n- two\n\n```py\nx = 1\n```\n\n") * 150
     assert len(text) > 40_000
     best = min(_seconds(text) for _ in range(3))
-    assert best < 0.25  # about 25 ms; a machine that runs tests has other work
+    assert best < 0.25  # about 25 ms on an idle machine
 
 
 def _seconds(text: str) -> float:

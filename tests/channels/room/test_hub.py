@@ -6,7 +6,7 @@ import anyio
 import pytest
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from channels.room.hub import MOST_WAITING, Hub, Json
+from channels.room.hub import MAX_PENDING_EVENTS, Hub, Json
 
 pytestmark = pytest.mark.anyio
 
@@ -61,9 +61,9 @@ async def test_a_draft_is_shown_also_to_who_comes_later_until_the_message_takes_
     async with hub.listen("lobby") as events:
         hub.draft("lobby", saying("m1", "h"))
         hub.draft("lobby", saying("m1", "hi"))
-        assert hub.going_on("lobby") == [{"type": "draft", "message": saying("m1", "hi")}]
+        assert hub.ongoing("lobby") == [{"type": "draft", "message": saying("m1", "hi")}]
         hub.message("lobby", saying("m1", "hi!"))
-        assert hub.going_on("lobby") == []
+        assert hub.ongoing("lobby") == []
         assert [event["type"] for event in heard(events)] == ["draft", "draft", "message"]
 
 
@@ -71,7 +71,7 @@ async def test_another_message_leaves_a_draft_alone() -> None:
     hub = Hub()
     hub.draft("lobby", saying("m1"))
     hub.message("lobby", saying("m2"))
-    assert hub.going_on("lobby") == [{"type": "draft", "message": saying("m1")}]
+    assert hub.ongoing("lobby") == [{"type": "draft", "message": saying("m1")}]
 
 
 async def test_a_dropped_draft_is_taken_away_once() -> None:
@@ -82,7 +82,7 @@ async def test_a_dropped_draft_is_taken_away_once() -> None:
         hub.drop_draft("lobby", "m1")
         hub.drop_draft("nowhere", "m1")
         assert heard(events)[1:] == [{"type": "draft.removed", "id": "m1"}]
-    assert hub.going_on("lobby") == []
+    assert hub.ongoing("lobby") == []
 
 
 async def test_typing_is_told_when_it_changes_and_to_who_comes_later() -> None:
@@ -93,16 +93,16 @@ async def test_typing_is_told_when_it_changes_and_to_who_comes_later() -> None:
         assert [event["on"] for event in heard(events)] == [True, False]
     hub.typing("lobby", "8", True)
     hub.typing("lobby", "7", True)
-    assert [event["key"] for event in hub.going_on("lobby")] == ["7", "8"]
+    assert [event["key"] for event in hub.ongoing("lobby")] == ["7", "8"]
 
 
 async def test_a_listener_that_falls_too_far_behind_is_let_go_and_the_others_hear_on() -> None:
     hub = Hub()
     async with hub.listen("lobby") as slow, hub.listen("lobby") as quick:
-        for number in range(MOST_WAITING + 5):
+        for number in range(MAX_PENDING_EVENTS + 5):
             hub.message("lobby", saying(str(number)))
             assert len(heard(quick)) == 1
-        for _ in range(MOST_WAITING):
+        for _ in range(MAX_PENDING_EVENTS):
             await slow.receive()
         with pytest.raises(anyio.EndOfStream):
             await slow.receive()

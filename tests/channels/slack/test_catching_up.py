@@ -1,19 +1,23 @@
-"""What was missed is asked for everywhere: what fails in one place holds up no other."""
+"""Catching up in every conversation: a failure in one does not hold up the others."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from channels.errors import ChannelDown
 from channels.host import Cursors
 from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
-from tests.channels.slack.hosts import Running, SlackHost, running, slack
+from channels.slack.events import HttpConnection
+from channels.testing import FakeHost
+from tests.channels.slack.hosts import Running, running, slack
 from tests.clock import ManualClock
 from tests.fakes.slack.faults import Hang, Refuse, ServerError
 from tests.fakes.slack.server import FakeSlack
@@ -31,19 +35,12 @@ def an_hour_ago(clock: ManualClock) -> Cursors:
     return Cursors({"": clock.now() - timedelta(hours=1)})
 
 
-def note_skipped(app: Running) -> list[tuple[str, str]]:
-    """Return where what is left out will stand."""
-    found: list[tuple[str, str]] = []
-
-    def gap_skipped(chat_id: str, account: str = "") -> None:
-        found.append((chat_id, account))
-
-    app.host.gap_skipped = gap_skipped  # type: ignore[method-assign]
-    return found
+def skipped(app: Running) -> list[str]:
+    return [gap for gap in app.host.gaps if gap.startswith("skipped")]
 
 
 @pytest.mark.parametrize("fault", [Refuse("internal_error"), ServerError(500)])
-async def test_a_conversation_that_cannot_be_read_holds_up_no_other(fault: Refuse) -> None:
+async def test_an_unreadable_conversation_does_not_hold_up_the_others(fault: Refuse) -> None:
     clock = ManualClock(datetime.now(UTC))
     async with slack(clock) as fake:
         rooms = [fake.channel(name) for name in "abc"]
@@ -53,16 +50,15 @@ async def test_a_conversation_that_cannot_be_read_holds_up_no_other(fault: Refus
         fake.deliveries._open.clear()
         fake.deliveries.release()
         fake.fail("conversations.history", *[fault] * 20, channel=rooms[0].id)
-        async with running(fake, clock=clock, marks=an_hour_ago(clock)) as app:
-            skipped = note_skipped(app)
+        async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
             await pass_time(app, 30)
             assert sorted(app.host.texts()) == ["in b", "in c"]
-            assert skipped == [(rooms[0].id, "")]
-            assert app.host.caught == 1
+            assert skipped(app) == [f"skipped /{rooms[0].id}"]
+            assert app.host.gaps.count("closed") == 1
             fake._faults._queued.clear()
 
 
-async def test_where_no_conversation_can_be_read_it_is_tried_again() -> None:
+async def test_if_no_conversation_can_be_read_the_catch_up_is_retried() -> None:
     clock = ManualClock(datetime.now(UTC))
     async with slack(clock) as fake:
         room = fake.channel("a")
@@ -71,99 +67,113 @@ async def test_where_no_conversation_can_be_read_it_is_tried_again() -> None:
         fake.deliveries._open.clear()
         fake.deliveries.release()
         fake.fail("conversations.history", *[Refuse("internal_error")] * 4)
-        async with running(fake, clock=clock, marks=an_hour_ago(clock)) as app:
+        async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
             await pass_time(app, 60)
             assert app.host.texts() == ["missed"]
-            assert app.host.caught == 1
+            assert app.host.gaps.count("closed") == 1
 
 
-async def test_a_scope_that_is_missing_costs_its_conversations_only() -> None:
+async def test_a_missing_scope_affects_only_its_own_conversations() -> None:
     clock = ManualClock(datetime.now(UTC))
     async with slack(clock) as fake:
-        said: list[InboundMessage] = []
+        accepted: list[InboundMessage] = []
         fake.deliveries.hold()
         fake.say(fake.channel("a"), fake.user("Ada"), "missed")
         fake.deliveries._open.clear()
         fake.deliveries.release()
         fake.events.scopes -= {"groups:read"}
-        async with running(fake, clock=clock, marks=an_hour_ago(clock)) as app:
-            skipped = note_skipped(app)
+        async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
             await pass_time(app, 10)
-            said = app.host.accepted
-            assert [one.text for one in said] == ["missed"]
-            assert skipped == [("", "")]
-            assert any("groups:read" in note for note in app.host.notes)
+            accepted = app.host.accepted
+            assert [one.text for one in accepted] == ["missed"]
+            assert skipped(app) == ["skipped /"]
+            assert any("groups:read" in note for note in app.host.warnings)
 
 
-async def test_what_is_missed_during_a_catch_up_is_asked_for_after_it() -> None:
+class Source:
+    """A channel that only catches up; `read` stands for reading the history."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self._clock = clock
+        self.read_at: list[float] = []
+        self.read: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint
+
+    async def read_missed(self) -> Cursors:
+        self.read_at.append(self._clock.monotonic())
+        await self.read()
+        return Cursors()
+
+    async def probe(self) -> bool:
+        return False
+
+
+async def test_messages_missed_during_a_catch_up_are_read_by_the_next_one() -> None:
     async with anyio.create_task_group() as group:
-        host = SlackHost(group, clock := ManualClock())
-        gate, asked = anyio.Event(), 0
+        (host := FakeHost(clock := ManualClock())).open(group)
+        gate, source = anyio.Event(), Source(clock)
 
-        async def catch_up() -> None:
-            nonlocal asked
-            asked += 1
-            if asked == 1:
+        async def wait_for_gate() -> None:
+            if len(source.read_at) == 1:
                 await gate.wait()
 
-        presence = ConnectionMonitor(host, catch_up)
-        group.start_soon(presence.fill_gaps)
+        source.read = wait_for_gate
+        monitor = ConnectionMonitor(host, HttpConnection(), source)
+        group.start_soon(monitor.run)
         await clock.advance(0)
         for seconds in (16, 0):
-            presence.missing()
-            presence.took()
+            monitor.gaps.missed()
+            monitor.accepted()
             await clock.advance(seconds)
-        assert asked == 1
+        assert len(source.read_at) == 1
         gate.set()
         await clock.advance(120)
-        assert asked == 2
+        assert len(source.read_at) == 2
         group.cancel_scope.cancel()
 
 
-async def test_a_catch_up_that_fails_again_and_again_is_tried_less_often() -> None:
+async def test_a_catch_up_that_keeps_failing_is_retried_less_often() -> None:
     async with anyio.create_task_group() as group:
-        host = SlackHost(group, clock := ManualClock())
-        asked: list[float] = []
+        (host := FakeHost(clock := ManualClock())).open(group)
+        source = Source(clock)
 
-        async def catch_up() -> None:
-            asked.append(clock.monotonic())
-            if len(asked) < 6:
+        async def fail_at_first() -> None:
+            if len(source.read_at) < 6:
                 raise ChannelDown("away")
 
-        presence = ConnectionMonitor(host, catch_up)
-        group.start_soon(presence.fill_gaps)
+        source.read = fail_at_first
+        monitor = ConnectionMonitor(host, HttpConnection(), source)
+        group.start_soon(monitor.run)
         await clock.advance(0)
-        presence.missing()
-        presence.took()
+        monitor.gaps.missed()
+        monitor.accepted()
         await clock.advance(600)
-        assert asked == [15, 30, 60, 120, 240, 360]
-        presence.missing()
-        presence.took()
+        assert source.read_at == [15, 30, 60, 120, 240, 360]
+        monitor.gaps.missed()
+        monitor.accepted()
         await clock.advance(15)
-        assert asked[6:] == [615]
+        assert source.read_at[6:] == [615]
         group.cancel_scope.cancel()
 
 
 def installations(fake: FakeSlack, path: Path, *names: str) -> list[str]:
-    """Make workspaces and the file of them; returns their ids."""
+    """Create workspaces and a file of installations with them; return their ids."""
     made = [fake.world.workspace(name, f"xoxb-{name}") for name in names]
     held = {one.team_id: {"bot_token": f"xoxb-{one.name}", "name": one.name} for one in made}
     path.write_text(json.dumps(held))
     return [one.team_id for one in made]
 
 
-async def test_a_workspace_that_cannot_be_reached_at_first_is_joined_later(tmp_path: Path) -> None:
+async def test_a_workspace_that_is_unreachable_at_first_is_joined_later(tmp_path: Path) -> None:
     clock = ManualClock(datetime.now(UTC))
     path = tmp_path / "installations.json"
     async with slack(clock) as fake:
         (other,) = installations(fake, path, "second")
         fake.world.workspaces[other].refused = "team_added_to_org"
-        marks = Cursors({other: clock.now() - timedelta(hours=1)})
-        async with running(fake, clock=clock, installations=path, marks=marks) as app:
-            skipped = note_skipped(app)
+        cursors = Cursors({other: clock.now() - timedelta(hours=1)})
+        async with running(fake, clock=clock, installations=path, cursors=cursors) as app:
             await app.ready()
-            assert ("", other) in skipped
-            assert any("second" in note for note in app.host.notes)
+            assert f"skipped {other}/" in skipped(app)
+            assert any("second" in note for note in app.host.warnings)
             bob = fake.user("Bob", workspace=fake.world.workspaces[other])
             fake.say(fake.im(bob), bob, "meanwhile")
             await pass_time(app, 10)
@@ -175,7 +185,7 @@ async def test_a_workspace_that_cannot_be_reached_at_first_is_joined_later(tmp_p
 
 
 @pytest.mark.parametrize(("refused", "stays"), [("token_revoked", False), ("fatal_error", True)])
-async def test_a_workspace_that_cannot_be_asked_holds_up_no_other(
+async def test_an_unreachable_workspace_does_not_hold_up_the_others(
     tmp_path: Path, refused: str, stays: bool
 ) -> None:
     clock = ManualClock(datetime.now(UTC))
@@ -196,16 +206,15 @@ async def test_a_workspace_that_cannot_be_asked_holds_up_no_other(
             assert app.host.accepted[0].backlog
             known = [one.account for one in app.channel._workspaces.all()]
             assert known == ["", second, third] if stays else ["", third]
-            assert app.host.caught == (1 if stays else 2)
-            assert bool(app.host.notes) is not stays
-            assert app.ended is None
+            assert app.host.gaps.count("closed") == (1 if stays else 2)
+            assert bool(app.host.warnings) is not stays
 
 
-async def test_a_connection_that_is_lost_while_it_is_replaced_leaves_a_gap() -> None:
+async def test_a_connection_lost_while_it_is_being_replaced_leaves_a_gap() -> None:
     clock = ManualClock(datetime.now(UTC))
     async with slack(clock) as fake, running(fake, clock=clock) as app:
         await app.ready()
-        caught, slow = app.host.caught, Hang()
+        caught, slow = app.host.gaps.count("closed"), Hang()
         fake.fail("apps.connections.open", slow)
         fake.refresh()
         await fake.wait_for_calls("apps.connections.open", 2)
@@ -214,6 +223,6 @@ async def test_a_connection_that_is_lost_while_it_is_replaced_leaves_a_gap() -> 
         await anyio.sleep(0.02)
         slow.release()
         await pass_time(app, 5)
-        assert app.host.downs == ["the connection to Slack broke off. Connecting again."]
-        assert app.host.caught == caught + 1
+        assert app.host.downs == ["the connection to Slack was lost. Reconnecting."]
+        assert app.host.gaps.count("closed") == caught + 1
         assert app.host.times_ready == 2

@@ -1,4 +1,4 @@
-"""What a workspace sees of a gateway: twins, threads, and the Stop of an answer."""
+"""What a workspace sees of a gateway: mentions, threads, and the Stop button."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ def fake_of(play: Play) -> FakeSlack:
 
 @pytest.mark.parametrize("first", ["message", "app_mention"])
 @pytest.mark.parametrize("delay", [0, 1, 120])
-async def test_a2_the_twins_of_a_mention_are_one_turn_that_was_asked(
+async def test_a2_the_two_events_of_a_mention_are_one_addressed_turn(
     tmp_path: Path, first: TwinOrder, delay: int
 ) -> None:
     async with playing("slack", tmp_path) as play:
         fake_of(play).events.first_twin = first
         fake_of(play).events.twin_delay = delay
         group = play.stage.group()
-        said = await play.stage.say(group, play.person(), "once")
+        question = await play.stage.say(group, play.person(), "once")
         await play.settle()
         await play.clock.advance(delay + 5)
         await play.settle()
-        play.answer(said)
+        play.answer(question)
         assert len(play.model.requests) == 1
         taped = [entry.meta for entry in await play.tape(group) if "inbox" in entry.meta]
-        assert [(meta["message_id"], meta["addressed"]) for meta in taped] == [(said.id, True)]
+        assert [(meta["message_id"], meta["addressed"]) for meta in taped] == [(question.id, True)]
 
 
-async def test_a_thread_that_an_answer_opens_goes_on_with_its_question(tmp_path: Path) -> None:
+async def test_a_thread_opened_by_an_answer_continues_its_question(tmp_path: Path) -> None:
     async with playing("slack", tmp_path) as play:
         group, alice, bob = play.stage.group(), play.person(), play.person("Bob")
-        asked = await play.ask(group, alice, "how old is the plum tree?")
-        more = await play.ask(group, bob, "and the pear?", mention=False, reply_to=asked.id)
+        question = await play.ask(group, alice, "how old is the plum tree?")
+        more = await play.ask(group, bob, "and the pear?", mention=False, reply_to=question.id)
         assert len(play.model.requests) == 2
         assert "how old is the plum tree?" in prompt_of(play.model)
         lanes = {
@@ -52,12 +52,12 @@ async def test_a_thread_that_an_answer_opens_goes_on_with_its_question(tmp_path:
             for entry in await play.tape(group)
             if "inbox" in entry.meta
         }
-        assert lanes[asked.id] == lanes[more.id]
+        assert lanes[question.id] == lanes[more.id]
         threads = {message.thread_ts for message in fake_of(play).messages(group.id)}
-        assert threads == {asked.id}
+        assert threads == {question.id}
 
 
-async def test_a_thread_below_what_nobody_asked_is_a_conversation_of_its_own(
+async def test_a_thread_below_an_unaddressed_message_is_a_conversation_of_its_own(
     tmp_path: Path,
 ) -> None:
     async with playing("slack", tmp_path) as play:
@@ -70,26 +70,26 @@ async def test_a_thread_below_what_nobody_asked_is_a_conversation_of_its_own(
         assert last.meta["lane"] == f"thread:{idle.id}"
 
 
-async def test_c4_the_stop_that_slack_shows_ends_the_answer(tmp_path: Path) -> None:
+async def test_c4_slack_s_stop_button_ends_the_answer(tmp_path: Path) -> None:
     async with playing("slack", tmp_path) as play:
         group, alice = play.stage.group(), play.person()
         play.model.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
-        said = await play.stage.say(group, alice, "tell me all")
+        question = await play.stage.say(group, alice, "tell me all")
         await play.run(play.stage.until(lambda: play.texts(group) != []))
         fake = fake_of(play)
         ada = fake.workspace.users[alice.id]
-        fake.press_stop(group.id, ada, said.id)
+        fake.press_stop(group.id, ada, question.id)
         await play.settle()
         (end,) = await play.events(group, "turn.end")
         assert (end["status"], end["by"]) == ("stopped", alice.id)
-        assert "never" not in play.answer(said).text
+        assert "never" not in play.answer(question).text
 
 
-async def test_d1_a_send_whose_answer_is_lost_is_looked_up_and_stands_once(tmp_path: Path) -> None:
+async def test_d1_a_send_with_a_lost_response_is_found_and_visible_once(tmp_path: Path) -> None:
     async with playing("slack", tmp_path) as play:
         group = play.stage.group()
         play.stage.lose_answer(group)
         play.model.enqueue(Text(("an answer",)))
-        said = await play.ask(group, play.person(), "one")
+        question = await play.ask(group, play.person(), "one")
         assert play.texts(group) == ["an answer"]
-        play.answer(said)
+        play.answer(question)

@@ -1,4 +1,4 @@
-"""Markdown as Slack takes it."""
+"""Markdown for Slack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.markdown.split import split
-from channels.slack.format import EMPTY, LIMIT, MOST, neutral, plain, render, settled, size
+from channels.slack.format import (
+    EMPTY,
+    LIMIT,
+    MAX_CHARACTERS,
+    neutral,
+    plain,
+    render,
+    settled,
+    size,
+)
 from tests.channels.markdown.samples import markdowns
 from tests.fakes.slack.text import pings
 from tests.fakes.slack.world import Message
@@ -33,7 +42,7 @@ TEXTS = st.lists(st.sampled_from((*PINGS, "a", " ", "\n", "@", "<", "!", "here",
 
 
 def alerts(text: str) -> list[str]:
-    """Return whom a text alerts, also where plain words do."""
+    """Return whom a text alerts, by markup or by plain words."""
     message = Message("1.1", "C1", True, {"text": text}, settings={"parse": "full"})
     return pings(message)
 
@@ -49,17 +58,19 @@ def test_e5_nothing_pings_anybody_and_everything_stays_readable(ping: str) -> No
     "text",
     ["@property", "@channels_first", "<!DOCTYPE html>", "<!-- x -->", "a@example.org", "<@>"],
 )
-def test_code_that_looks_alike_is_left_alone(text: str) -> None:
+def test_code_that_looks_like_a_ping_is_unchanged(text: str) -> None:
     assert render(text) == text
 
 
 @given(TEXTS)
-def test_e5_whatever_stands_together_pings_nobody(parts: list[str]) -> None:
+def test_e5_no_combination_pings_anybody(parts: list[str]) -> None:
     assert alerts(render("".join(parts))) == []
 
 
 @given(TEXTS, st.integers(0, 60))
-def test_what_is_settled_of_a_text_begins_what_it_becomes(parts: list[str], at: int) -> None:
+def test_the_settled_part_of_a_text_is_a_prefix_of_its_final_form(
+    parts: list[str], at: int
+) -> None:
     whole = "".join(parts)
     begun = settled(whole[:at])
     if render(whole) != EMPTY:
@@ -68,26 +79,26 @@ def test_what_is_settled_of_a_text_begins_what_it_becomes(parts: list[str], at: 
 
 
 @given(markdowns)
-def test_e2_every_piece_fits_in_whatever_unit(text: str) -> None:
+def test_e2_every_piece_fits_in_characters_and_in_utf16_units(text: str) -> None:
     for piece in split(text, LIMIT, size):
         sent = render(piece)
-        assert 0 < len(sent) <= MOST
-        assert len(sent.encode("utf-16-le")) // 2 <= MOST
+        assert 0 < len(sent) <= MAX_CHARACTERS
+        assert len(sent.encode("utf-16-le")) // 2 <= MAX_CHARACTERS
 
 
-def test_what_cannot_be_seen_is_said_to_be_so() -> None:
+def test_an_invisible_answer_is_replaced_by_a_note() -> None:
     assert render(" \u200b\n") == EMPTY
     assert render("a\x00b\ud800") == "ab"
     assert neutral("a\r\nb") == "a\nb"
 
 
-def test_a_server_without_markdown_gets_the_bare_text() -> None:
+def test_a_server_without_markdown_gets_plain_text() -> None:
     assert plain("**a** <b> & [c](https://example.org) @here") == (
         "a &lt;b&gt; &amp; c (https://example.org) @\u200bhere"
     )
 
 
-def test_what_may_be_the_beginning_of_a_mention_is_kept_back() -> None:
+def test_a_possible_beginning_of_a_mention_is_kept_back() -> None:
     for begun in ("", " ", " \n\t", "<", "<!", "<@", "<!hereabou", "@", "@everyon", "<@U1234567"):
         assert settled(f"said{begun}") == "said"
     assert settled("said @everyone1 ") == "said @everyone1"

@@ -1,4 +1,4 @@
-"""From what Slack tells to a message."""
+"""Parsing of Slack's events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from channels.message import InboundMessage
 from channels.slack.api import ApiSessions, SlackApi
-from channels.slack.inbound import SlackSelf, edit_of, of_event, parse, unreadable
+from channels.slack.inbound import SlackSelf, edit_of, fill_names, of_event, parse, unreadable
 from channels.slack.name_cache import Names
 from channels.slack.settings import RULES, SlackSettings
 from channels.slack.workspaces import Workspace
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.anyio
 
 
 def me(*rules: str) -> SlackSelf:
-    """Return the app as it knows itself; with `rules` it answers only these."""
+    """Return the app's identity; with `rules` it answers only by these."""
     settings = SlackSettings.model_validate({"bot_token": "xoxb-1"})
     api = SlackApi("xoxb-1", settings, ApiSessions(settings), ManualClock(), lambda _text: None)
 
     def spawn(_name: str, _work: Callable[[], Awaitable[None]]) -> None:
-        """Nobody is looked up here."""
+        """Look nobody up."""
 
     names = Names(api, spawn)
     names.learn("U1", "Ada")
@@ -52,17 +52,33 @@ async def read(text: str = "hello", *rules: str, **more: Any) -> InboundMessage:
     return found
 
 
-async def test_who_said_what_where_and_when() -> None:
-    said = await read(client_msg_id="m-1", thread_ts="1600000000.000001")
-    assert (said.channel, said.chat_id, said.chat_kind) == ("slack", "C1", "group")
-    assert (said.ext_id, said.alt_id) == ("C1/1700000000.000100", "m-1")
-    assert (said.message_id, said.thread_id) == ("1700000000.000100", "1600000000.000001")
-    assert (said.sender.id, said.sender.name, said.sender.is_bot) == ("U1", "Ada", False)
-    assert said.date == "2023-11-14T22:13:20.000100+00:00"
-    assert not said.addressed
+async def test_author_text_place_and_time_of_a_message() -> None:
+    message = await read(client_msg_id="m-1", thread_ts="1600000000.000001")
+    assert (message.channel, message.chat_id, message.chat_kind) == ("slack", "C1", "group")
+    assert (message.ext_id, message.alt_id) == ("C1/1700000000.000100", "m-1")
+    assert (message.message_id, message.thread_id) == ("1700000000.000100", "1600000000.000001")
+    assert (message.sender.id, message.sender.name, message.sender.is_bot) == ("U1", "Ada", False)
+    assert message.date == "2023-11-14T22:13:20.000100+00:00"
+    assert not message.addressed
 
 
-async def test_the_twins_of_a_mention_have_one_key() -> None:
+async def test_names_that_became_known_later_are_filled_in() -> None:
+    app = me()
+    message = of_event(event("hi <@U7>, see <#C9|> and <@U8>: U7", user="U7"), app)
+    joined = {"type": "member_joined_channel", "user": "UBOT", "inviter": "U7", "channel": "C1"}
+    change = of_event({**joined, "event_ts": "1700000000.000500"}, app)
+    assert message is not None
+    assert change is not None
+    assert fill_names(message, app.workspace.names) is message
+    for some_id, name in (("U7", "Bob"), ("C9", "weeds"), ("C1", "garden")):
+        app.workspace.names.learn(some_id, name)
+    filled = fill_names(message, app.workspace.names)
+    assert (filled.sender.name, filled.chat_title) == ("Bob", "garden")
+    assert filled.text == "hi @Bob, see #weeds and @U8: U7"
+    assert fill_names(change, app.workspace.names).text == "Bob added the app to the channel."
+
+
+async def test_both_events_of_a_mention_have_the_same_key() -> None:
     one = await read("<@UBOT> hi")
     twin = event("<@UBOT> hi", type="app_mention")
     del twin["channel_type"]
@@ -84,9 +100,11 @@ async def test_the_twins_of_a_mention_have_one_key() -> None:
         ("hi", {"thread_ts": "1.1", "parent_user_id": "UBOT"}, "reply"),
     ],
 )
-async def test_b2_what_asks_the_app(text: str, more: dict[str, Any], why: str) -> None:
-    said = await read(text, **more)
-    assert (said.addressed, said.why) == (True, why)
+async def test_b2_messages_that_are_addressed_to_the_app(
+    text: str, more: dict[str, Any], why: str
+) -> None:
+    message = await read(text, **more)
+    assert (message.addressed, message.why) == (True, why)
     if why not in ("command", "private chat"):
         rest = [rule for rule in RULES if rule != why]
         assert not (await read(text, *rest, **more)).addressed
@@ -104,29 +122,29 @@ async def test_b2_what_asks_the_app(text: str, more: dict[str, Any], why: str) -
         "<@U2> ,stop",
     ],
 )
-async def test_b3_what_asks_others_or_nobody(text: str) -> None:
+async def test_b3_messages_that_are_not_addressed_to_the_app(text: str) -> None:
     assert not (await read(text)).addressed
 
 
-async def test_a_command_after_a_mention_is_that_command() -> None:
+async def test_a_command_may_follow_a_mention_of_the_app() -> None:
     assert (await read("<@UBOT> ,stop all")).text == ",stop all"
     assert (await read("<@UBOT> please ,stop")).text == "@UBOT please ,stop"
 
 
-async def test_what_follows_in_a_thread_may_be_for_the_app() -> None:
+async def test_a_reply_in_a_thread_may_be_for_the_app() -> None:
     assert (await read(thread_ts="1.1")).follows
     assert not (await read(thread_ts="1700000000.000100")).follows
     assert not (await read("<@U2> and you?", thread_ts="1.1")).follows
     assert not (await read("hello", "mention", thread_ts="1.1")).follows
 
 
-async def test_b5_the_app_s_own_messages_are_nothing() -> None:
+async def test_b5_the_app_s_own_messages_are_ignored() -> None:
     assert of_event(event(user="UBOT"), me()) is None
     assert of_event(event(user="", bot_id="BBOT"), me()) is None
     assert of_event(event(subtype="message_changed", message=event(user="UBOT")), me()) is None
 
 
-async def test_bots_are_known_as_bots() -> None:
+async def test_bots_are_marked_as_bots() -> None:
     classic = await read(user=None, bot_id="B2", subtype="bot_message", username="CI")
     assert (classic.sender.id, classic.sender.name, classic.sender.is_bot) == ("B2", "CI", True)
     modern = await read(user="U9", bot_id="B2", bot_profile={"name": "Robot"})
@@ -134,15 +152,15 @@ async def test_bots_are_known_as_bots() -> None:
 
 
 @pytest.mark.parametrize("subtype", ["channel_join", "channel_topic", "x_y"])
-async def test_a_channel_s_affairs_are_no_messages(subtype: str) -> None:
+async def test_notices_of_a_channel_are_ignored(subtype: str) -> None:
     assert of_event(event(subtype=subtype), me()) is None
 
 
-async def test_a4_an_edit_names_its_message_and_a_preview_is_none() -> None:
+async def test_a4_an_edit_names_its_message_and_a_link_preview_is_no_edit() -> None:
     now = event("plums", edited={"user": "U1", "ts": "1700000009.000000"})
-    told = event(subtype="message_changed", message=now, previous_message=event("pears"))
-    told["ts"] = "1700000009.000200"
-    found = of_event(told, me())
+    notice = event(subtype="message_changed", message=now, previous_message=event("pears"))
+    notice["ts"] = "1700000009.000200"
+    found = of_event(notice, me())
     assert found is not None
     assert (found.kind, found.text, found.message_id) == ("edit", "plums", "1700000000.000100")
     assert found.ext_id.startswith("C1/1700000000.000100/edit/1700000009.000000-")
@@ -153,30 +171,30 @@ async def test_a4_an_edit_names_its_message_and_a_preview_is_none() -> None:
     assert of_event(preview, me()) is None
 
 
-async def test_a4_a_message_that_is_gone_is_named_also_where_a_stone_is_left() -> None:
+async def test_a4_a_deletion_names_its_message_even_if_a_tombstone_remains() -> None:
     was = event("plums")
     deleted = {"subtype": "message_deleted", "deleted_ts": was["ts"], "previous_message": was}
     stone = {"message": {**was, "subtype": "tombstone", "user": "USLACKBOT"}}
-    for told in (deleted, {"subtype": "message_changed", **stone, "previous_message": was}):
-        found = of_event(event(**told) | {"ts": "1700000009.000200"}, me())
+    for notice in (deleted, {"subtype": "message_changed", **stone, "previous_message": was}):
+        found = of_event(event(**notice) | {"ts": "1700000009.000200"}, me())
         assert found is not None
         assert (found.kind, found.message_id, found.text) == ("delete", was["ts"], "")
         assert found.ext_id == f"C1/{was['ts']}/deleted"
 
 
-async def test_shared_words_are_somebody_else_s() -> None:
+async def test_a_shared_message_keeps_its_author() -> None:
     shared = {"is_share": True, "author_id": "U2", "author_name": "Bob", "text": "secret plum"}
     bare = await read("", attachments=[shared])
     assert bare.text == "secret plum"
     assert bare.forwarded is not None
     assert (bare.forwarded.author, bare.forwarded.author_id) == ("Bob", "U2")
-    said = await read("look", attachments=[shared])
-    assert (said.text, said.forwarded) == ("look", None)
-    assert said.quote is not None
-    assert said.quote.text == "secret plum"
+    message = await read("look", attachments=[shared])
+    assert (message.text, message.forwarded) == ("look", None)
+    assert message.quote is not None
+    assert message.quote.text == "secret plum"
 
 
-async def test_being_added_removed_and_stopped() -> None:
+async def test_membership_changes_and_the_stop_button() -> None:
     stamp = {"event_ts": "1700000000.000500"}
     added = of_event(
         {
@@ -228,7 +246,7 @@ FIELDS = ("channel", "user", "text", "ts", "thread_ts", "files", "attachments", 
 
 
 @given(st.sampled_from(FIELDS), JSON)
-async def test_whatever_a_field_holds_is_read_or_raises_and_can_be_kept(
+async def test_any_value_of_a_field_is_parsed_or_can_be_stored_as_unreadable(
     name: str, value: Any
 ) -> None:
     body = {"type": "event_callback", "event": event() | {name: value}}

@@ -1,4 +1,4 @@
-"""Adding the app to a further workspace."""
+"""Installing the app in another workspace."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 
 from channels.errors import ChannelUnfit
 from channels.slack.api_methods import scopes
+from channels.slack.installations import Installed, read_installations, write_installations
 from channels.slack.oauth import COOKIE
-from channels.slack.workspaces import Installed, read_installations, write_installations
 from tests.channels.slack.hosts import running, slack
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_whoever_installs_the_app_is_led_to_slack_and_its_token_is_kept(
+async def test_installing_the_app_stores_the_workspace_s_token(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "installations.json"
@@ -34,9 +34,9 @@ async def test_whoever_installs_the_app_is_led_to_slack_and_its_token_is_kept(
             await app.ready()
             begun = await web.get("/slack/install")
             assert begun.status_code == 302
-            asked = parse_qs(urlsplit(begun.headers["location"]).query)
-            assert set(asked["scope"][0].split(",")) == scopes()
-            state = asked["state"][0]
+            query = parse_qs(urlsplit(begun.headers["location"]).query)
+            assert set(query["scope"][0].split(",")) == scopes()
+            state = query["state"][0]
             for wrong, cookie in ((state, ""), ("x", "x"), (state[:-1] + "x", state[:-1] + "x")):
                 refused = await web.get(
                     f"/slack/oauth?code=a-code&state={wrong}",
@@ -45,7 +45,7 @@ async def test_whoever_installs_the_app_is_led_to_slack_and_its_token_is_kept(
                 assert refused.status_code == 400
             back = f"/slack/oauth?code=a-code&state={state}"
             done = await web.get(back, headers={"cookie": f"{COOKIE}={state}"})
-            assert (done.status_code, done.text) == (200, "The app is in Other Works now.\n")
+            assert (done.status_code, done.text) == (200, "The app is now in Other Works.\n")
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
             assert json.loads(path.read_text())[other.team_id]["bot_token"] == "xoxb-2-test"
             bob = fake.user("Bob", workspace=other)
@@ -54,13 +54,13 @@ async def test_whoever_installs_the_app_is_led_to_slack_and_its_token_is_kept(
             assert app.host.accepted[0].account == other.team_id
 
 
-async def test_without_a_client_secret_there_is_nothing_to_install_with() -> None:
+async def test_without_a_client_secret_the_install_route_is_absent() -> None:
     async with slack() as fake, running(fake) as app, app.web() as web:
         await app.ready()
         assert (await web.get("/slack/install")).status_code == 404
 
 
-async def test_the_file_is_written_and_read_again(tmp_path: Path) -> None:
+async def test_the_file_of_installations_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "file.json"
     assert read_installations(path) == []
     one = Installed("T1", "xoxb-1", "One")

@@ -1,4 +1,4 @@
-"""The app manifests ask for what the code uses, and for nothing else."""
+"""The app manifests request exactly what the code uses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def manifest(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_scopes_events_and_the_command_are_those_of_the_code(name: str) -> None:
+def test_scopes_events_and_command_match_the_code(name: str) -> None:
     found = manifest(name)
     assert set(found["oauth_config"]["scopes"]["bot"]) == scopes()
     assert set(found["settings"]["event_subscriptions"]["bot_events"]) == set(EVENTS)
@@ -30,11 +30,11 @@ def test_scopes_events_and_the_command_are_those_of_the_code(name: str) -> None:
 
 def test_every_event_has_its_scope() -> None:
     for name in FILES:
-        asked = set(manifest(name)["oauth_config"]["scopes"]["bot"])
-        assert {scope for scope in EVENTS.values() if scope} <= asked
+        requested = set(manifest(name)["oauth_config"]["scopes"]["bot"])
+        assert {scope for scope in EVENTS.values() if scope} <= requested
 
 
-def test_one_is_for_socket_mode_and_the_other_has_the_addresses() -> None:
+def test_one_is_for_socket_mode_and_the_other_has_addresses() -> None:
     socket, http = (manifest(name) for name in FILES)
     assert socket["settings"]["socket_mode_enabled"] is True
     assert "request_url" not in socket["settings"]["event_subscriptions"]
@@ -44,9 +44,9 @@ def test_one_is_for_socket_mode_and_the_other_has_the_addresses() -> None:
     assert http["features"]["slash_commands"][0]["url"] == url
 
 
-def test_every_method_that_is_called_is_in_the_table_and_every_one_there_is_called() -> None:
+def test_the_table_lists_exactly_the_methods_that_are_called() -> None:
     sources = (ROOT / "channels" / "slack").glob("*.py")
-    texts = [path.read_text() for path in sources if path.name != "methods.py"]
+    texts = [path.read_text() for path in sources if path.name != "api_methods.py"]
     called = set(
         re.findall(r'"((?:auth|chat|conversations|files|users|assistant)\.[\w.]+)"', "".join(texts))
     )

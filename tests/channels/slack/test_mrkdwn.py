@@ -1,4 +1,4 @@
-"""Slack's own text, read."""
+"""Decoding of Slack's markup."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("raw", "said"),
+    ("raw", "text"),
     [
         ("<@U1> and <@U2>", "@Ada and @U2"),
         ("<@U1|ada.l>", "@ada.l"),
@@ -32,27 +32,27 @@ def read(text: str) -> str:
         ("", ""),
     ],
 )
-def test_what_people_read(raw: str, said: str) -> None:
-    assert read(raw) == said
+def test_markup_is_decoded_to_what_people_see(raw: str, text: str) -> None:
+    assert read(raw) == text
 
 
 @given(st.text())
-def test_whatever_is_typed_comes_back_as_it_was(text: str) -> None:
+def test_escaped_text_decodes_to_the_original(text: str) -> None:
     assert unescape(escape(text)) == text
     assert read(escape(text)) == text
 
 
 @given(st.text(alphabet="<>@#!|&;:ltgamp U1C\n`^"))
-def test_no_text_breaks_it(text: str) -> None:
+def test_any_text_can_be_decoded(text: str) -> None:
     read(text)
     prose(text)
     mentioned(text)
 
 
-def test_who_is_mentioned_once_each() -> None:
+def test_mentioned_people_are_listed_once_each() -> None:
     assert mentioned("<@U1> <@U2|bob> <@U1> &lt;@U3&gt; <#C1>") == ["U1", "U2"]
 
 
-def test_prose_is_what_stands_outside_code_links_and_mentions() -> None:
+def test_prose_excludes_code_links_and_mentions() -> None:
     raw = "Robin `Robin1` ```Robin2\nRobin3``` <https://robin.org|Robin4> <@U9|Robin5> end"
     assert prose(raw).split() == ["Robin", "end"]

@@ -1,4 +1,4 @@
-"""Posting, editing, streams, and what is done where Slack refuses."""
+"""Posting, editing, streams, and refusals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from channels.draft import DraftReference
 from channels.errors import (
     ChannelDown,
     ChannelError,
-    PlaceGone,
+    DraftGone,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
@@ -36,15 +36,15 @@ class Room:
     fake: FakeSlack
     place: Channel
     ada: User
-    asked: InboundMessage
+    question: InboundMessage
 
     def answer(self, text: str = "an answer", **more: Any) -> OutboundMessage:
         values: dict[str, Any] = {
             "idem": "t-1:0",
-            "answers": self.asked.ext_id,
-            "reply_to": self.asked.message_id,
+            "answers": self.question.ext_id,
+            "reply_to": self.question.message_id,
             "turn": "t-1",
-            "date": self.asked.date,
+            "date": self.question.date,
         }
         return OutboundMessage("slack", self.place.id, text, **(values | more))
 
@@ -53,7 +53,7 @@ class Room:
         return receipt.platform_id
 
     async def show(self, text: str, ts: str | None = None, *, again: bool = False) -> str | None:
-        return await self.app.channel.show(self.asked, DraftReference("t-1:0", ts, again), text)
+        return await self.app.channel.show(self.question, DraftReference("t-1:0", ts, again), text)
 
     @property
     def messages(self) -> list[Message]:
@@ -64,8 +64,8 @@ class Room:
 
 
 @asynccontextmanager
-async def asked(*, direct: bool = False, **fake_is: Any) -> AsyncIterator[Room]:
-    """Let Ada ask something."""
+async def asking(*, direct: bool = False, **fake_is: Any) -> AsyncIterator[Room]:
+    """Run a channel in which Ada has asked something."""
     clock = ManualClock()
     fake = FakeSlack(clock=clock.monotonic, sleep=clock.sleep, **fake_is)
     fake.epoch = clock.now().timestamp() - clock.monotonic()
@@ -81,13 +81,13 @@ async def asked(*, direct: bool = False, **fake_is: Any) -> AsyncIterator[Room]:
 async def test_an_answer_goes_to_the_thread_of_its_question_with_its_key_and_unfurls_nothing() -> (
     None
 ):
-    async with asked() as room:
+    async with asking() as room:
         ts = await room.deliver("see https://example.org @here")
         (sent,) = room.messages
-        assert (sent.ts, sent.thread_ts) == (ts, room.asked.message_id)
+        assert (sent.ts, sent.thread_ts) == (ts, room.question.message_id)
         assert sent.metadata == {
             "event_type": "tapeway",
-            "event_payload": {"key": "t-1:0", "reply_to": room.asked.message_id},
+            "event_payload": {"key": "t-1:0", "reply_to": room.question.message_id},
         }
         params = room.fake.calls_of("chat.postMessage")[0].params
         assert params["unfurl_links"] is params["unfurl_media"] is False
@@ -96,25 +96,25 @@ async def test_an_answer_goes_to_the_thread_of_its_question_with_its_key_and_unf
 
 
 async def test_later_pieces_stay_in_the_thread() -> None:
-    async with asked() as room:
+    async with asking() as room:
         await room.deliver("one")
         await room.deliver("two", idem="t-1:0.1", piece=1, reply_to=None)
-        assert {message.thread_ts for message in room.messages} == {room.asked.message_id}
+        assert {message.thread_ts for message in room.messages} == {room.question.message_id}
 
 
-async def test_a_direct_message_is_answered_where_it_stands_unless_it_is_in_a_thread() -> None:
-    async with asked(direct=True) as room:
+async def test_a_direct_message_is_answered_outside_threads_unless_it_is_in_one() -> None:
+    async with asking(direct=True) as room:
         await room.deliver()
         assert room.messages[0].thread_ts is None
-        await room.deliver(idem="t-2:0", thread_id=room.asked.message_id)
-        assert room.messages[1].thread_ts == room.asked.message_id
+        await room.deliver(idem="t-2:0", thread_id=room.question.message_id)
+        assert room.messages[1].thread_ts == room.question.message_id
 
 
 async def test_d5_partial_text_is_a_stream_that_becomes_the_answer() -> None:
-    async with asked() as room:
+    async with asking() as room:
         ts = await room.show("Hel")
         assert ts is not None
-        assert room.app.channel.streams(room.asked)
+        assert room.app.channel.streams(room.question)
         assert await room.show("Hello **wor", ts) == ts
         assert room.texts() == ["Hello **wor"]
         assert await room.deliver("Hello **world**!", edits=ts) == ts
@@ -127,8 +127,8 @@ async def test_d5_partial_text_is_a_stream_that_becomes_the_answer() -> None:
         assert started["recipient_team_id"] == room.ada.team_id
 
 
-async def test_text_that_begins_anew_ends_the_stream_and_edits_the_same_message() -> None:
-    async with asked() as room:
+async def test_text_that_starts_over_ends_the_stream_and_edits_the_same_message() -> None:
+    async with asking() as room:
         ts = await room.show("A first try")
         assert await room.show("Another", ts) == ts
         assert room.texts() == ["Another"]
@@ -136,28 +136,26 @@ async def test_text_that_begins_anew_ends_the_stream_and_edits_the_same_message(
         assert room.texts() == ["Another one"]
 
 
-async def test_a_stream_that_has_ended_by_itself_goes_on_as_an_edited_message() -> None:
-    async with asked() as room:
+async def test_a_stream_that_timed_out_continues_as_an_edited_message() -> None:
+    async with asking() as room:
         ts = await room.show("begun")
         await room.app.clock.advance(301)
         assert await room.show("begun and more", ts) == ts
-        assert not room.app.channel.streams(room.asked)
+        assert not room.app.channel.streams(room.question)
         assert await room.deliver("begun and more, and done", edits=ts) == ts
         assert room.texts() == ["begun and more, and done"]
 
 
-async def test_a_stream_that_ends_just_before_the_answer_is_edited_into_it() -> None:
-    async with asked() as room:
+async def test_a_stream_that_times_out_before_the_answer_is_edited_into_it() -> None:
+    async with asking() as room:
         ts = await room.show("begun")
         await room.app.clock.advance(301)
         assert await room.deliver("begun, and done", edits=ts) == ts
         assert room.texts() == ["begun, and done"]
 
 
-async def test_a_stream_that_slack_says_both_is_over_and_is_not_is_no_refusal_of_the_answer() -> (
-    None
-):
-    async with asked() as room:
+async def test_a_contradictory_stream_state_does_not_refuse_the_answer() -> None:
+    async with asking() as room:
         ts = await room.show("begun")
         over = Refuse("message_not_in_streaming_state")
         room.fake.fail("chat.stopStream", over, over)
@@ -167,8 +165,8 @@ async def test_a_stream_that_slack_says_both_is_over_and_is_not_is_no_refusal_of
         assert room.texts() == ["begun, and done"]
 
 
-async def test_a_server_without_streams_gets_a_message_that_is_edited() -> None:
-    async with asked(streams=False) as room:
+async def test_a_server_without_streams_gets_an_edited_message() -> None:
+    async with asking(streams=False) as room:
         ts = await room.show("one **tw")
         assert room.texts() == ["one **tw**"]
         assert await room.show("one **two**", ts) == ts
@@ -177,23 +175,23 @@ async def test_a_server_without_streams_gets_a_message_that_is_edited() -> None:
         assert len(room.fake.calls_of("chat.startStream")) == 1
 
 
-async def test_the_stop_of_a_stream_is_the_command_of_who_is_answered() -> None:
-    async with asked() as room:
+async def test_stopping_a_stream_is_a_command_of_the_question_s_author() -> None:
+    async with asking() as room:
         ts = await room.show("a long st")
         assert ts is not None
         room.fake.events.subscribed -= {"agent_session_stopped"}
         room.fake.press_stop(room.place, room.ada, ts)
         await room.show("a long story", ts)
         await room.app.heard(2)
-        told = room.app.host.accepted[1]
-        assert (told.text, told.sender.id, told.addressed) == (",stop", room.ada.id, True)
-        assert told.thread_id == room.asked.message_id
+        command = room.app.host.accepted[1]
+        assert (command.text, command.sender.id, command.addressed) == (",stop", room.ada.id, True)
+        assert command.thread_id == room.question.message_id
         assert await room.deliver("Stopped.", edits=ts) == ts
         assert room.texts() == ["Stopped."]
 
 
-async def test_stop_pressed_and_told_twice_is_one_command() -> None:
-    async with asked() as room:
+async def test_a_stop_reported_twice_is_one_command() -> None:
+    async with asking() as room:
         ts = await room.show("a long st")
         assert ts is not None
         room.fake.press_stop(room.place, room.ada, ts)
@@ -204,8 +202,8 @@ async def test_stop_pressed_and_told_twice_is_one_command() -> None:
 
 
 @pytest.mark.parametrize("lost", [LostAnswer(), ServerError(503), Refuse("internal_error")])
-async def test_d1_a_lost_answer_is_ambiguous_and_looked_up(lost: Any) -> None:
-    async with asked() as room:
+async def test_d1_a_lost_response_is_ambiguous_and_the_message_can_be_found(lost: Any) -> None:
+    async with asking() as room:
         room.fake.fail("chat.postMessage", lost)
         with pytest.raises(SendAmbiguous):
             await room.deliver()
@@ -214,8 +212,8 @@ async def test_d1_a_lost_answer_is_ambiguous_and_looked_up(lost: Any) -> None:
         assert len(found) == isinstance(lost, LostAnswer)
 
 
-async def test_d1_a_draft_that_is_found_is_made_the_answer() -> None:
-    async with asked(streams=False) as room:
+async def test_d1_a_draft_that_is_found_becomes_the_answer() -> None:
+    async with asking(streams=False) as room:
         room.fake.fail("chat.postMessage", LostAnswer())
         with pytest.raises(SendAmbiguous):
             await room.show("beg")
@@ -224,8 +222,8 @@ async def test_d1_a_draft_that_is_found_is_made_the_answer() -> None:
         assert room.texts() == ["begun, and done"]
 
 
-async def test_d1_a_stream_that_nobody_knows_of_is_made_the_answer() -> None:
-    async with asked() as room:
+async def test_d1_a_stream_with_a_lost_response_becomes_the_answer() -> None:
+    async with asking() as room:
         room.fake.fail("chat.startStream", LostAnswer())
         with pytest.raises(SendAmbiguous):
             await room.show("beg")
@@ -234,63 +232,63 @@ async def test_d1_a_stream_that_nobody_knows_of_is_made_the_answer() -> None:
         assert room.texts() == ["begun, and done"]
 
 
-async def test_what_a_crash_left_is_shown_on_and_not_begun_again() -> None:
-    async with asked() as room:
+async def test_partial_text_left_by_a_crash_is_continued() -> None:
+    async with asking() as room:
         ts = await room.show("beg")
-        room.app.channel._sender.streams.forget(room.asked.ext_id)
+        room.app.channel._streams.forget(room.question.ext_id)
         assert await room.show("begun", again=True) == ts
         assert room.texts() == ["begun"]
 
 
-async def test_messages_of_another_key_are_not_found() -> None:
-    async with asked() as room:
+async def test_messages_with_another_key_are_not_found() -> None:
+    async with asking() as room:
         await room.deliver("other", idem="t-0:0")
         assert await room.app.channel.find(room.answer()) == []
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind", "said"),
+    ("fault", "kind", "text"),
     [
         (Refuse("channel_not_found"), SendRefused, "/invite"),
         (Refuse("is_archived"), SendRefused, "archived"),
         (Refuse("not_in_channel"), SendRefused, "/invite"),
-        (Refuse("account_inactive"), SendRefused, "not installed"),
+        (Refuse("account_inactive"), SendRefused, "no longer installed"),
         (RateLimited(40), SendDelayed, "40 s"),
         (Reset(), SendAmbiguous, "no answer"),
     ],
 )
-async def test_what_slack_refuses_is_told_apart(
-    fault: Any, kind: type[ChannelError], said: str
+async def test_each_refusal_becomes_its_own_error(
+    fault: Any, kind: type[ChannelError], text: str
 ) -> None:
-    async with asked() as room:
+    async with asking() as room:
         room.fake.fail("chat.postMessage", fault)
-        with pytest.raises(kind, match=said):
+        with pytest.raises(kind, match=text):
             await room.deliver()
 
 
 @pytest.mark.parametrize("code", ["message_not_found", "edit_window_closed", "cant_update_message"])
-async def test_d4_an_edit_of_what_is_gone_says_so(code: str) -> None:
-    async with asked() as room:
+async def test_d4_editing_a_missing_message_raises_draft_gone(code: str) -> None:
+    async with asking() as room:
         room.fake.fail("chat.update", Refuse(code))
-        with pytest.raises(PlaceGone):
+        with pytest.raises(DraftGone):
             await room.deliver(edits="1700000000.000001")
 
 
-async def test_slack_away_is_the_channel_down_and_nothing_was_sent() -> None:
-    async with asked() as room:
+async def test_if_slack_is_unreachable_the_channel_is_down_and_nothing_was_sent() -> None:
+    async with asking() as room:
         room.app.channel._workspaces.of("").api.client.base_url = "http://127.0.0.1:9/api/"
         with pytest.raises(ChannelDown):
             await room.deliver()
 
 
-async def test_a_thread_that_is_gone_is_left_for_the_channel() -> None:
-    async with asked() as room:
+async def test_if_the_thread_is_gone_the_answer_goes_to_the_channel() -> None:
+    async with asking() as room:
         await room.deliver(thread_id="1700000000.000001")
         assert room.messages[0].thread_ts is None
 
 
-async def test_partial_text_gives_way_where_slack_takes_no_more() -> None:
-    async with asked(limits=True) as room:
+async def test_partial_text_is_skipped_at_the_rate_limit() -> None:
+    async with asking(limits=True) as room:
         ts = await room.show("0")
         for number in range(1, 120):
             assert await room.show("0" + "x" * number, ts) == ts
@@ -300,20 +298,20 @@ async def test_partial_text_gives_way_where_slack_takes_no_more() -> None:
         assert room.app.clock.monotonic() == 0
 
 
-async def test_a_draft_that_nobody_wants_is_taken_away() -> None:
-    async with asked() as room:
+async def test_an_unwanted_draft_is_deleted() -> None:
+    async with asking() as room:
         ts = await room.show("never mind")
-        await room.app.channel.remove_draft(room.asked, DraftReference("t-1:0", ts))
+        await room.app.channel.remove_draft(room.question, DraftReference("t-1:0", ts))
         assert room.messages == []
-        await room.app.channel.remove_draft(room.asked, DraftReference("t-1:0", ts))
+        await room.app.channel.remove_draft(room.question, DraftReference("t-1:0", ts))
 
 
-async def test_e6_the_status_shows_while_somebody_waits_and_is_refreshed() -> None:
-    async with asked() as room:
-        thread = room.asked.message_id
-        await room.app.channel.show_typing(room.asked, True)
+async def test_e6_the_status_is_shown_and_refreshed_while_somebody_waits() -> None:
+    async with asking() as room:
+        thread = room.question.message_id
+        await room.app.channel.show_typing(room.question, True)
         await room.fake.wait_for(lambda it: it.status(room.place.id, thread) != "")
         await room.app.clock.advance(100)
         await room.fake.wait_for_calls("assistant.threads.setStatus", 2)
-        await room.app.channel.show_typing(room.asked, False)
+        await room.app.channel.show_typing(room.question, False)
         await room.fake.wait_for(lambda it: it.status(room.place.id, thread) == "")

@@ -1,4 +1,4 @@
-"""Order restored: what was said before goes first, though it comes after."""
+"""Restoring the order of messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Disk:
-    """Keeps messages; `refuses` is raised the next time."""
+    """Stores messages; while `refuses` is set, raises it instead."""
 
     def __init__(self, seconds: float = 0.2) -> None:
         self.clock = ManualClock()
@@ -33,11 +33,11 @@ class Disk:
         self.kept.append([message.message_id for message in messages])
 
     def put(self, ts: str, chat: str = "C1") -> Callable[[], object]:
-        said = InboundMessage("slack", chat, f"{chat}/{ts}", ts, Author("U1", "Ada"), "", "")
-        return partial(self.held.put, chat, ts, lambda: said)
+        message = InboundMessage("slack", chat, f"{chat}/{ts}", ts, Author("U1", "Ada"), "", "")
+        return partial(self.held.put, message, ts)
 
 
-async def test_what_comes_within_the_hold_is_put_before_what_was_said_later() -> None:
+async def test_an_earlier_message_that_arrives_within_the_hold_is_stored_first() -> None:
     disk = Disk()
     async with anyio.create_task_group() as group:
         group.start_soon(disk.put("3.000002"))  # type: ignore[arg-type]
@@ -49,7 +49,7 @@ async def test_what_comes_within_the_hold_is_put_before_what_was_said_later() ->
         assert disk.kept == [["3.000001", "3.000002"]]
 
 
-async def test_another_chat_is_not_waited_for_and_what_was_said_later_stays() -> None:
+async def test_other_chats_and_later_messages_are_not_released() -> None:
     disk = Disk()
     async with anyio.create_task_group() as group:
         group.start_soon(disk.put("3.1"))  # type: ignore[arg-type]
@@ -64,23 +64,23 @@ async def test_another_chat_is_not_waited_for_and_what_was_said_later_stays() ->
         assert sorted(ts for kept in disk.kept[1:] for ts in kept) == ["1.0", "3.2"]
 
 
-async def test_d7_whoever_waits_hears_that_it_is_not_on_the_disk() -> None:
+async def test_d7_a_failed_write_is_raised_to_everyone_who_waits() -> None:
     disk = Disk()
     disk.refuses = ChannelDown("the disk is full")
-    heard: list[str] = []
+    errors: list[str] = []
 
     async def put(ts: str) -> None:
         try:
             await disk.put(ts)()  # type: ignore[misc]
         except ChannelDown as cause:
-            heard.append(str(cause))
+            errors.append(str(cause))
 
     async with anyio.create_task_group() as group:
         for ts in ("2.0", "1.0"):
             group.start_soon(put, ts)
         await settle()
         await disk.clock.advance(1)
-    assert heard == ["the disk is full"] * 2
+    assert errors == ["the disk is full"] * 2
     disk.refuses = None
     async with anyio.create_task_group() as group:
         group.start_soon(disk.put("1.0"))  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ async def test_d7_whoever_waits_hears_that_it_is_not_on_the_disk() -> None:
 
 
 @given(st.permutations([f"{n}.{n:06d}" for n in range(8)]))
-async def test_whatever_comes_at_once_is_put_in_order(order: list[str]) -> None:
+async def test_messages_that_arrive_together_are_stored_in_order(order: list[str]) -> None:
     disk = Disk(0)
     async with anyio.create_task_group() as group:
         for ts in order:
@@ -98,7 +98,7 @@ async def test_whatever_comes_at_once_is_put_in_order(order: list[str]) -> None:
     assert [ts for kept in disk.kept for ts in kept] == sorted(order)
 
 
-def test_stamps_are_ordered_as_numbers() -> None:
+def test_stamps_are_compared_as_numbers() -> None:
     assert stamp_of("9.9") > stamp_of("9.000001")
     assert stamp_of("10.0") > stamp_of("9.9")
     assert stamp_of("") == stamp_of("x") == (0, 0)

@@ -1,4 +1,4 @@
-"""The Slack channel's own slice of the settings."""
+"""The settings of the Slack channel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def settings(**values: object) -> SlackSettings:
     return SlackSettings.model_validate(values)
 
 
-def test_whatever_only_slack_needs_switches_the_channel_on() -> None:
+def test_any_secret_or_a_file_of_installations_enables_the_channel() -> None:
     assert not settings().enabled
     assert not settings(bot_token=" ").enabled
     assert settings(app_token="xapp-1").enabled
@@ -24,7 +24,7 @@ def test_whatever_only_slack_needs_switches_the_channel_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "token", "said"),
+    ("name", "token", "sentence"),
     [
         ("bot_token", "xapp-1-2", "begins with xoxb-"),
         ("bot_token", "xoxp-1-2", "begins with xoxb-"),
@@ -32,12 +32,12 @@ def test_whatever_only_slack_needs_switches_the_channel_on() -> None:
         ("bot_token", "xoxb 1", "a token is xoxb-"),
     ],
 )
-def test_a_token_in_the_place_of_another_is_told(name: str, token: str, said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_a_token_of_the_wrong_kind_is_refused(name: str, token: str, sentence: str) -> None:
+    with pytest.raises(ValidationError, match=sentence):
         settings(**{name: token})
 
 
-def test_h2_neither_a_wrong_nor_a_right_secret_is_shown() -> None:
+def test_h2_no_secret_is_shown_whether_valid_or_not() -> None:
     with pytest.raises(ValidationError) as caught:
         settings(bot_token="xapp-canary")
     right = settings(
@@ -50,14 +50,14 @@ def test_h2_neither_a_wrong_nor_a_right_secret_is_shown() -> None:
     assert "canary" not in f"{right!r} {right} {right.model_dump()}"
 
 
-def test_what_is_answered_is_a_list_of_known_rules() -> None:
+def test_answers_is_a_list_of_known_rules() -> None:
     assert settings(answers=" reply, mention ,").rules() == {"reply", "mention"}
     assert settings().rules() == set(RULES)
     with pytest.raises(ValidationError, match="'everything' is none of private, mention"):
         settings(answers="mention,everything")
 
 
-def test_files_are_where_slack_has_them_or_where_the_api_is() -> None:
+def test_files_come_from_slack_or_from_the_api_s_host() -> None:
     assert settings().files_origin == "https://files.slack.com"
     other = settings(base_url="http://127.0.0.1:8/api")
     assert other.base_url == "http://127.0.0.1:8/api/"

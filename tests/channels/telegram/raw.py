@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from channels.telegram.inbound import TelegramSelf
+from channels.telegram.addressing import TelegramSelf
 
 Json = dict[str, Any]
 

@@ -12,8 +12,10 @@ from starlette.applications import Starlette
 from agent.events import AgentEvent
 from channels.errors import ChannelDown, ChannelUnfit, MediaRefused
 from channels.message import Media, OutboundMessage
-from channels.telegram.adapter import FORGETS_AFTER, PAUSE, SECRET_HEADER
-from channels.telegram.inbound import ALLOWED_UPDATES, COMMANDS
+from channels.telegram.adapter import SECRET_HEADER
+from channels.telegram.addressing import COMMANDS
+from channels.telegram.inbound import ALLOWED_UPDATES
+from channels.telegram.polling import MIN_POLL_SECONDS, OFFSET_SECONDS
 from tests.channels.telegram.hosts import Running, running
 from tests.clock import settle
 from tests.fakes.telegram.faults import Hang, LostAnswer, Refuse, Reset, RetryAfter, ServerError
@@ -42,13 +44,13 @@ async def test_it_tells_its_commands_asks_for_everything_and_is_then_ready() -> 
         assert first["allowed_updates"] == second["allowed_updates"] == list(ALLOWED_UPDATES)
         deleted = fake.calls_of("deleteWebhook")[0].params
         assert deleted == {"drop_pending_updates": False}
-        assert bot.host.notes == []
+        assert bot.host.warnings == []
 
 
 async def test_privacy_mode_is_noted_with_the_remedy() -> None:
     async with FakeTelegram(can_read_all_group_messages=False) as fake, running(fake) as bot:
         await bot.host.until(lambda: bot.host.times_ready == 1)
-        (note,) = bot.host.notes
+        (note,) = bot.host.warnings
         assert "/setprivacy" in note
 
 
@@ -110,7 +112,7 @@ async def test_an_update_that_cannot_be_read_is_kept_once_and_the_next_ones_come
         kept, read = bot.host.accepted
         assert (kept.kind, kept.ext_id) == ("unreadable", f"unreadable/{number}")
         assert read.text == "next"
-        assert len(bot.host.reports) == 1
+        assert len(bot.host.errors) == 1
         polls = len(offsets(fake))
         await settle()
         assert len(offsets(fake)) == polls
@@ -154,7 +156,7 @@ async def test_a_server_that_answers_long_polls_at_once_does_not_make_it_spin(
             await anyio.sleep(0.05)
             before = len(offsets(fake))
             assert before <= 3
-            await bot.host.clock.advance(PAUSE)
+            await bot.clock.advance(MIN_POLL_SECONDS)
             await fake.wait_for_calls("getUpdates", before + 1)
             await anyio.sleep(0.02)
             assert len(offsets(fake)) <= before + 2
@@ -169,13 +171,13 @@ async def test_after_a_quiet_day_no_offset_is_asked_for() -> None:
         ada = fake.user(7, "Ada")
         fake.say(fake.private_chat(ada), ada, "one")
         await confirmed(fake)
-        await bot.host.clock.advance(FORGETS_AFTER + 1)
+        await bot.clock.advance(OFFSET_SECONDS + 1)
         fake.updates.end_poll()
         await fake.wait_for(lambda it: offsets(it)[-1] is not None)
         polls = len(offsets(fake))
         fake.updates.end_poll()
         await fake.wait_for_calls("getUpdates", polls)
-        await bot.host.clock.advance(PAUSE)
+        await bot.clock.advance(MIN_POLL_SECONDS)
         await fake.wait_for(lambda it: offsets(it)[-1] is None)
 
 
@@ -205,7 +207,7 @@ async def test_commands_that_cannot_be_told_are_no_reason_not_to_run() -> None:
         fake.fail("setMyCommands", Refuse(400, "Bad Request: BOT_COMMAND_INVALID"))
         async with running(fake) as bot:
             await bot.host.until(lambda: bot.host.times_ready == 1)
-            assert bot.host.reports[0].startswith("telegram.commands_not_set")
+            assert bot.host.errors[0].startswith("telegram.commands_not_set")
 
 
 async def test_d7_while_nothing_can_be_written_down_the_same_updates_are_asked_for() -> None:
@@ -215,7 +217,7 @@ async def test_d7_while_nothing_can_be_written_down_the_same_updates_are_asked_f
         async with running(fake, refuses=[ChannelDown("the disk is full")]) as bot:
             await bot.host.until(lambda: bot.host.downs == ["the disk is full"])
             assert bot.host.times_ready == 0
-            await bot.host.clock.advance(2)
+            await bot.clock.advance(2)
             await bot.host.until(lambda: bot.host.texts() == ["one"])
             await bot.host.until(lambda: bot.host.times_ready == 1)
         assert offsets(fake)[:2] == [None, None]
@@ -228,7 +230,7 @@ async def test_f4_a_second_reader_is_told_of_and_the_first_goes_on_when_it_is_go
         async with running(fake):
             await first.host.until(lambda: bool(first.host.downs))
             assert "one reader" in first.host.downs[0]
-        await first.host.clock.advance(5)
+        await first.clock.advance(5)
         await first.host.until(lambda: first.host.times_ready == 2)
 
 
@@ -240,7 +242,7 @@ async def test_f2_a_poll_that_fails_is_made_again_by_itself(fault: Any) -> None:
         fake.fail("getUpdates", fault)
         async with running(fake) as bot:
             await bot.host.until(lambda: len(bot.host.downs) == 1)
-            await bot.host.clock.advance(5)
+            await bot.clock.advance(5)
             await bot.host.until(lambda: bot.host.times_ready == 1)
         assert len(fake.calls_of("getMe")) == 1
 
@@ -251,7 +253,7 @@ async def test_a_sloppy_server_of_few_fields_will_do() -> None:
         fake.say(fake.group(-5, kind="group"), ada, "Robin, hello")
         await bot.host.until(lambda: bot.host.texts() == ["Robin, hello"])
         assert bot.host.accepted[0].addressed
-        assert bot.host.notes == []
+        assert bot.host.warnings == []
 
 
 async def test_stopping_ends_it_before_it_began_and_twice() -> None:
@@ -259,8 +261,7 @@ async def test_stopping_ends_it_before_it_began_and_twice() -> None:
         async with running(fake) as bot:
             await bot.channel.stop()
             await bot.channel.stop()
-            await bot.end.wait()
-        assert bot.ended is None
+            await bot.run.end()
         assert fake.calls_of("getUpdates") == []
 
 
@@ -313,12 +314,12 @@ async def test_a_webhook_takes_what_shows_the_secret_and_refuses_the_rest() -> N
 async def test_d7_a_webhook_says_200_only_for_what_is_on_the_disk() -> None:
     async with FakeTelegram() as fake, running(fake, **HOOK) as bot, client(bot) as web:
         await bot.host.until(lambda: bot.host.times_ready == 1)
-        bot.host.refuses = [OSError("the disk is full")]
+        bot.host.refusals = [OSError("the disk is full")]
         right = {SECRET_HEADER: "canary"}
         assert (await web.post(PATH, json=UPDATE, headers=right)).status_code == 503
         assert (await web.post(PATH, json=UPDATE, headers=right)).status_code == 200
         assert bot.host.texts() == ["hi"]
-        assert bot.host.reports == ["telegram.webhook_failed: the disk is full"]
+        assert bot.host.errors == ["telegram.webhook_failed: the disk is full"]
 
 
 async def test_a_webhook_keeps_what_is_no_json_once_and_refuses_what_is_too_large() -> None:
@@ -371,11 +372,11 @@ async def test_e8_a_file_is_fetched_and_what_cannot_be_is_told_why() -> None:
         file = fake.world.file(b"12345", "photos/{}.jpg")
         photo = Media("image", "photo", file.file_id)
         assert await bot.channel.fetch(photo, 5) == b"12345"
-        with pytest.raises(MediaRefused, match="larger than was said"):
+        with pytest.raises(MediaRefused, match="larger than announced"):
             await bot.channel.fetch(photo, 4)
-        with pytest.raises(MediaRefused, match="larger than the 8 MB"):
+        with pytest.raises(MediaRefused, match="larger than 8 MB"):
             await bot.channel.fetch(Media("image", "photo", "f", size=8_000_001), 8_000_000)
-        with pytest.raises(MediaRefused, match="does not give it out"):
+        with pytest.raises(MediaRefused, match="refused the download"):
             await bot.channel.fetch(Media("image", "photo", "unknown"), 5)
         large = fake.world.file(b"", "photos/{}.jpg", 30_000_000)
         with pytest.raises(MediaRefused, match="too big"):
@@ -395,8 +396,7 @@ async def test_d3_a_channel_that_is_started_again_remembers_what_was_written() -
         async with running(fake) as bot:
             await bot.error()
             pacing = bot.channel.pacing
-            bot.end = anyio.Event()
-            bot.host.start_soon("again", bot.run)
+            bot.run.start()
             await bot.host.until(lambda: bot.host.times_ready == 1)
             assert bot.channel.pacing is pacing
 
@@ -406,7 +406,7 @@ async def test_commands_that_must_wait_are_no_reason_to_be_deaf() -> None:
         fake.fail("setMyCommands", RetryAfter(300))
         async with running(fake) as bot:
             await bot.host.until(lambda: bot.host.times_ready == 1)
-            assert bot.host.reports[0].startswith("telegram.commands_not_set")
+            assert bot.host.errors[0].startswith("telegram.commands_not_set")
 
 
 async def test_d1_a_poll_that_fails_does_not_cut_off_a_send() -> None:
@@ -442,9 +442,8 @@ async def test_e6_typing_that_began_before_a_reconnect_ends_with_the_answer() ->
         fake.fail("getUpdates", Refuse(401, "Unauthorized"))
         fake.say(7, ada, "two")
         await bot.error()
-        bot.end = anyio.Event()
-        bot.host.start_soon("again", bot.run)
+        bot.run.start()
         await bot.host.until(lambda: bot.host.times_ready == 2)
         await bot.channel.on_event(AgentEvent("final"), bot.host.accepted[0])
         assert bot.channel._signs is not None
-        assert not bot.channel._signs._places
+        assert not bot.channel._signs._threads

@@ -68,7 +68,7 @@ async def test_a_result_comes_back_raw_and_parameters_of_none_are_left_out() -> 
     ("fault", "kind", "words"),
     [
         (Refuse(401, "Unauthorized"), ChannelUnfit, "@BotFather"),
-        (Refuse(404, "Not Found: method not found"), ChannelDown, "just now"),
+        (Refuse(404, "Not Found: method not found"), ChannelDown, "not ready"),
         (Refuse(409, "Conflict: terminated"), ChannelDown, "one reader"),
         (Refuse(403, "Forbidden: bot was blocked by the user"), SendRefused, "blocked"),
         (Refuse(400, "Bad Request: chat not found"), NotAsSent, "Chat not found"),
@@ -166,7 +166,7 @@ async def test_a_file_is_fetched_up_to_a_bound() -> None:
     async with FakeTelegram(token=TOKEN) as fake, api_at(fake.base_url) as api:
         file = fake.world.file(b"12345", "photos/{}.jpg")
         assert await api.download(file.path, 5) == b"12345"
-        with pytest.raises(SendRefused, match="larger than was said"):
+        with pytest.raises(SendRefused, match="larger than announced"):
             await api.download(file.path, 4)
         with pytest.raises(SendRefused, match="404"):
             await api.download("photos/none.jpg", 5)

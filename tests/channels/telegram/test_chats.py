@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from channels.typing_indicator import TYPING_EVERY
+from channels.typing_indicator import TYPING_INTERVAL_SECONDS
 from gateway.scheduling.notices import GREETING
 from tests.channels.telegram.bots import Bot, telegram_bot
 from tests.fakes.openai.script import EmptyStream, Text
@@ -313,10 +313,10 @@ async def test_e6_typing_is_shown_at_once_every_few_seconds_and_ends(tmp_path: P
         bot.fake.say(7, in_private(bot), "hi")
         for number in range(1, 4):
             await bot.fake.wait_for(lambda fake, number=number: len(fake.typing) == number)  # type: ignore[misc]
-            await bot.clock.advance(TYPING_EVERY)
+            await bot.clock.advance(TYPING_INTERVAL_SECONDS)
         await bot.fake.wait_for(lambda fake: len(fake.typing) == 4)
         times = [action.at - began for action in bot.fake.typing]
-        assert times == pytest.approx([TYPING_EVERY * number for number in range(4)])
+        assert times == pytest.approx([TYPING_INTERVAL_SECONDS * number for number in range(4)])
         gate.set()
         await bot.settled(7)
         await bot.pass_by(10)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from channels.telegram.format import (
     LIMIT,
-    MOST_ENTITIES,
+    MAX_ENTITIES,
     pieces,
     plain,
     render,
@@ -72,7 +72,7 @@ def test_no_text_makes_what_telegram_refuses(markdown: str) -> None:
         check(text, entities)
         assert text
         assert units(text) <= LIMIT
-        assert len(entities) <= MOST_ENTITIES
+        assert len(entities) <= MAX_ENTITIES
 
 
 @settings(deadline=None, max_examples=80)

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.message import Author, InboundMessage, Quote
-from channels.telegram.inbound import ALLOWED_UPDATES, TelegramSelf, parse, prose, unreadable
+from channels.telegram.addressing import TelegramSelf, prose
+from channels.telegram.inbound import ALLOWED_UPDATES, parse, unreadable
 from tests.channels.telegram.raw import (
     ADA,
     ALL_RULES,
@@ -289,7 +290,7 @@ def test_an_edit_reads_its_new_text_and_each_has_a_key_of_its_own() -> None:
     [
         (GROUP, "left", "member", "added", "Bob added the bot to the group."),
         (GROUP, "member", "kicked", "removed", "Bob removed the bot from the group."),
-        (PRIVATE, "kicked", "member", "added", "Bob began to talk to the bot."),
+        (PRIVATE, "kicked", "member", "added", "Bob started a chat with the bot."),
         (PRIVATE, "member", "kicked", "removed", "Bob blocked the bot."),
     ],
 )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from channels.errors import PlaceGone, SendRefused
+from channels.errors import DraftGone, SendRefused
 from channels.message import OutboundMessage
 from channels.telegram.api import BotApi, Migrated, NotAsSent
-from channels.telegram.outbound import MOST_SHOWN, TelegramSender, chat_of, draft_id
+from channels.telegram.outbound import MAX_SHOWN, TelegramSender, chat_of, draft_id
 from channels.telegram.settings import TelegramSettings
 from tests.fakes.telegram.faults import Refuse
 from tests.fakes.telegram.server import FakeTelegram
@@ -147,7 +147,7 @@ async def test_d4_where_the_draft_is_gone_it_is_told_and_nothing_sent(
     else:
         place = str(bot.fake.say(bot.group, ada, "hers")["message_id"])
     before = bot.shown()
-    with pytest.raises(PlaceGone):
+    with pytest.raises(DraftGone):
         await bot.says("whole", edits=place)
     assert bot.shown() == before
 
@@ -176,7 +176,7 @@ async def test_e3_a_draft_that_is_gone_when_it_is_said_plainly_is_told_of(bot: B
     place = await bot.says("half")
     bot.fake.delete(bot.group, int(place))
     bot.fake.fail("editMessageText", UNFIT)
-    with pytest.raises(PlaceGone):
+    with pytest.raises(DraftGone):
         await bot.says("so **bold**", edits=place)
     assert bot.shown() == []
 
@@ -201,7 +201,7 @@ async def test_a_group_that_moved_is_written_to_where_it_is(bot: Bot) -> None:
     place = await bot.sender.show("-5", None, None, None, "half")
     new = bot.fake.migrate(old)
     await bot.sender.deliver(OutboundMessage("telegram", "-5", "one", reply_to=place))
-    with pytest.raises(PlaceGone):
+    with pytest.raises(DraftGone):
         await bot.sender.deliver(OutboundMessage("telegram", "-5", "two", edits=place))
     assert [message.text for message in bot.fake.messages(new.id)] == ["one"]
     assert [message.reply_to for message in bot.fake.messages(new.id)] == [None]
@@ -231,9 +231,9 @@ async def test_taking_a_draft_away_twice_is_fine(bot: Bot) -> None:
 
 
 async def test_what_is_shown_is_remembered_of_so_many_messages_only(bot: Bot) -> None:
-    for number in range(MOST_SHOWN + 5):
+    for number in range(MAX_SHOWN + 5):
         bot.sender._remember("7", str(number), ("", []))
-    assert len(bot.sender._shown) == MOST_SHOWN
+    assert len(bot.sender._shown) == MAX_SHOWN
     assert ("7", "0") not in bot.sender._shown
 
 

@@ -1,0 +1,111 @@
+"""When the history is read: after a new session, when a guild arrives late, and after a failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import anyio
+
+from channels.backoff import Backoff
+from channels.connection_state import ConnectionState
+from channels.discord.event_queue import EventQueue
+from channels.discord.guild_cache import GuildCache
+from channels.host import ChannelHost, Cursors
+
+ARRIVAL_SECONDS: Final = 5.0
+"""Maximum seconds to wait for the guilds of a new session."""
+
+FIRST_RETRY_SECONDS: Final = 60.0
+MAX_RETRY_SECONDS: Final = 1800.0
+
+
+class HistoryReader(Protocol):
+    """The part of `Channel` that is used here."""
+
+    async def read_missed(self) -> Cursors: ...
+
+
+@dataclass(eq=False)
+class CatchUp:
+    """Closes the gaps of one bot."""
+
+    _host: ChannelHost
+    _cache: GuildCache
+    _state: ConnectionState
+    _queue: EventQueue
+    _history: HistoryReader
+
+    def __post_init__(self) -> None:
+        self._late: set[str] = set()
+        self._backoff = Backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
+        self._is_scheduled = False
+
+    async def after_new_session(self) -> None:
+        """Read what came before a new session, once its guilds have arrived."""
+        self._state.open_gap()
+        await self._wait_for_guilds()
+        await self.run()
+
+    async def after_arrival(self, guild: str) -> None:
+        """Read a guild's history if it was away during the last catch-up."""
+        if guild in self._late and guild not in self._cache.expected:
+            await self.run()
+
+    def after_resume(self) -> None:
+        """Close the gap: Discord has replayed what was missed."""
+        if not self._cache.expected:
+            self._state.resumed()
+
+    async def run(self) -> None:
+        """Read the history of all guilds that are there."""
+        self._state.open_gap()
+        # A guild that arrives during the read needs another one.
+        failures, came = self._backoff.tries, self._late - self._cache.expected
+        gap = self._state.catch_up_begun()
+        cursors = await self._history.read_missed()
+        self._late -= came
+        if self._backoff.tries == failures and not self._is_scheduled:
+            self._backoff.reset()
+        self._state.catch_up_finished(gap, cursors)
+        if self._cache.expected or not self._state.is_connected:  # their events are missing
+            self._state.open_gap()
+
+    def retry_later(self) -> None:
+        """Schedule another catch-up: something could not be read now."""
+        if self._is_scheduled:
+            return
+        self._is_scheduled = True
+        wait = self._backoff.next()
+
+        async def later() -> None:
+            await self._host.clock.sleep(wait)
+            self._is_scheduled = False
+            self._queue.put_catch_up()
+
+        self._host.start_soon("catching up again", later)
+
+    def guild_away(self, guild: str) -> None:
+        """Note that a guild is unavailable: it is caught up with when it comes back."""
+        self._late.add(guild)
+
+    def guild_left(self, guild: str) -> None:
+        """Note that the bot left a guild: the gap that was kept open for it can be closed."""
+        if guild in self._late:
+            self._late.discard(guild)
+            self.retry_later()
+
+    async def _wait_for_guilds(self) -> None:
+        complete = self._cache.complete
+        if complete.is_set():
+            return
+        async with anyio.create_task_group() as group:
+
+            async def give_up() -> None:
+                await self._host.clock.sleep(ARRIVAL_SECONDS)
+                group.cancel_scope.cancel()
+
+            group.start_soon(give_up)
+            await complete.wait()
+            group.cancel_scope.cancel()
+        self._late |= self._cache.expected

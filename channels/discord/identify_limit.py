@@ -1,0 +1,40 @@
+"""Discord's limit of new sessions: one every few seconds, and a thousand a day."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+import anyio
+
+from channels.clock import Clock
+
+IDENTIFY_SECONDS: Final = 5.0
+"""Minimum seconds between two new sessions of a bot."""
+
+MAX_SESSIONS: Final = 50
+"""Maximum sessions in quick succession; two more for each shard."""
+
+SESSION_SECONDS: Final = 90.0
+"""Average seconds between two sessions after that: Discord resets the token at 1000 a day."""
+
+
+class IdentifyLimit:
+    """Spaces out the new sessions of one bot, across restarts of its channel."""
+
+    def __init__(self) -> None:
+        self.started: deque[float] = deque()
+        self._lock = anyio.Lock()
+
+    async def wait(self, clock: Clock, shards: int) -> None:
+        """Wait until a new session may start."""
+        async with self._lock:
+            started, limit = self.started, MAX_SESSIONS + 2 * shards
+            while len(started) > limit:
+                started.popleft()
+            opens = started[-1] + IDENTIFY_SECONDS if started else 0.0
+            if len(started) == limit:
+                opens = max(opens, started[0] + limit * SESSION_SECONDS)
+            if opens > clock.monotonic():
+                await clock.sleep(opens - clock.monotonic())
+            started.append(clock.monotonic())

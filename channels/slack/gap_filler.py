@@ -1,0 +1,103 @@
+"""Catch up: read the messages that were missed in a gap.
+
+Slack redelivers an event at once, after a minute, and after five minutes; then it gives up. Events
+missed for longer are read from the history.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+import anyio
+
+from channels.backoff import Backoff
+from channels.concurrency import wait_at_most
+from channels.connection_state import ConnectionState
+from channels.errors import ChannelError, ChannelUnfit
+from channels.host import ChannelHost, Cursors
+
+HOLD_BACK_SECONDS: Final = 2.0
+"""Seconds that new events wait for those of the gap: Slack wants an answer within three."""
+
+RETRY_SECONDS: Final = 15.0
+MAX_RETRY_SECONDS: Final = 120.0  # each try asks all workspaces
+
+RESEND_SECONDS: Final = 400.0
+"""Seconds after which Slack does not deliver an event again."""
+
+
+class MissedSource(Protocol):
+    """Reads the history; implemented by the channel."""
+
+    async def read_missed(self) -> Cursors:
+        """Accept the messages after the cursors and return the cursors; raises ChannelError."""
+
+
+class GapFiller:
+    """Fills the gaps of one connection."""
+
+    def __init__(self, host: ChannelHost, state: ConnectionState, source: MissedSource) -> None:
+        self._host = host
+        self._state = state
+        self._source = source
+        self._reading = anyio.Lock()
+        self._filled = anyio.Event()
+        self._missed = anyio.Event()
+        self._retry_seconds = RETRY_SECONDS
+        self._backoff = Backoff(RETRY_SECONDS, MAX_RETRY_SECONDS)
+
+    def hold_back(self) -> None:
+        """Hold new events back until the gap that was just opened has been filled."""
+        self._filled = anyio.Event()
+
+    async def wait_filled(self) -> None:
+        """Wait for the gap to be filled, so that new events are stored after the missed ones."""
+        if not self._filled.is_set():
+            await wait_at_most(self._host.clock, HOLD_BACK_SECONDS, self._filled.wait)
+
+    def missed(self) -> None:
+        """Record that an event was not stored; Slack may not deliver it again."""
+        self._state.missed(self._host.clock.monotonic())
+        self._missed.set()
+
+    def start(self) -> anyio.Event:
+        """Start filling the gap; the event is set when that has succeeded or failed."""
+        filled = self._filled
+
+        async def fill() -> None:
+            await self._read()
+            filled.set()
+
+        self._host.start_soon("slack catch-up", fill)
+        return filled
+
+    async def run(self) -> None:
+        """Read missed events once others are stored again, or once Slack has given up on them."""
+        clock = self._host.clock
+        while True:
+            await self._missed.wait()
+            self._missed = anyio.Event()
+            while self._state.missed_since is not None:
+                await clock.sleep(self._retry_seconds)
+                if self._state.is_catch_up_due(clock.monotonic(), RESEND_SECONDS):
+                    await self._read()
+
+    async def _read(self) -> None:
+        try:
+            async with self._reading:
+                gap = self._state.catch_up_begun()
+                cursors = await self._source.read_missed()
+        except ChannelUnfit:
+            return  # ends the whole channel
+        except ChannelError:
+            pass
+        except Exception:
+            self._host.log_exception("slack.catch_up_failed")
+        else:
+            self._backoff.reset()
+            self._retry_seconds = RETRY_SECONDS
+            self._state.catch_up_finished(gap, cursors)
+            return
+        self._retry_seconds = self._backoff.next()
+        self._state.catch_up_failed(self._host.clock.monotonic())
+        self._missed.set()

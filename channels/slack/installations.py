@@ -1,0 +1,179 @@
+"""Read and write the file of installations, and join its workspaces."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from channels.backoff import Backoff
+from channels.errors import ChannelError, ChannelUnfit
+from channels.host import ChannelHost
+from channels.slack.api import UNKNOWN_BOT, ApiSessions, SlackApi
+from channels.slack.settings import SlackSettings
+from channels.slack.workspaces import Workspace, Workspaces, identify
+
+NOT_INSTALLED: Final = (
+    "The app is no longer installed in the workspace {team}. Install it again at /slack/install, or"
+    " remove the workspace from the file of installations."
+)
+UNREACHABLE: Final = (
+    "The workspace {team} cannot be reached now. I keep trying; the others are not affected."
+)
+RETRY_SECONDS: Final = 5.0
+MAX_RETRY_SECONDS: Final = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A workspace in the file of installations."""
+
+    team: str
+    token: str
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name for people."""
+        return self.name or self.team
+
+
+class WorkspaceSink(Protocol):
+    """Learns what becomes of the workspaces; implemented by the channel."""
+
+    def joined_late(self) -> None:
+        """Catch up on a workspace that could not be reached at first."""
+
+    def token_revoked(self, why: str) -> None:
+        """End the channel, because its own bot token is invalid."""
+
+
+class Installations:
+    """Joins workspaces, retries those that cannot be reached, and drops those that are lost.
+
+    joining     the teams that cannot be reached yet
+    started_at  when the channel first ran; a new workspace's history is read from then on
+    """
+
+    def __init__(
+        self,
+        settings: SlackSettings,
+        sessions: ApiSessions,
+        workspaces: Workspaces,
+        host: ChannelHost,
+        sink: WorkspaceSink,
+    ) -> None:
+        self._settings = settings
+        self._sessions = sessions
+        self._workspaces = workspaces
+        self._host = host
+        self._sink = sink
+        self._is_stopped = False
+        self.joining: set[str] = set()
+        self.started_at = host.clock.now()
+
+    async def join_all(self) -> None:
+        """Join the workspace of the bot token, and those of the file; raises ChannelError."""
+        token = self._settings.bot_token.get_secret_value()
+        if token:
+            self._workspaces.add(await identify("", self.api(token), self._host.start_soon))
+        if self._settings.installations is not None:
+            for one in read_installations(self._settings.installations):
+                await self.join(one)
+
+    async def join(self, one: Installed) -> None:
+        """Join a workspace now, or later if it cannot be reached."""
+        if not await self._try_to_join(one) and one.team not in self.joining:
+            self.joining.add(one.team)
+            self._host.warn(UNREACHABLE.format(team=one.title))
+            self._host.start_soon("slack workspace", lambda: self._join_later(one))
+
+    def check(self, workspace: Workspace) -> None:
+        """Drop a workspace if the app is no longer installed there."""
+        self._host.start_soon("slack token", lambda: self._check(workspace))
+
+    def stop(self) -> None:
+        """End the retries."""
+        self._is_stopped = True
+
+    def api(self, token: str) -> SlackApi:
+        """Return the API with a token."""
+        is_own = token == self._settings.bot_token.get_secret_value()
+        unfit = (lambda: self._sink.token_revoked(UNKNOWN_BOT)) if is_own else (lambda: None)
+        clock, warn = self._host.clock, self._host.warn
+        return SlackApi(token, self._settings, self._sessions, clock, warn, unfit)
+
+    async def _try_to_join(self, one: Installed) -> bool:
+        """Return whether no other try is needed: it was joined, or cannot be."""
+        try:
+            found = await identify(one.team, self.api(one.token), self._host.start_soon)
+        except ChannelUnfit:
+            self._host.warn(NOT_INSTALLED.format(team=one.title))
+        except ChannelError:
+            return False
+        else:
+            self._workspaces.add(found)
+        return True
+
+    async def _join_later(self, one: Installed) -> None:
+        backoff = Backoff(RETRY_SECONDS, MAX_RETRY_SECONDS)
+        try:
+            while not self._is_stopped:
+                await self._host.clock.sleep(backoff.next())
+                if await self._try_to_join(one):
+                    break
+        finally:
+            self.joining.discard(one.team)
+        self._sink.joined_late()
+
+    async def _check(self, workspace: Workspace) -> None:
+        try:
+            await identify(workspace.account, workspace.api, self._host.start_soon)
+        except ChannelUnfit as unfit:
+            if not workspace.account:
+                self._sink.token_revoked(str(unfit))
+                return
+            self._workspaces.remove(workspace.account)
+            self._host.warn(NOT_INSTALLED.format(team=workspace.team))
+        except ChannelError:
+            pass  # the next request will show it
+
+
+def read_installations(path: Path) -> list[Installed]:
+    """Return the installations of a file, none if it does not exist; raises ChannelUnfit."""
+    try:
+        text = path.expanduser().read_text("utf-8")
+    except FileNotFoundError:
+        return []
+    except OSError as cause:
+        raise ChannelUnfit(
+            f"TAPEWAY_SLACK__INSTALLATIONS cannot be read: {cause.strerror}"
+        ) from None
+    try:
+        found = json.loads(text)
+        return [
+            Installed(str(team), str(one["bot_token"]), str(one.get("name") or ""))
+            for team, one in found.items()
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise ChannelUnfit(
+            'TAPEWAY_SLACK__INSTALLATIONS must hold JSON: {"T0123": {"bot_token": "xoxb-..."}}'
+        ) from None
+
+
+def write_installations(path: Path, installed: Iterable[Installed]) -> None:
+    """Replace the file atomically, readable by its owner only."""
+    target = path.expanduser()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    held = {one.team: {"bot_token": one.token, "name": one.name} for one in installed}
+    fresh = target.with_name(f"{target.name}.new")
+    fresh.unlink(missing_ok=True)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(held, file, indent=2)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(target)

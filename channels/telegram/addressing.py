@@ -1,0 +1,148 @@
+"""Which messages are for the agent, and by which rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from channels.mentions import calls, mentions
+from channels.telegram.fields import Raw, covered, thread_of
+
+COMMANDS: Final = {
+    "start": "say hello",
+    "help": "show what I can do",
+    "stop": "stop the answer I'm writing for you",
+    "reset": "start over, without the messages so far",
+}
+
+_NOT_PROSE: Final = frozenset(
+    ("code", "pre", "url", "text_link", "email", "mention", "text_mention", "bot_command")
+)
+_COMMAND: Final = re.compile(r"/([a-z0-9_]{1,32})(?:@(\w+))?(?=\s|$)", re.IGNORECASE)
+_OURS: Final = re.compile(r",[a-z]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class TelegramSelf:
+    """The bot: its id and username, its names in chats, and the rules of what it answers."""
+
+    id: int
+    username: str
+    names: Sequence[str] = ()
+    answers: frozenset[str] = frozenset()
+
+
+def addressed(
+    raw: Raw, text: str, entities: Sequence[Raw], me: TelegramSelf, *, forwarded: bool
+) -> tuple[bool, str]:
+    """Return whether a message is for the agent, and by which rule."""
+    if raw["chat"].get("type") == "private":
+        return ("private" in me.answers, "private chat")
+    if not forwarded and (command := _COMMAND.match(text)):
+        return _commanded(command, me)
+    if not forwarded and _OURS.match(text):
+        return True, "command"
+    if not forwarded and "mention" in me.answers and _mentions_me(text, entities, me):
+        return True, "mention"
+    if "reply" in me.answers and _replies_to(raw, me):
+        return True, "reply"
+    if not forwarded and "name" in me.answers and calls(prose(text, entities), me.names):
+        return True, "name"
+    return False, "forwarded" if forwarded else "said to the group"
+
+
+def may_follow(raw: Raw, entities: Sequence[Raw], me: TelegramSelf) -> bool:
+    """Return whether a message is for the agent if its topic was before."""
+    thread = thread_of(raw)
+    to_others = any(entity.get("type") in ("mention", "text_mention") for entity in entities)
+    return "topic" in me.answers and thread not in (None, "1") and not to_others
+
+
+def as_command(text: str, me: TelegramSelf) -> str | None:
+    """Return one of Telegram's /commands in our form, which begins with a comma."""
+    command = _COMMAND.match(text)
+    if command is None or (command[2] and not _is_mine(command[2], me)):
+        return None
+    return f",{command[1].lower()}{text[command.end() :]}"
+
+
+def mentioned(text: str, entities: Iterable[Raw]) -> Iterable[str]:
+    """Yield the usernames and user ids that a text mentions."""
+    for entity in entities:
+        if entity.get("type") == "mention":
+            yield covered(text, entity)
+        elif entity.get("type") == "text_mention":
+            yield str(entity["user"]["id"])
+
+
+def reply_to(raw: Raw) -> str | None:
+    """Return the id of the message replied to; opening a topic is not a reply."""
+    replied = raw.get("reply_to_message")
+    if not replied or "forum_topic_created" in replied:
+        return None
+    if raw.get("is_topic_message") and replied["message_id"] == raw.get("message_thread_id"):
+        return None
+    return str(int(replied["message_id"]))
+
+
+def prose(text: str, entities: Sequence[Raw]) -> str:
+    """Return a text without its code, links and mentions."""
+    if not entities:
+        return _outside_code(text)
+    units = text.encode("utf-16-le", "surrogatepass")
+    kept, at = bytearray(), 0
+    for entity in sorted(entities, key=lambda one: int(one.get("offset", 0))):
+        if entity.get("type") in _NOT_PROSE:
+            start = int(entity["offset"]) * 2
+            if start > at:
+                kept += units[at:start] + b" \x00"
+            at = max(at, start + int(entity["length"]) * 2)
+    kept += units[at:]
+    return kept.decode("utf-16-le", "replace")
+
+
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_CHUNK: Final = re.compile(r"\S+")
+_URL: Final = re.compile(r"://\S")
+_ADDRESS: Final = re.compile(r"(?<!\w)\w+\.\w{2,}/\S*")
+
+
+def _outside_code(text: str) -> str:
+    """Return a text without what looks like code or a link, for servers without entities."""
+    # One word at a time: a single pattern would backtrack at every letter of a long word.
+    rest = _CHUNK.sub(lambda one: " " if _URL.search(one[0]) else one[0], _CODE.sub(" ", text))
+    return _ADDRESS.sub(" ", rest)
+
+
+def _commanded(command: re.Match[str], me: TelegramSelf) -> tuple[bool, str]:
+    # Without @name, a group's command may be for any bot, so only known ones are ours.
+    to = command[2]
+    if to is not None:
+        ours = _is_mine(to, me)
+        return ours, "command" if ours else "a command for another bot"
+    known = command[1].lower() in COMMANDS
+    return known, "command" if known else "a command that is not one of ours"
+
+
+def _mentions_me(text: str, entities: Sequence[Raw], me: TelegramSelf) -> bool:
+    if not entities:
+        return bool(me.username) and mentions(_outside_code(text), me.username)
+    for entity in entities:
+        if entity.get("type") == "text_mention" and entity.get("user", {}).get("id") == me.id:
+            return True
+        if entity.get("type") == "mention" and _is_mine(covered(text, entity)[1:], me):
+            return True
+    return False
+
+
+def _is_mine(username: str, me: TelegramSelf) -> bool:
+    if not me.username:  # the server does not report it, but a bot's username ends with "bot"
+        return username.lower().endswith("bot")
+    return username.lower() == me.username.lower()
+
+
+def _replies_to(raw: Raw, me: TelegramSelf) -> bool:
+    replied = raw.get("reply_to_message") or {}
+    return reply_to(raw) is not None and (replied.get("from") or {}).get("id") == me.id

@@ -1,0 +1,88 @@
+"""The fields of a Bot API message that every kind of update has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from channels.message import Author
+
+Raw = Mapping[str, Any]
+
+CHANNEL: Final = "telegram"
+
+
+def identity_of(raw: Raw, update: Raw) -> dict[str, Any]:
+    """Return the fields of an InboundMessage that say which message of which chat it is."""
+    chat = raw["chat"]
+    chat_id, message_id = str(int(chat["id"])), str(int(raw["message_id"]))
+    private = chat.get("type", "private" if int(chat["id"]) > 0 else "group") == "private"
+    number = update.get("update_id")
+    return {
+        "channel": CHANNEL,
+        "chat_id": chat_id,
+        "chat_kind": "private" if private else "group",
+        "chat_title": "" if private else str(chat.get("title") or chat.get("username") or ""),
+        "ext_id": f"{chat_id}/{message_id}",
+        "alt_id": str(number) if number is not None else None,
+        "message_id": message_id,
+        "thread_id": thread_of(raw),
+        "date": _date(raw.get("date")),
+    }
+
+
+def thread_of(raw: Raw) -> str | None:
+    """Return the topic; a forum's messages without one are in General, whose id is 1."""
+    if raw.get("is_topic_message") and raw.get("message_thread_id"):
+        return str(int(raw["message_thread_id"]))
+    return "1" if raw["chat"].get("is_forum") and raw["chat"].get("type") != "private" else None
+
+
+def _date(stamp: Any) -> str:
+    moment = datetime.fromtimestamp(stamp, UTC) if stamp else datetime.now(UTC)
+    return moment.isoformat()
+
+
+def author_of(raw: Raw) -> Author:
+    """Return the author; an anonymous admin and a linked channel write as a chat."""
+    chat = raw.get("sender_chat")
+    if chat:
+        name = str(chat.get("title") or chat.get("username") or chat["id"])
+        return Author(str(int(chat["id"])), name)
+    user = raw.get("from")
+    if not user:
+        chat = raw["chat"]
+        return Author(str(int(chat["id"])), str(chat.get("title") or chat["id"]))
+    handle = user.get("username")
+    return Author(
+        str(int(user["id"])),
+        name_of(user),
+        bool(user.get("is_bot")),
+        handle if isinstance(handle, str) else "",
+    )
+
+
+def name_of(user: Raw) -> str:
+    """Return the visible name of a user or a chat."""
+    full = " ".join(str(user[key]) for key in ("first_name", "last_name") if user.get(key))
+    return full or str(user.get("username") or user.get("title") or user["id"])
+
+
+def text_of(raw: Raw) -> tuple[str, Sequence[Raw]]:
+    """Return a message's text or caption, with its entities."""
+    if raw.get("text") is not None:
+        return str(raw["text"]), raw.get("entities") or ()
+    return str(raw.get("caption") or ""), raw.get("caption_entities") or ()
+
+
+def covered(text: str, entity: Raw) -> str:
+    """Return the text that an entity covers; its offsets count UTF-16 units."""
+    start = int(entity["offset"]) * 2
+    units = text.encode("utf-16-le", "surrogatepass")
+    return units[start : start + int(entity["length"]) * 2].decode("utf-16-le", "replace")
+
+
+def utf16_length(text: str) -> int:
+    """Return the length of a text as Telegram counts it."""
+    return len(text) + sum(char > "\uffff" for char in text)

@@ -1,0 +1,206 @@
+"""A host in memory, and a channel that runs on it without a gateway."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+import anyio
+from anyio.abc import TaskGroup
+
+from channels.base import Channel
+from channels.clock import Clock, SystemClock
+from channels.draft import DraftReference
+from channels.host import Cursors, FullHost
+from channels.message import InboundMessage, ShownMessage
+
+
+class FakeHost(FullHost):
+    """A complete host in memory, which keeps what the channel gives it.
+
+    accepted    messages, each `ext_id` once
+    refusals    errors for the next calls of `accept`, one each
+    downs       reasons of `down`, with the number of `ready` and `heartbeat` calls next to them
+    warnings    sentences for the operator
+    errors      logged exceptions, as "event: exception"
+    gaps        "opened", "skipped ACCOUNT/CHAT", "closed" and "resumed" (closed without cursors)
+    drafts      drafts by key
+    past        messages that `history` returns, by channel and chat
+    known       cursors that `cursors` returns
+    """
+
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        names: Sequence[str] = ("Tapeway",),
+        hint: str | None = None,
+    ) -> None:
+        self.clock = clock or SystemClock()
+        self.agent_name = names[0]
+        self.names = names
+        self.hint = hint
+        self.holds_unknown_outcomes = False
+        self.accepted: list[InboundMessage] = []
+        self.refusals: list[Exception] = []
+        self.times_ready = self.heartbeats = 0
+        self.downs: list[str] = []
+        self.warnings: list[str] = []
+        self.errors: list[str] = []
+        self.gaps: list[str] = []
+        self.drafts: dict[str, DraftReference] = {}
+        self.past: dict[tuple[str, str], list[ShownMessage]] = {}
+        self.known = Cursors()
+        self._keys: set[str] = set()
+        self._changed = anyio.Event()
+        self._group: TaskGroup | None = None
+
+    def open(self, group: TaskGroup) -> None:
+        """Run background work in a task group, where its errors surface."""
+        self._group = group
+
+    async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
+        self.notify()
+        if self.refusals:
+            raise self.refusals.pop(0)
+        new = {message.ext_id: message for message in messages if message.ext_id not in self._keys}
+        self._keys |= new.keys()
+        self.accepted += new.values()
+        return set(new)
+
+    def ready(self) -> None:
+        self.times_ready += 1
+        self.notify()
+
+    def down(self, why: str) -> None:
+        self.downs.append(why)
+        self.notify()
+
+    def heartbeat(self) -> None:
+        self.heartbeats += 1
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+        self.notify()
+
+    def log_exception(self, event: str) -> None:
+        self.errors.append(f"{event}: {sys.exc_info()[1]}")
+        self.notify()
+
+    def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        if self._group is None:
+            raise RuntimeError("run the channel with run_channel, or call open first")
+        self._group.start_soon(_run, work, name=name)
+
+    async def cursors(self) -> Cursors:
+        return self.known
+
+    def gap_opened(self) -> None:
+        self.gaps.append("opened")
+
+    def gap_skipped(self, chat_id: str, account: str = "") -> None:
+        self.gaps.append(f"skipped {account}/{chat_id}")
+
+    def gap_closed(self, cursors: Cursors | None = None) -> None:
+        self.gaps.append("resumed" if cursors is None else "closed")
+        self.notify()
+
+    async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
+        found = (
+            one.thread_id
+            for one in self.accepted
+            if (one.chat_id, one.account) == (chat_id, account)
+            and datetime.fromisoformat(one.date) >= since
+        )
+        return list(dict.fromkeys(thread for thread in found if thread is not None))
+
+    async def wait_sent(self, message: InboundMessage) -> None:
+        del message
+
+    async def open_draft(self, message: InboundMessage) -> DraftReference | None:
+        draft = DraftReference(f"draft of {message.ext_id}")
+        return self.drafts.setdefault(draft.idem, draft)
+
+    async def locate_draft(self, reference: DraftReference) -> None:
+        self.drafts[reference.idem] = reference
+
+    async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
+        return self.past.get((channel, chat_id), [])[-limit:]
+
+    def texts(self) -> list[str]:
+        """Return the texts of the accepted messages."""
+        return [message.text for message in self.accepted]
+
+    def notify(self) -> None:
+        """Wake up `until`."""
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def until(self, condition: Callable[[], bool], seconds: float = 10) -> None:
+        """Wait for a condition, which is checked after every call of the channel."""
+        with anyio.fail_after(seconds):
+            while not condition():
+                await self._changed.wait()
+
+
+async def _run(work: Callable[[], Awaitable[None]]) -> None:
+    await work()
+
+
+class ChannelRun:
+    """A running channel; its error is raised at the end of the block, unless `error` took it."""
+
+    def __init__(self, channel: Channel, host: FakeHost) -> None:
+        self._channel = channel
+        self._host = host
+        self._cause: Exception | None = None
+        self._ended = anyio.Event()
+
+    def start(self) -> None:
+        """Start the channel, again if it has ended."""
+        self._cause, self._ended = None, anyio.Event()
+        self._host.start_soon(f"channel {self._channel.name}", self._run)
+
+    async def error(self, seconds: float = 10) -> Exception:
+        """Wait until the channel fails, and return its error."""
+        with anyio.fail_after(seconds):
+            await self._ended.wait()
+        cause, self._cause = self._cause, None
+        assert cause is not None, "the channel ended without an error"
+        return cause
+
+    async def end(self) -> None:
+        """Wait until the channel ends; raises its error."""
+        await self._ended.wait()
+        if self._cause is not None:
+            raise self._cause
+
+    async def close(self) -> None:
+        """Stop the channel, wait until it ends and close it; called by `run_channel`."""
+        await self._channel.stop()
+        await self._ended.wait()
+        await self._channel.close()
+
+    async def _run(self) -> None:
+        try:
+            await self._channel.start(self._host)
+        except Exception as cause:
+            self._cause = cause
+        self._ended.set()
+
+
+@asynccontextmanager
+async def run_channel(channel: Channel, host: FakeHost) -> AsyncGenerator[ChannelRun]:
+    """Run a channel on a host for as long as the block runs."""
+    run = ChannelRun(channel, host)
+    async with anyio.create_task_group() as group:
+        host.open(group)
+        run.start()
+        try:
+            yield run
+        finally:
+            with anyio.CancelScope(shield=True):
+                await run.close()
+        group.cancel_scope.cancel()
+    await run.end()

@@ -84,7 +84,7 @@ class Intake:
         self._spawn = spawn
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
         self._reassembler = Reassembler(
-            services.clock, self._join_wait, self._messages.put_nowait, spawn
+            services.clock, services.router, self._messages.put_nowait, spawn
         )
         self._early: list[InboxRow] | None = []
 
@@ -139,10 +139,6 @@ class Intake:
             finally:
                 for _parts in batch:
                     self._messages.task_done()
-
-    def _join_wait(self, channel: str) -> float:
-        found = self._services.router.channels.get(channel)
-        return found.traits.join_wait if found else 0.0
 
     async def _take(self, batch: list[Parts]) -> None:
         """Take in a batch, in order; edits, deletions and changes one by one."""

@@ -16,6 +16,7 @@ import anyio
 from channels.message import REST, InboundMessage
 from gateway.background import Spawn
 from gateway.clock import Clock
+from gateway.pipeline.router import OutboundChannelRouter
 from gateway.storage.ledger.rows import InboxRow
 
 MAX_PARTS: Final = 30
@@ -63,12 +64,12 @@ class Reassembler:
     def __init__(
         self,
         clock: Clock,
-        wait_of: Callable[[str], float],
+        router: OutboundChannelRouter,
         release: Callable[[Parts], None],
         spawn: Spawn,
     ) -> None:
         self._clock = clock
-        self._wait_of = wait_of
+        self._router = router
         self._release = release
         self._spawn = spawn
         self._open: dict[_Chat, _Open] = {}
@@ -84,7 +85,7 @@ class Reassembler:
             self._begin(chat, row, arrived)
         elif held.takes(row) and (held.named or not held.later):
             held.parts.append(row)
-            held.until = arrived + self._wait_of(row.message.channel)
+            held.until = arrived + self._join_wait(row)
             if not held.named and row.message.joins != REST:
                 held.scope.cancel()
                 self._close(chat, held)
@@ -97,12 +98,16 @@ class Reassembler:
             await self._freed.wait()
 
     def _begin(self, chat: _Chat, row: InboxRow, arrived: float) -> None:
-        wait = self._wait_of(row.message.channel) if row.message.joins else 0.0
+        wait = self._join_wait(row) if row.message.joins else 0.0
         if wait <= 0:
             self._release((row,))
             return
         held = self._open[chat] = _Open([row], arrived + wait)
         self._spawn("joiner", lambda: self._wait(chat, held))
+
+    def _join_wait(self, row: InboxRow) -> float:
+        channel = self._router.channels.get(row.message.channel)
+        return channel.traits.join_wait if channel else 0.0
 
     async def _wait(self, chat: _Chat, held: _Open) -> None:
         with held.scope:

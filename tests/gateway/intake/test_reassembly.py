@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from channels.message import Author, InboundMessage, Media
 from gateway.intake.reassembly import MAX_PART_LENGTH, MAX_PARTS, Parts, Reassembler, merge_parts
+from gateway.pipeline.router import OutboundChannelRouter
 from gateway.storage.ledger.rows import InboxRow
 from tests.clock import ManualClock, settle
-from tests.gateway.intake.test_access import MESSAGE
+from tests.gateway.intake.test_access import MESSAGE, PlainChannel
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +32,10 @@ class Joining:
         self.released: list[list[str]] = []
         self._group = group
         self._number = 0
-        self.joiner = Reassembler(self.clock, lambda _channel: wait, self._release, self._spawn)
+        channel = PlainChannel()
+        channel.traits = replace(channel.traits, join_wait=wait)
+        router = OutboundChannelRouter({channel.name: channel})
+        self.joiner = Reassembler(self.clock, router, self._release, self._spawn)
 
     def _release(self, parts: Parts) -> None:
         self.released.append([row.message.text for row in parts])

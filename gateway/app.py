@@ -39,7 +39,7 @@ from gateway.hooks.loader import Failure, load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
 from gateway.http.admin_explain import explain_routes
-from gateway.http.admin_ledger import desk_routes
+from gateway.http.admin_ledger import ledger_routes
 from gateway.http.admin_tapes import tape_routes
 from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.server import QuietServer, listen, make_server
@@ -69,7 +69,7 @@ from gateway.turn.runner import TurnRunner
 from gateway.turn.running import RunningTurns
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
-from tape.stores.registry import holds_tapes_alone, open_store, open_tapes
+from tape.stores.registry import is_tapes_only, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
 
 FINISH_SECONDS: Final = 8.0
@@ -336,7 +336,7 @@ def register_builtin(hooks: HookRuntime, agent: AgentPlugin) -> None:
 async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> UnitStore:
     """Open the store; a store of tapes only (a plugin's, or files) gets a ledger next to it."""
     found = await hooks.call_first("provide_tape_store")
-    if not isinstance(found, TapeStore) and holds_tapes_alone(settings.tape_url):
+    if not isinstance(found, TapeStore) and is_tapes_only(settings.tape_url):
         found = open_tapes(settings.tape_url, clock.now)
     if isinstance(found, TapeStore):
         database = f"sqlite://{settings.home_path / 'ledger.db'}"
@@ -374,7 +374,7 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
 
     home = gateway.services.settings.home_path
     routes = [
-        *desk_routes(LedgerAdmin(gateway.services, gateway.parts.recovery)),
+        *ledger_routes(LedgerAdmin(gateway.services, gateway.parts.recovery)),
         *tape_routes(TapeAdmin(gateway.services), home),
         *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),
     ]

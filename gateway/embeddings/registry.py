@@ -38,7 +38,7 @@ def open_meaning(settings: Settings, store: TapeStore) -> SemanticIndex | None:
     embedder = make_embedder(settings)
     if embedder is None:
         return None
-    return SemanticIndex(store, embedder, _database(settings), tell=_tell)
+    return SemanticIndex(store, embedder, _database(settings), notify=_tell)
 
 
 def _database(settings: Settings) -> Path:

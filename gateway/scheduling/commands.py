@@ -18,7 +18,7 @@ import anyio
 from agent.errors import ToolRefused
 from agent.tool import Role, Tool, ToolContext
 from agent.toolbox import Toolbox
-from agent.tools.anchors import HANDOFF
+from agent.tools.anchors import hand_off
 from gateway.context.tape_access import other_tapes
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
@@ -90,7 +90,8 @@ class Commands:
                 return await self._reset(question)
             if command.name == "handoff":
                 command = _as_tool(command)
-            toolbox = Toolbox(await self._tools(), question.role)
+            shared = question.message.chat_kind == "group"
+            toolbox = Toolbox(await self._tools(), question.role, shared=shared)
             if command.name == "help":
                 return self._help(toolbox)
             return await self._tool(question, command, toolbox)
@@ -140,7 +141,7 @@ class Commands:
         if command.words and names and names[0] not in given:
             given[names[0]] = " ".join(command.words)
         arguments = tool.check(given)
-        lane = _lane(question) if tool.name == HANDOFF.name else None
+        lane = _lane(question) if tool.name == hand_off.name else None
         tape = self._services.tapes.tape(question.tape)
         context = ToolContext(
             tape=tape,
@@ -162,7 +163,7 @@ def _as_tool(command: Command) -> Command:
     pairs = {"name": "phase:handoff", **command.pairs}
     if command.words and "summary" not in pairs:
         pairs["summary"] = " ".join(command.words)
-    return Command(HANDOFF.name, (), pairs)
+    return Command(hand_off.name, (), pairs)
 
 
 def _lane(question: Question) -> str | None:

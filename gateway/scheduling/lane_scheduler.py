@@ -18,7 +18,7 @@ import anyio
 
 from gateway.background import Spawn
 from gateway.pipeline.turn import Question, Turn
-from gateway.settings import TurnSettings
+from gateway.settings.sections import TurnSettings
 from gateway.storage.ledger.rows import InboxRow
 
 Overlap = Literal["follow_up", "steer", "interrupt"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,8 @@ from agent.events import AgentEvent
 from agent.handoffs import Handoffs
 from agent.loop import Task, run_turn
 from agent.model import ChatModel, ModelReply, ModelRequest
-from agent.subagents import DEEPEST, Subagents, close_left
+from agent.plain_view import plain_view
+from agent.subagents import MAX_DEPTH, Subagents, close_left
 from agent.system_prompt import DEFAULT_PROMPT, read_agents_file
 from agent.token_meter import Meter, can_count_exactly
 from agent.tool import Role, Tool, ToolContext
@@ -24,6 +25,8 @@ from agent.turn_log import TurnLog, WriteOnce
 from channels.message import OutboundMessage
 from gateway.context.selection import reselect_messages
 from gateway.context.tape_access import other_tapes
+from gateway.hooks.provided import provided_tools
+from gateway.hooks.results import ResultRefused
 from gateway.hooks.specs import hookimpl
 from gateway.logs import get_log
 from gateway.pipeline.turn import Turn, current_turn
@@ -31,17 +34,9 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import new_turn_id
 from gateway.turn.task_boundary import detect_boundary
 from gateway.turn.transactions import take_also
-from tape.context import (
-    LATEST,
-    Message,
-    TapeContext,
-    to_messages,
-    view,
-    view_entries,
-)
+from tape.context import Message, TapeContext, view
 from tape.entry import event, message
 from tape.errors import UnitFailed
-from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate_text
 from tape.turn_events import TURN_END, TurnRetake, TurnStart
@@ -124,11 +119,11 @@ class AgentPlugin:
         )
         entry_ids = turn.question.entry_ids if turn else ()
 
-        async def build(upto: int) -> list[Message]:
-            then = TapeSnapshot(log.tape, upto)
+        async def build(log: TurnLog, upto: int) -> list[Message]:
             if isinstance(context, TapeContext):
-                return await view(then, context)
-            return await _default_view(then, log)
+                with suppress(ResultRefused):
+                    return await view(TapeSnapshot(log.tape, upto), context)
+            return await plain_view(log, upto)
 
         async def before_step() -> None:
             if turn is not None:
@@ -165,11 +160,11 @@ class AgentPlugin:
     ) -> Task:
         """Return the loop of a turn, or of a subagent with the same role and hooks."""
         settings = self._services.settings
-        toolbox = Toolbox(await self.tools(), context.role)
+        toolbox = Toolbox(await self.tools(), context.role, shared=context.shared)
         hooks = _LoopHooks(self._services, session_id)
         reserve = estimate_text(system)
 
-        async def retake(budget: int) -> None:
+        async def retake(log: TurnLog, budget: int) -> None:
             takes = await reselect_messages(log.tape, log.turn, entry_ids, max(0, budget - reserve))
             await log.record(TurnRetake(log.turn, tuple(takes)).to_entry())
 
@@ -180,7 +175,7 @@ class AgentPlugin:
                 async for found in events:
                     yield found
 
-        if depth < DEEPEST and settings.agent.subagents:
+        if depth < MAX_DEPTH and settings.agent.subagents:
             helpers = Subagents(self._services.tapes, log, run, depth, settings.agent.subagents)
             context = replace(context, give=helpers.give)
         return Task(
@@ -191,9 +186,7 @@ class AgentPlugin:
             ),
             hooks=hooks,
             system=system,
-            view=lambda upto: _default_view(TapeSnapshot(log.tape, upto), log),
             retake=retake,
-            before_step=_nothing,
             budget=settings.context.budget,
             steps=settings.agent.subagent_steps,
             strict_roles=settings.agent.strict_roles,
@@ -203,11 +196,7 @@ class AgentPlugin:
 
     async def tools(self) -> list[Tool]:
         """Return the tools of every plugin; the first of each name wins."""
-        found: dict[str, Tool] = {}
-        for provided in await self._services.hooks.call_many("provide_tools"):
-            for tool in provided or ():
-                found.setdefault(tool.name, tool)
-        return list(found.values())
+        return await provided_tools(self._services.hooks)
 
     async def _system(self, prompt: Any, state: dict[str, Any]) -> str:
         parts = await self._services.hooks.call_many("system_prompt", prompt=prompt, state=state)
@@ -225,14 +214,6 @@ class AgentPlugin:
                     get_log().info("turn.not_steered", turn=turn.id)
             if question in turn.steered:
                 turn.steered.remove(question)
-
-
-async def _default_view(then: Tape, log: TurnLog) -> list[Message]:
-    return to_messages(await view_entries(then, LATEST, log.lane, log.turn))
-
-
-async def _nothing() -> None:
-    pass  # a subagent is not steered
 
 
 async def _record_prompt(turn: Turn, prompt: Any) -> None:

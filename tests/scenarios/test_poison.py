@@ -1,4 +1,4 @@
-"""What cannot be taken in: kept with its reason, told to who waits for an answer, and no wedge."""
+"""Messages that cannot be taken in: kept with the reason, answered with it, and no wedge."""
 
 from __future__ import annotations
 

@@ -202,8 +202,8 @@ async def test_e6_typing_shows_and_stops_also_when_the_turn_fails(tmp_path: Path
 @pytest.mark.parametrize(
     ("reply", "sentence"),
     [
-        (Failure(401, "bad key sk-canary", "invalid_api_key", "auth"), "refused our key"),
-        (Failure(404, "no such model", "model_not_found", "request"), "does not know the model"),
+        (Failure(401, "bad key sk-canary", "invalid_api_key", "auth"), "rejected the API key"),
+        (Failure(404, "no such model", "model_not_found", "request"), "doesn't know the model"),
         (Failure(500, "boom", None, "server_error"), "having trouble"),
         (Failure(429, "slow down", None, "rate"), "busy"),
         (CutStream(("half",)), "broke off"),
@@ -246,7 +246,7 @@ async def test_a_model_that_cannot_be_reached_is_a_sentence(tmp_path: Path) -> N
         visit(gateway.url, "Alice") as (alice,),
     ):
         answer = await alice.answer(await alice.say("one"))
-    assert "cannot be reached" in answer["text"]
+    assert "can't reach the model service" in answer["text"]
 
 
 @pytest.mark.parametrize("with_code", [True, False])

@@ -12,8 +12,9 @@ import anyio
 import pytest
 
 from tests.channels.discord.hosts import Bot, discord_bot, house
+from tests.fakes.base.faults import LostAnswer, Reset, ServerError
 from tests.fakes.discord.commands import Interaction
-from tests.fakes.discord.faults import LostAnswer, RateLimited, Refuse, Reset, ServerError
+from tests.fakes.discord.faults import RateLimited, Refuse
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.world import SUPPRESS_EMBEDS, Channel
 from tests.fakes.openai.script import Text

@@ -8,7 +8,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.channels.discord.hosts import Bot, House, house
-from tests.fakes.discord.faults import RateLimited, Refuse, ServerError
+from tests.fakes.base.faults import ServerError
+from tests.fakes.discord.faults import RateLimited, Refuse
 from tests.fakes.discord.world import Channel
 from tests.fakes.openai.script import Text
 

@@ -14,8 +14,9 @@ from structlog.testing import capture_logs
 from channels.typing_indicator import TYPING_INTERVAL_SECONDS
 from gateway.scheduling.notices import GREETING
 from tests.channels.telegram.bots import Bot, telegram_bot
+from tests.fakes.base.faults import LostAnswer, ServerError
 from tests.fakes.openai.script import EmptyStream, Text
-from tests.fakes.telegram.faults import LostAnswer, Refuse, ServerError
+from tests.fakes.telegram.faults import Refuse
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.world import User
 from tests.gateway.context.test_images import bomb, image

@@ -41,7 +41,7 @@ async def test_a_question_that_failed_is_asked_again(tmp_path: Path) -> None:
         await ask(gateway, channel)
         server.enqueue(Text(("at last",)))
         desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
-        assert await desk.retry("in-1") == "in-1 is asked again in editing:1"
+        assert await desk.retry("in-1") == "in-1 will be answered again in editing:1"
         entries = await settled(gateway, "editing:1")
         assert (await desk.show("in-1"))["status"] == "done"
     assert "at last" in platform.messages.values()

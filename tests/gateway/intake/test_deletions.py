@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from channels.message import InboundMessage
-from tape.deletions import GONE
+from tape.deletions import DELETED_TEXT
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
@@ -93,7 +93,7 @@ async def test_a4_what_was_answered_and_deleted_leaves_the_next_view(tmp_path: P
         entries = await settled(gateway, "plain:-100")
     assert len(server.requests) == 2
     said = [m["content"] for m in server.requests[1].body["messages"] if m["role"] == "user"]
-    assert GONE in str(said)
+    assert DELETED_TEXT in str(said)
     assert "plum" not in str(said)
     assert "plum" in str([entry.payload for entry in entries])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.anchors import MOST_RESTED_ON
+from agent.anchors import MAX_RESTED_ON
 from agent.tool import Role
 from gateway.app import Gateway
 from gateway.errors import CommandRefused
@@ -122,14 +122,14 @@ async def test_an_anchor_of_a_person_rests_on_the_newest_and_not_on_the_whole_ta
         await _run(gateway, ",handoff", Role.OWNER)
         anchor = await tape.last_anchor()
     assert anchor is not None
-    rests = [entry.id for entry in said[-MOST_RESTED_ON:]]
+    rests = [entry.id for entry in said[-MAX_RESTED_ON:]]
     assert anchor.payload["state"] == {"rests_on": rests}
 
 
 @pytest.mark.anyio
 async def test_a_subagent_is_not_to_be_had_by_a_line(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway:
-        assert "a subagent can be had only" in await _run(gateway, ",subagent x", Role.OWNER)
+        assert "a subagent is not available here" in await _run(gateway, ",subagent x", Role.OWNER)
 
 
 @pytest.mark.anyio

@@ -12,7 +12,7 @@ from agent.turn_log import TurnLog
 from gateway.background import Work
 from gateway.pipeline.turn import Question, Turn
 from gateway.scheduling.lane_scheduler import LaneScheduler
-from gateway.settings import TurnSettings
+from gateway.settings.sections import TurnSettings
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
 from tests.gateway.scheduling.test_debounce import asked

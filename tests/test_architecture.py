@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 FUNCTIONS = re.findall(r"`([\w/]+\.py):([\w.]+)`", PAGE)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 PATHS = re.findall(r"`((?:gateway|channels|agent|tape)/[\w/.]*)`", PAGE)
 
 
@@ -19,14 +20,11 @@ def names_of(path: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.ClassDef):
-            found |= {f"{node.name}.{inner.name}" for inner in node.body if is_function(inner)}
-        elif is_function(node):
+            methods = [inner for inner in node.body if isinstance(inner, Function)]
+            found |= {f"{node.name}.{method.name}" for method in methods}
+        elif isinstance(node, Function):
             found.add(node.name)
     return found
-
-
-def is_function(node: ast.stmt) -> bool:
-    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
 
 
 @pytest.mark.parametrize(("file", "function"), FUNCTIONS)

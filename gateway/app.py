@@ -25,7 +25,7 @@ from channels.message import InboundMessage
 from channels.registry import CHANNELS, make_channel
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import TapeAdmin
-from gateway.background import Background, Spawn
+from gateway.background import Background
 from gateway.clock import Clock, SystemClock
 from gateway.context.lane_assignment import LaneAssigner
 from gateway.context.room_memory import RoomMemories, open_linker
@@ -83,7 +83,6 @@ SETTLE_SECONDS: Final = 10.0
 class GatewayParts:
     """The parts of a gateway through which a message passes, from its intake to its delivery."""
 
-    agent: AgentPlugin
     memories: RoomMemories
     turns: RunningTurns
     sender: OutboxSender
@@ -201,22 +200,14 @@ async def _opened(
         background = Background()
         tapes = TapeService(store, settings.workspace_path, meaning)
         services = await _services(settings, clock, tapes, store, hooks, channels, background)
-        agent = AgentPlugin(services, VisionModel(model, settings.home_path))
-        register_builtin(hooks, agent)
-        parts = _parts(services, agent, background.spawn)
+        vision = VisionModel(model, settings.home_path)
+        register_builtin(hooks, AgentPlugin(services, vision))
+        parts = _parts(services)
         channels.update(await _channels(settings, hooks, only))
         stack.push_async_callback(_shielded, lambda: _close_channels(channels))
         running = list(channels.values())
         status = StatusBoard(clock, running)
-        make_host = partial(
-            GatewayHost,
-            services,
-            status,
-            parts.intake,
-            parts.sender,
-            parts.turns,
-            background.spawn,
-        )
+        make_host = partial(GatewayHost, services, status, parts.intake, parts.sender, parts.turns)
         async with anyio.create_task_group() as group:
             background.open(group)
             if meaning is not None:
@@ -251,29 +242,27 @@ async def _services(
         pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases),
         guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),
         aliases=aliases,
+        spawn=background.spawn,
     )
 
 
-def _parts(services: Services, agent: AgentPlugin, spawn: Spawn) -> GatewayParts:
+def _parts(services: Services) -> GatewayParts:
     """Build the way of a message, from its end to its beginning."""
-    settings, clock, ledger = services.settings, services.clock, services.ledger
+    settings, spawn = services.settings, services.spawn
     access = Access(settings.access, services.aliases)
     turns = RunningTurns()
     memories = RoomMemories(services.tapes, open_linker())
-    hold = settings.delivery.ambiguous == "hold"
-    sender = OutboxSender(
-        ledger, services.router, clock, services.guard, services.tapes, spawn, hold=hold
-    )
-    runner = TurnRunner(services, turns, memories, sender, spawn)
+    sender = OutboxSender(services)
+    runner = TurnRunner(services, turns, memories, sender)
     scheduler = LaneScheduler(runner.run, spawn, settings.turn)
-    debouncer = Debouncer(clock, settings.buffer.longest, scheduler.ask, spawn)
-    notices = Notices(services, access, sender, spawn)
-    commands = Commands(services, agent.tools, Stopper(scheduler, debouncer, notices).stop)
-    dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, spawn)
+    debouncer = Debouncer(services.clock, settings.buffer.longest, scheduler.ask, spawn)
+    notices = Notices(services, access, sender)
+    commands = Commands(services, Stopper(scheduler, debouncer, notices).stop)
+    dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices)
     lanes = LaneAssigner(services, memories, dispatcher)
-    intake = Intake(services, access, dispatcher, lanes, memories, spawn)
+    intake = Intake(services, access, dispatcher, lanes, memories)
     recovery = Recovery(services, access, dispatcher, sender, intake)
-    return GatewayParts(agent, memories, turns, sender, dispatcher, intake, recovery)
+    return GatewayParts(memories, turns, sender, dispatcher, intake, recovery)
 
 
 async def _close_channels(channels: Mapping[str, Channel]) -> None:

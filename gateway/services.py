@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gateway.background import Spawn
 from gateway.clock import Clock
 from gateway.hooks.runtime import HookRuntime
 from gateway.pipeline.pipeline import TurnPipeline
@@ -34,6 +35,7 @@ class Services:
     pipeline: TurnPipeline
     guard: WriteGuard
     aliases: dict[str, str]
+    spawn: Spawn
 
     async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:
         """Commit a unit once the store is available; `waiting` names the wait in the log."""

@@ -77,13 +77,13 @@ class LaneAssignment:
                 room.entries[said.key] = entry_id
 
 
+@dataclass(frozen=True, slots=True)
 class LaneAssigner:
     """Assigns lanes to messages."""
 
-    def __init__(self, services: Services, rooms: RoomMemories, pending: Pending) -> None:
-        self._services = services
-        self._rooms = rooms
-        self._pending = pending
+    _services: Services
+    _rooms: RoomMemories
+    _pending: Pending
 
     async def place(
         self, row: InboxRow, session_id: str, tape: str, known: BatchIndex

@@ -27,17 +27,12 @@ from channels.errors import (
     SendRefused,
 )
 from channels.message import Receipt
-from gateway.background import Spawn
-from gateway.clock import Clock
 from gateway.keyed_queue import KeyedQueue
 from gateway.logs import get_log
-from gateway.pipeline.router import OutboundChannelRouter
-from gateway.storage.ledger.ledger import Ledger
+from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow
-from gateway.storage.write_guard import WriteGuard
 from tape.entry import event, parse_date
 from tape.errors import StoreUnavailable
-from tape.service import TapeService
 from tape.unit_of_work import Unit
 
 MAX_ATTEMPTS: Final = 8
@@ -90,26 +85,15 @@ class _Send:
 
 
 class OutboxSender:
-    """Sends the rows of the outbox; `hold` keeps sends with an unknown outcome for the operator."""
+    """Sends the rows of the outbox."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        router: OutboundChannelRouter,
-        clock: Clock,
-        guard: WriteGuard,
-        tapes: TapeService,
-        spawn: Spawn,
-        *,
-        hold: bool,
-    ) -> None:
-        self._ledger = ledger
-        self._router = router
-        self._clock = clock
-        self._guard = guard
-        self._tapes = tapes
-        self._hold = hold
-        self._chats: KeyedQueue[Chat] = KeyedQueue("delivery", spawn)
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._clock = services.clock
+        self._guard = services.guard
+        self._outbox = services.ledger.outbox
+        self._hold = services.settings.delivery.ambiguous == "hold"
+        self._chats: KeyedQueue[Chat] = KeyedQueue("delivery", services.spawn)
         self._queued: set[int] = set()
         self._dropped: set[int] = set()
 
@@ -135,7 +119,7 @@ class OutboxSender:
             if row.id in self._dropped:
                 self._dropped.discard(row.id)
                 return
-            channel = self._router.channels.get(row.message.channel)
+            channel = self._services.router.channels.get(row.message.channel)
             if channel is None:
                 await self._end(row, "dead", f"no channel is named {row.message.channel}")
                 return
@@ -178,7 +162,7 @@ class OutboxSender:
         if send.is_unclear and was_repeatable and not self._is_repeatable(send):
             return None
         if not _always_idempotent(send.channel):
-            await self._guard.retrying("delivery", lambda: self._ledger.outbox.sending(send.row))
+            await self._guard.retrying("delivery", lambda: self._outbox.sending(send.row))
         return await send.channel.transmit(message)
 
     async def _goes_on_after(self, send: _Send, cause: Exception) -> bool:
@@ -264,36 +248,34 @@ class OutboxSender:
     async def _record_unsent(self, send: _Send) -> None:
         """Record that this attempt did not happen, unless an earlier one may have."""
         if not send.may_be_sent:
-            await self._guard.retrying("delivery", lambda: self._ledger.outbox.unsent(send.row))
+            await self._guard.retrying("delivery", lambda: self._outbox.unsent(send.row))
 
     async def _record_draft_gone(self, send: _Send) -> None:
         """Record that the draft is gone, so that the message is sent like any other."""
         row, unsure = send.row, send.may_be_sent
-        await self._guard.retrying(
-            "delivery", lambda: self._ledger.outbox.unplaced(row, unsure=unsure)
-        )
+        await self._guard.retrying("delivery", lambda: self._outbox.unplaced(row, unsure=unsure))
         send.row = replace(row, platform_id=None, message=replace(row.message, edits=None))
 
     async def _record_receipts(self, row: OutboxRow, receipts: Sequence[Receipt]) -> None:
         unit = Unit()
         first = receipts[0].platform_id if receipts else None
-        self._ledger.outbox.sent(unit, row, first)
+        self._outbox.sent(unit, row, first)
         ids = [receipt.platform_id for receipt in receipts]
         await self._commit(unit, row, "send.receipt", platform_ids=ids)
 
     async def _end(self, row: OutboxRow, status: str, why: str) -> None:
         get_log().error("delivery.given_up", idem=row.message.idem, status=status, why=why)
         unit = Unit()
-        self._ledger.outbox.end_send(unit, row, status, why)
+        self._outbox.end_send(unit, row, status, why)
         await self._commit(unit, row, f"send.{status}", why=why)
 
     async def _commit(self, unit: Unit, row: OutboxRow, name: str, **data: object) -> None:
         """Record how a send ended; only the record is retried, never the send."""
         meta = {key: value for key, value in (("turn", row.turn_id), ("lane", row.lane)) if value}
-        tape = self._tapes.session_tape(row.session_id).name
+        tape = self._services.tapes.session_tape(row.session_id).name
         ended = event(name, {"idem": row.message.idem, **data}, **meta)
         unit.append(tape, [ended], key=f"{name}:{row.message.idem}")
-        await self._guard.retrying("receipt", lambda: self._ledger.store.commit(unit))
+        await self._services.commit(unit, waiting="receipt")
 
 
 def _always_idempotent(channel: Channel) -> bool:

@@ -14,7 +14,6 @@ from typing import Final, Protocol
 import anyio
 
 from channels.message import InboundMessage
-from gateway.background import Spawn
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner
 from gateway.context.room_memory import RoomMemories
 from gateway.hooks.messages import session_of
@@ -74,17 +73,15 @@ class Intake:
         sink: IntakeSink,
         lanes: LaneAssigner,
         memories: RoomMemories,
-        spawn: Spawn,
     ) -> None:
         self._services = services
         self._access = access
         self._sink = sink
         self._planner = IntakePlanner(services, access, lanes)
         self._memories = memories
-        self._spawn = spawn
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
         self._reassembler = Reassembler(
-            services.clock, services.router, self._messages.put_nowait, spawn
+            services.clock, services.router, self._messages.put_nowait, services.spawn
         )
         self._early: list[InboxRow] | None = []
 
@@ -116,7 +113,7 @@ class Intake:
             self._reassembler.put(row, arrived=float("-inf"))
         for row in early:
             self._reassembler.put(row)
-        self._spawn("intake", self._run)
+        self._services.spawn("intake", self._run)
 
     def again(self, row: InboxRow) -> None:
         """Take in a row that was given up before it was on its tape."""

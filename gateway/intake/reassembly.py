@@ -58,22 +58,16 @@ class _Open:
         return plain and self.parts[-1].message.joins == REST and not message.text.startswith(",")
 
 
+@dataclass(slots=True)
 class Reassembler:
     """Holds parts back; `release` receives every message in order, with all its parts."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        router: OutboundChannelRouter,
-        release: Callable[[Parts], None],
-        spawn: Spawn,
-    ) -> None:
-        self._clock = clock
-        self._router = router
-        self._release = release
-        self._spawn = spawn
-        self._open: dict[_Chat, _Open] = {}
-        self._freed = anyio.Event()
+    _clock: Clock
+    _router: OutboundChannelRouter
+    _release: Callable[[Parts], None]
+    _spawn: Spawn
+    _open: dict[_Chat, _Open] = field(default_factory=dict)
+    _freed: anyio.Event = field(default_factory=anyio.Event)
 
     def put(self, row: InboxRow, *, arrived: float | None = None) -> None:
         """Add a message, in the order of acceptance; `arrived` is set if it has waited before."""

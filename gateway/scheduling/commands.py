@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final
@@ -21,6 +21,7 @@ from agent.toolbox import Toolbox
 from agent.tools.anchors import hand_off
 from gateway.context.tape_access import other_tapes
 from gateway.errors import CommandRefused
+from gateway.hooks.provided import provided_tools
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.services import Services
@@ -64,19 +65,12 @@ def parse_command(line: str) -> Command:
     return Command(parts[0].lower(), words, pairs)
 
 
-StopTurns = Callable[[Question, bool], Awaitable[int]]
-"""Stops questions for a command (or the whole chat's, if True); see `Stopper.stop`."""
-
-ListTools = Callable[[], Awaitable[Sequence[Tool]]]
-
-
+@dataclass(frozen=True, slots=True)
 class Commands:
-    """Runs commands."""
+    """Runs commands; `stop` is `Stopper.stop`."""
 
-    def __init__(self, services: Services, tools: ListTools, stop: StopTurns) -> None:
-        self._services = services
-        self._tools = tools
-        self._stop = stop
+    _services: Services
+    _stop: Callable[[Question, bool], Awaitable[int]]
 
     async def run(self, question: Question) -> str:
         """Run the command of a message and return its answer; an error is answered, too."""
@@ -91,7 +85,9 @@ class Commands:
             if command.name == "handoff":
                 command = _as_tool(command)
             shared = question.message.chat_kind == "group"
-            toolbox = Toolbox(await self._tools(), question.role, shared=shared)
+            toolbox = Toolbox(
+                await provided_tools(self._services.hooks), question.role, shared=shared
+            )
             if command.name == "help":
                 return self._help(toolbox)
             return await self._tool(question, command, toolbox)

@@ -7,7 +7,7 @@ its first. Bursts of different authors, threads and sessions are independent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import anyio
 
@@ -34,22 +34,16 @@ class _Burst:
     until: float
 
 
+@dataclass(slots=True)
 class Debouncer:
     """Collects bursts and passes each on once, to `flush`."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        longest: float,
-        flush: Callable[[Question], None],
-        spawn: Spawn,
-    ) -> None:
-        self._clock = clock
-        self._longest = longest
-        self._flush = flush
-        self._spawn = spawn
-        self._bursts: dict[BurstKey, _Burst] = {}
-        self._freed = anyio.Event()
+    _clock: Clock
+    _longest: float
+    _flush: Callable[[Question], None]
+    _spawn: Spawn
+    _bursts: dict[BurstKey, _Burst] = field(default_factory=dict)
+    _freed: anyio.Event = field(default_factory=anyio.Event)
 
     def add(self, question: Question, debounce: float) -> None:
         """Add a question to its burst; with no debounce a new one is passed on at once."""

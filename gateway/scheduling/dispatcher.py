@@ -6,7 +6,6 @@ from functools import partial
 
 from agent.events import AgentEvent
 from channels.message import InboundMessage
-from gateway.background import Spawn
 from gateway.context.lane_assignment import Pending
 from gateway.intake.entry_meta import is_command
 from gateway.intake.intake import IntakeSink, TakenIn
@@ -31,15 +30,13 @@ class Dispatcher(IntakeSink, Pending):
         scheduler: LaneScheduler,
         commands: Commands,
         notices: Notices,
-        spawn: Spawn,
     ) -> None:
         self._services = services
         self._debouncer = debouncer
         self._scheduler = scheduler
         self._commands = commands
         self._notices = notices
-        self._spawn = spawn
-        self._running_commands: KeyedQueue[str] = KeyedQueue("command", spawn)
+        self._running_commands: KeyedQueue[str] = KeyedQueue("command", services.spawn)
         self._closed = False
 
     def close(self) -> None:
@@ -117,7 +114,7 @@ class Dispatcher(IntakeSink, Pending):
         removed = self._scheduler.forget(inbox_id) or self._debouncer.forget(inbox_id)
         if removed is not None:
             end = partial(self._services.router.end_without_answer, removed.message, silent=True)
-            self._spawn("forget", end)
+            self._services.spawn("forget", end)
 
     async def _command(self, question: Question) -> None:
         """Run a command without holding up the intake, in order for its chat; `,stop` is first."""

@@ -54,18 +54,18 @@ class _Session:
     running: int = 0
 
 
+@dataclass(slots=True)
 class LaneScheduler:
     """Schedules questions; `run` answers one."""
 
-    def __init__(self, run: RunQuestion, spawn: Spawn, settings: TurnSettings) -> None:
-        self._run = run
-        self._spawn = spawn
-        self._settings = settings
-        self._sessions: dict[str, _Session] = {}
-        self._next: dict[str, None] = {}
-        self._running = 0
-        self._open = True
-        self._freed = anyio.Event()
+    _run: RunQuestion
+    _spawn: Spawn
+    _settings: TurnSettings
+    _sessions: dict[str, _Session] = field(default_factory=dict)
+    _next: dict[str, None] = field(default_factory=dict)
+    _running: int = 0
+    _open: bool = True
+    _freed: anyio.Event = field(default_factory=anyio.Event)
 
     def ask(self, question: Question) -> None:
         """Submit a new question; a plugin's decision about it goes before the setting."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from channels.message import InboundMessage, OutboundMessage
-from gateway.background import Spawn
 from gateway.delivery.outbox import commit_with_sends, outbound_event
 from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of, session_of
@@ -48,18 +48,15 @@ GIVEN_UP: Final = (
 )
 
 
+@dataclass(slots=True)
 class Notices:
     """Ends questions without a turn, and notifies their chats."""
 
-    def __init__(
-        self, services: Services, access: Access, sender: OutboxSender, spawn: Spawn
-    ) -> None:
-        self._services = services
-        self._access = access
-        self._sender = sender
-        self._spawn = spawn
-        self._full_at: dict[str, float] = {}
-        self._stale: dict[str, int] = {}
+    _services: Services
+    _access: Access
+    _sender: OutboxSender
+    _full_at: dict[str, float] = field(default_factory=dict)
+    _stale: dict[str, int] = field(default_factory=dict)
 
     async def answer_command(self, question: Question, text: str) -> None:
         """Answer a command; with no text, only end it."""
@@ -104,7 +101,7 @@ class Notices:
         """Count a question that is too old to answer; one notice covers all of its chat."""
         self._stale[question.session_id] = self._stale.get(question.session_id, 0) + 1
         if self._stale[question.session_id] == 1:
-            self._spawn("stale", lambda: self._notify_stale(question))
+            self._services.spawn("stale", lambda: self._notify_stale(question))
 
     async def failed(self, row: InboxRow) -> None:
         """Notify whoever waits for an answer that their message could not be taken in.

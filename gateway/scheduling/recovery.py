@@ -35,22 +35,15 @@ class Backlog:
     accepted: tuple[InboxRow, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class Recovery:
     """Reads the backlog before the channels start, and resumes it once they are connected."""
 
-    def __init__(
-        self,
-        services: Services,
-        access: Access,
-        dispatcher: Dispatcher,
-        sender: OutboxSender,
-        intake: Intake,
-    ) -> None:
-        self._services = services
-        self._access = access
-        self._dispatcher = dispatcher
-        self._sender = sender
-        self._intake = intake
+    _services: Services
+    _access: Access
+    _dispatcher: Dispatcher
+    _sender: OutboxSender
+    _intake: Intake
 
     async def read(self) -> Backlog:
         """Read the backlog; to be called before anything new is accepted."""

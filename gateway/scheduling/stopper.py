@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gateway.pipeline.turn import Question
 from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
 
 
+@dataclass(frozen=True, slots=True)
 class Stopper:
     """Stops running turns and waiting questions."""
 
-    def __init__(self, scheduler: LaneScheduler, debouncer: Debouncer, notices: Notices) -> None:
-        self._scheduler = scheduler
-        self._debouncer = debouncer
-        self._notices = notices
+    _scheduler: LaneScheduler
+    _debouncer: Debouncer
+    _notices: Notices
 
     async def stop(self, command: Question, everything: bool) -> int:
         """Stop the lane in which a command was given, or else its author's questions.

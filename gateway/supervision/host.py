@@ -14,7 +14,7 @@ from channels.errors import ChannelDown
 from channels.host import Cursors, FullHost
 from channels.message import Author, InboundMessage, ShownMessage
 from channels.pacing import Clock
-from gateway.background import Spawn, Work
+from gateway.background import Work
 from gateway.context.history import read_history
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
@@ -58,7 +58,6 @@ class GatewayHost(FullHost):
         intake: Intake,
         sender: OutboxSender,
         turns: RunningTurns,
-        spawn: Spawn,
         channel: Channel,
     ) -> None:
         agent = services.settings.agent
@@ -67,7 +66,6 @@ class GatewayHost(FullHost):
         self._intake = intake
         self._sender = sender
         self._turns = turns
-        self._spawn = spawn
         self._channel = channel
         self._gap = BackfillGap()
         self.clock: Clock = services.clock
@@ -102,7 +100,7 @@ class GatewayHost(FullHost):
         complete_until = self._gap.close(cursors)
         if complete_until is not None:  # newer messages have arrived through the connection
             name, table = self._channel.name, self._services.ledger.cursors
-            self._spawn("marks", lambda: table.advance_all(name, complete_until))
+            self._services.spawn("marks", lambda: table.advance_all(name, complete_until))
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         account = account_id(self._channel.name, account)
@@ -148,7 +146,7 @@ class GatewayHost(FullHost):
             return pipeline.default_session(message)
 
     def start_soon(self, name: str, work: Work) -> None:
-        self._spawn(name, work)
+        self._services.spawn(name, work)
 
     async def wait_sent(self, message: InboundMessage) -> None:
         await self._sender.idle((message.channel, message.account, message.chat_id))

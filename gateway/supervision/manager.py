@@ -7,6 +7,7 @@ that is misconfigured reports the remedy and is not restarted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import anyio
@@ -25,21 +26,15 @@ CALM_SECONDS: Final = 60.0
 """Seconds of uptime after which the restart backoff is reset."""
 
 
+@dataclass(slots=True)
 class ChannelManager:
     """Supervises channels; `make_host` returns the host for one start of a channel."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        channels: Sequence[Channel],
-        status: StatusBoard,
-        make_host: Callable[[Channel], FullHost],
-    ) -> None:
-        self._clock = clock
-        self._channels = channels
-        self._status = status
-        self._make_host = make_host
-        self._stopping = False
+    _clock: Clock
+    _channels: Sequence[Channel]
+    _status: StatusBoard
+    _make_host: Callable[[Channel], FullHost]
+    _stopping: bool = False
 
     async def run(self) -> None:
         """Run every channel until `stop`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -27,6 +27,7 @@ from gateway.context.selection import reselect_messages
 from gateway.context.tape_access import other_tapes
 from gateway.hooks.provided import provided_tools
 from gateway.hooks.results import ResultRefused
+from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
 from gateway.logs import get_log
 from gateway.pipeline.turn import Turn, current_turn
@@ -160,8 +161,9 @@ class AgentPlugin:
     ) -> Task:
         """Return the loop of a turn, or of a subagent with the same role and hooks."""
         settings = self._services.settings
-        toolbox = Toolbox(await self.tools(), context.role, shared=context.shared)
-        hooks = _LoopHooks(self._services, session_id)
+        tools = await provided_tools(self._services.hooks)
+        toolbox = Toolbox(tools, context.role, shared=context.shared)
+        hooks = _LoopHooks(self._services.hooks, session_id)
         reserve = estimate_text(system)
 
         async def retake(log: TurnLog, budget: int) -> None:
@@ -194,10 +196,6 @@ class AgentPlugin:
             meter=self._meter,
         )
 
-    async def tools(self) -> list[Tool]:
-        """Return the tools of every plugin; the first of each name wins."""
-        return await provided_tools(self._services.hooks)
-
     async def _system(self, prompt: Any, state: dict[str, Any]) -> str:
         parts = await self._services.hooks.call_many("system_prompt", prompt=prompt, state=state)
         return "\n\n".join(part for part in reversed(parts) if part)
@@ -228,12 +226,12 @@ def _report_tool(name: str, cause: BaseException) -> None:
     get_log().error("tool.failed", tool=name, exc_info=cause)
 
 
+@dataclass(frozen=True, slots=True)
 class _LoopHooks:
     """Passes the loop's hooks on to the plugins."""
 
-    def __init__(self, services: Services, session_id: str) -> None:
-        self._hooks = services.hooks
-        self._session_id = session_id
+    _hooks: HookRuntime
+    _session_id: str
 
     async def before_llm_call(self, request: ModelRequest) -> None:
         await self._hooks.call_many("before_llm_call", request=request, session_id=self._session_id)

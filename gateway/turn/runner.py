@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import anyio
@@ -16,7 +16,6 @@ import structlog
 from agent.errors import AgentError
 from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
-from gateway.background import Spawn
 from gateway.context.images import load_images
 from gateway.context.retrieval import find_nearby
 from gateway.context.room_memory import RoomMemories
@@ -47,23 +46,15 @@ STOPPED: Final = "Stopped."
 _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 
+@dataclass(slots=True)
 class TurnRunner:
     """Answers questions, each with a turn, and keeps the leases of their sessions."""
 
-    def __init__(
-        self,
-        services: Services,
-        turns: RunningTurns,
-        memories: RoomMemories,
-        sender: OutboxSender,
-        spawn: Spawn,
-    ) -> None:
-        self._services = services
-        self._turns = turns
-        self._memories = memories
-        self._sender = sender
-        self._spawn = spawn
-        self._renewing = False
+    _services: Services
+    _turns: RunningTurns
+    _memories: RoomMemories
+    _sender: OutboxSender
+    _renewing: bool = False
 
     async def run(self, question: Question, started: Callable[[Turn], None]) -> None:
         """Answer a question.
@@ -98,7 +89,7 @@ class TurnRunner:
         self._turns.add(turn)
         if not self._renewing:
             self._renewing = True
-            self._spawn("leases", self._renew)
+            self._services.spawn("leases", self._renew)
         started(turn)
         try:
             return await self._answer(turn)

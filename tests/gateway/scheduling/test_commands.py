@@ -77,7 +77,7 @@ async def _run(
     said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
     tape = tape_of(gateway, "plain:-100").name
     asked = Question("plain:-100", tape, lane, role, (row_of(said),))
-    commands = Commands(gateway.services, gateway.parts.agent.tools, _stop)
+    commands = Commands(gateway.services, _stop)
     return await commands.run(asked)
 
 

@@ -48,13 +48,13 @@ from gateway.intake.intake import Intake
 from gateway.logs import get_log
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
-from gateway.scheduling.commands import Commands
+from gateway.pipeline.turn import RunningTurns
+from gateway.scheduling.commands import Commands, Stopper
 from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.dispatcher import Dispatcher
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
 from gateway.scheduling.recovery import Recovery
-from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
@@ -66,7 +66,6 @@ from gateway.supervision.manager import ChannelManager
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
 from gateway.turn.runner import TurnRunner
-from gateway.turn.running import RunningTurns
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
 from tape.stores.registry import is_tapes_only, open_store, open_tapes

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, TypeVar
 
+import anyio
 from anyio.abc import TaskGroup
 
 from gateway.logs import get_log
 
+K = TypeVar("K", bound=Hashable)
 Work = Callable[[], Awaitable[None]]
 Spawn = Callable[[str, Work], None]
 """Starts work in the background, under a name for the log."""
@@ -34,3 +38,44 @@ async def _guard(name: str, work: Work) -> None:
         await work()
     except Exception as cause:
         get_log().error("background.failed", work=name, exc_info=cause)
+
+
+class KeyedQueue(Generic[K]):
+    """Runs work for the same key in order, and work for different keys in parallel.
+
+    An error is logged, and the next piece of work runs. An idle key keeps no task.
+    """
+
+    def __init__(self, name: str, spawn: Spawn) -> None:
+        self._name = name
+        self._spawn = spawn
+        self._queues: dict[K, deque[Work]] = {}
+        self._freed = anyio.Event()
+
+    def submit(self, key: K, work: Work) -> None:
+        """Append work to the queue of a key."""
+        queue = self._queues.get(key)
+        if queue is not None:
+            queue.append(work)
+            return
+        self._queues[key] = deque([work])
+        self._spawn(self._name, lambda: self._run(key))
+
+    async def idle(self, key: K | None = None) -> None:
+        """Wait until all queues are empty, or the queue of one key."""
+        while self._queues if key is None else key in self._queues:
+            await self._freed.wait()
+
+    async def _run(self, key: K) -> None:
+        queue = self._queues[key]
+        try:
+            while queue:
+                try:
+                    await queue[0]()
+                except Exception as cause:
+                    get_log().error("work.failed", name=self._name, exc_info=cause)
+                queue.popleft()
+        finally:
+            del self._queues[key]
+            self._freed.set()
+            self._freed = anyio.Event()

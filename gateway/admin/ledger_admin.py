@@ -70,7 +70,7 @@ class LedgerAdmin:
         when = " at the next start" if self._recovery is None else ""
         if short == "out":
             if self._recovery is not None:
-                self._recovery.send_again(_outbox(changed))
+                self._recovery.sender.enqueue([_outbox(changed)])
             return f"{name} will be sent again to {row['chat_id']}{when}"
         if self._recovery is not None:
             self._recovery.ask_again(_inbox(changed))
@@ -81,9 +81,9 @@ class LedgerAdmin:
         short, row = await self._row(name)
         await self._change(short, row, "drop")
         if self._recovery is not None and short == "in":
-            self._recovery.forget_question(int(row["id"]))
+            self._recovery.dispatcher.forget(int(row["id"]))
         elif self._recovery is not None:
-            self._recovery.forget_send(int(row["id"]))
+            self._recovery.sender.forget(int(row["id"]))
         return f"{name} is dropped"
 
     async def _change(self, short: str, row: Row, action: str) -> Row:

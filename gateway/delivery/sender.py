@@ -27,7 +27,7 @@ from channels.errors import (
     SendRefused,
 )
 from channels.message import Receipt
-from gateway.keyed_queue import KeyedQueue
+from gateway.background import KeyedQueue
 from gateway.logs import get_log
 from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow

@@ -1,7 +1,10 @@
-"""Record message edits.
+"""Record edits and deletions of messages.
 
-The tape keeps the old text, and an event with the new one. A turn that takes the message later
-takes the new text; if a turn has taken it already, the next turn of the lane shows the edit.
+Edits: the tape keeps the old text, and an event with the new one. A turn that takes the message
+later takes the new text; if a turn has taken it already, the next turn of the lane shows the edit.
+
+Deletions: the tape keeps the message, and an event that hides it from views and search. A question
+that no turn has taken is dropped.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from gateway.intake.reassembly import joined_text
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from tape.context import MESSAGE_EDIT
+from tape.deletions import deletion
 from tape.entry import event
 from tape.unit_of_work import Unit
 
@@ -23,16 +27,14 @@ async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
     message = row.message
     found = await services.ledger.inbox.original_of(row)
     original, last = found or (None, row)
-    unit = Unit()
     if original is None or original.entry_id is None or original.session_id is None:
-        _end_unknown(services, unit, row)
-        await services.store.commit(unit)
+        # The message is older than the gateway, or was refused.
+        decision = Access(services.settings.access, services.aliases).decide(message)
+        status, rule = ("taped", None) if decision.allowed else ("refused", decision.rule)
+        await end_row(services, row, status, rule)
         return None
     if original.status == "refused" or last.message.text == message.text:
-        services.ledger.inbox.end(
-            unit, [row], "refused" if original.status == "refused" else "taped"
-        )
-        await services.store.commit(unit)
+        await end_row(services, row, "refused" if original.status == "refused" else "taped")
         return None
     edited = await _with_edit(services, original, message.message_id, message.text)
     data = {
@@ -44,6 +46,7 @@ async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
     meta = {"lane": original.lane} if original.lane is not None else {}
     tape = services.tapes.session_tape(original.session_id).name
     entry = event(MESSAGE_EDIT, data, **meta)
+    unit = Unit()
     services.ledger.inbox.take_in(
         unit, row, original.session_id, tape, entry, original.lane, "taped"
     )
@@ -52,13 +55,38 @@ async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
     return edited if edited.status == "waiting" else None
 
 
-def _end_unknown(services: Services, unit: Unit, row: InboxRow) -> None:
-    """End an edit of a message that is older than the gateway, or was refused."""
-    decision = Access(services.settings.access, services.aliases).decide(row.message)
-    if decision.allowed:
-        services.ledger.inbox.end(unit, [row], "taped")
-    else:
-        services.ledger.inbox.end(unit, [row], "refused", decision.rule)
+async def take_deletion(services: Services, row: InboxRow) -> InboxRow | None:
+    """Record a deletion; return the row of the question that it drops, if any."""
+    found = await services.ledger.inbox.original_of(row)
+    original = found[0] if found else None
+    if original is None or original.entry_id is None or original.session_id is None:
+        # The message is older than the gateway, or was refused.
+        await end_row(services, row, "taped")
+        return None
+    if original.status == "refused":
+        await end_row(services, row, "refused")
+        return None
+    if (await services.ledger.inbox.head_of(original)).message.parts:
+        # It is a part of a merged message: the others stay.
+        await take_edit(services, replace(row, message=replace(row.message, text="")))
+        return None
+    meta = {"lane": original.lane} if original.lane is not None else {}
+    tape = services.tapes.session_tape(original.session_id).name
+    deleted = deletion(original.entry_id, original.message.message_id, **meta)
+    unit = Unit()
+    services.ledger.inbox.take_in(
+        unit, row, original.session_id, tape, deleted, original.lane, "taped"
+    )
+    ended = services.ledger.inbox.unask(unit, original)
+    outcomes = await services.store.commit(unit)
+    return original if outcomes[ended].changed else None
+
+
+async def end_row(services: Services, row: InboxRow, status: str, why: str | None = None) -> None:
+    """End a message that gets no entry."""
+    unit = Unit()
+    services.ledger.inbox.end(unit, [row], status, why)
+    await services.store.commit(unit)
 
 
 async def _with_edit(

@@ -18,8 +18,7 @@ from gateway.context.lane_assignment import BatchIndex, LaneAssigner
 from gateway.context.room_memory import RoomMemories
 from gateway.hooks.messages import session_of
 from gateway.intake.access import Access, Decision
-from gateway.intake.deletions import take_deletion
-from gateway.intake.edits import take_edit
+from gateway.intake.edits import end_row, take_deletion, take_edit
 from gateway.intake.entry_meta import cleaned
 from gateway.intake.planner import IntakePlanner, PlannedMessage
 from gateway.intake.reassembly import Parts, Reassembler
@@ -255,9 +254,7 @@ class Intake:
     async def _bury(self, row: InboxRow) -> None:
         """End a message that cannot be read; the inbox keeps its raw form."""
         get_log().error("intake.unreadable", inbox=row.id, why=row.message.why)
-        unit = Unit()
-        self._services.ledger.inbox.end(unit, [row], "dead", row.message.why)
-        await self._services.store.commit(unit)
+        await end_row(self._services, row, "dead", row.message.why)
         await self._sink.failed(row)
 
     async def _dead(self, parts: Parts, cause: Exception) -> None:

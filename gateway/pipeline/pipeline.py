@@ -92,18 +92,21 @@ class TurnPipeline:
     async def _steps(self, message: Any, turn: Turn | None) -> TurnResult:
         session_id = turn.question.session_id if turn else await self.resolve_session(message)
         state: dict[str, Any] = {"_runtime_workspace": self.workspace}
-        await self._load_state(message, session_id, state)
+        values: dict[str, Any] = {"message": message, "session_id": session_id}
+        for loaded in reversed(await self.hooks.call_many("load_state", **values)):
+            if isinstance(loaded, dict):
+                state.update(loaded)
+        values["state"] = state
         output = _Output()
-        prompt: Any = None
         failed = True
         try:
-            prompt = await self._build_prompt(message, session_id, state)
-            await self._run_model(prompt, session_id, state, message, output)
+            prompt = await self.hooks.call_first("build_prompt", **values) or content_of(message)
+            await self._run_model({**values, "prompt": prompt}, output)
             failed = False
         finally:
-            await self._save_state(message, session_id, state, output.text(), failed=failed)
-        text = output.text()
-        outbounds = await self._render(message, session_id, state, text, turn)
+            values["model_output"] = text = output.text()
+            await self._save_state(values, failed=failed)
+        outbounds = await self._render(values, turn)
         unsent = [
             outbound
             for outbound in outbounds
@@ -111,30 +114,11 @@ class TurnPipeline:
         ]
         return TurnResult(session_id, prompt, text, output.final, outbounds, unsent)
 
-    async def _load_state(self, message: Any, session_id: str, state: dict[str, Any]) -> None:
-        found = await self.hooks.call_many("load_state", message=message, session_id=session_id)
-        for loaded in reversed(found):
-            if isinstance(loaded, dict):
-                state.update(loaded)
-
-    async def _build_prompt(self, message: Any, session_id: str, state: dict[str, Any]) -> Any:
-        prompt = await self.hooks.call_first(
-            "build_prompt", message=message, session_id=session_id, state=state
-        )
-        return prompt or content_of(message)
-
-    async def _run_model(
-        self, prompt: Any, session_id: str, state: dict[str, Any], message: Any, output: _Output
-    ) -> None:
-        arguments = {
-            "prompt": prompt,
-            "session_id": session_id,
-            "state": state,
-            "message": message,
-        }
+    async def _run_model(self, values: dict[str, Any], output: _Output) -> None:
+        message, prompt = values["message"], values["prompt"]
         ended = False
         async with AsyncExitStack() as stack:
-            events = await self._model_events(arguments)
+            events = await self._model_events(values)
             if events is None:
                 missing = LookupError("no plugin implements run_model or run_model_stream")
                 await self.hooks.notify_error("run_model", missing, message)
@@ -149,20 +133,17 @@ class TurnPipeline:
             if not ended:
                 await self._take_event(AgentEvent("final", {}), message, output)
 
-    async def _model_events(self, arguments: dict[str, Any]) -> AsyncIterator[Any] | None:
+    async def _model_events(self, values: dict[str, Any]) -> AsyncIterator[Any] | None:
         """Return the first plugin's stream, or its text as a stream of one piece."""
         for name in self.hooks.names():
             stream = self.hooks.of_plugin(name, "run_model_stream")
-            if stream is not None:
-                events = await call(stream, arguments)
-                if events is not None:
-                    found: AsyncIterator[Any] = events
-                    return found
+            events: AsyncIterator[Any] | None = await call(stream, values) if stream else None
+            if events is not None:
+                return events
             whole = self.hooks.of_plugin(name, "run_model")
-            if whole is not None:
-                text = await call(whole, arguments)
-                if text is not None:
-                    return _stream_of_one(str(text))
+            text = await call(whole, values) if whole else None
+            if text is not None:
+                return _stream_of_one(str(text))
         return None
 
     async def _take_event(self, event: AgentEvent, message: Any, output: _Output) -> None:
@@ -179,39 +160,23 @@ class TurnPipeline:
             cause = error if isinstance(error, BaseException) else RuntimeError(str(event.data))
             await self.hooks.notify_error("run_model", cause, message)
 
-    async def _save_state(
-        self, message: Any, session_id: str, state: dict[str, Any], text: str, *, failed: bool
-    ) -> None:
+    async def _save_state(self, values: dict[str, Any], *, failed: bool) -> None:
         """Save the state; an error is only logged if the turn has already failed with another."""
         with anyio.move_on_after(SAVE_SECONDS, shield=True) as scope:
             try:
-                await self.hooks.call_many(
-                    "save_state",
-                    session_id=session_id,
-                    state=state,
-                    message=message,
-                    model_output=text,
-                )
+                await self.hooks.call_many("save_state", **values)
             except Exception as cause:
                 if not failed:
                     raise
                 get_log().error("hook.save_state_failed", exc_info=cause)
-                await self.hooks.notify_error("save_state", cause, message)
+                await self.hooks.notify_error("save_state", cause, values["message"])
         if scope.cancelled_caught:
             get_log().error("hook.save_state_too_slow", seconds=SAVE_SECONDS)
 
-    async def _render(
-        self, message: Any, session_id: str, state: dict[str, Any], text: str, turn: Turn | None
-    ) -> list[OutboundMessage]:
-        rendered = await self.hooks.call_many(
-            "render_outbound",
-            message=message,
-            session_id=session_id,
-            state=state,
-            model_output=text,
-        )
-        flat = list(_flatten(rendered)) or [{"text": text}]
-        outbounds = [as_outbound(one, message) for one in flat]
+    async def _render(self, values: dict[str, Any], turn: Turn | None) -> list[OutboundMessage]:
+        rendered = await self.hooks.call_many("render_outbound", **values)
+        flat = list(_flatten(rendered)) or [{"text": values["model_output"]}]
+        outbounds = [as_outbound(one, values["message"]) for one in flat]
         if turn is None:
             return outbounds
         return [

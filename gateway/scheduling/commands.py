@@ -24,6 +24,9 @@ from gateway.errors import CommandRefused
 from gateway.hooks.provided import provided_tools
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
+from gateway.scheduling.debounce import Debouncer
+from gateway.scheduling.lane_scheduler import LaneScheduler
+from gateway.scheduling.notices import Notices
 from gateway.services import Services
 from gateway.turn.runner import new_error_id
 
@@ -66,6 +69,41 @@ def parse_command(line: str) -> Command:
 
 
 @dataclass(frozen=True, slots=True)
+class Stopper:
+    """Stops running turns and waiting questions."""
+
+    _scheduler: LaneScheduler
+    _debouncer: Debouncer
+    _notices: Notices
+
+    async def stop(self, command: Question, everything: bool) -> int:
+        """Stop the lane in which a command was given, or else its author's questions.
+
+        `everything` stops the whole chat. Return the number of stopped questions.
+        """
+        message = command.message
+        private = message.chat_kind == "private"
+        # Without a thread or reply, the command's own lane is a guess.
+        in_a_lane = message.thread_id is not None or message.reply_to is not None
+
+        def wanted(other: Question) -> bool:
+            if other.session_id != command.session_id:
+                return False
+            if everything or private:
+                return True
+            if in_a_lane and command.lane is not None:
+                return other.lane == command.lane
+            return other.message.sender.id == message.sender.id
+
+        by = {"by": message.sender.id, "name": message.sender.name, "why": "stop"}
+        running, waiting = self._scheduler.stop(command.session_id, wanted, by)
+        dropped = [*waiting, *self._debouncer.take_away(wanted)]
+        for question in dropped:
+            await self._notices.stopped(question, by)
+        return running + len(dropped)
+
+
+@dataclass(frozen=True, slots=True)
 class Commands:
     """Runs commands; `stop` is `Stopper.stop`."""
 
@@ -85,9 +123,8 @@ class Commands:
             if command.name == "handoff":
                 command = _as_tool(command)
             shared = question.message.chat_kind == "group"
-            toolbox = Toolbox(
-                await provided_tools(self._services.hooks), question.role, shared=shared
-            )
+            tools = await provided_tools(self._services.hooks)
+            toolbox = Toolbox(tools, question.role, shared=shared)
             if command.name == "help":
                 return self._help(toolbox)
             return await self._tool(question, command, toolbox)

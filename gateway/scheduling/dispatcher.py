@@ -6,10 +6,10 @@ from functools import partial
 
 from agent.events import AgentEvent
 from channels.message import InboundMessage
+from gateway.background import KeyedQueue
 from gateway.context.lane_assignment import Pending
 from gateway.intake.entry_meta import is_command
 from gateway.intake.intake import IntakeSink, TakenIn
-from gateway.keyed_queue import KeyedQueue
 from gateway.pipeline.turn import BurstKey, Question
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.debounce import Debouncer, debounce_seconds

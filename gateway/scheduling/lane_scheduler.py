@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable, MutableSequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from functools import partial
+from typing import Any, Final, Literal, Protocol, get_args
 
 import anyio
 
@@ -22,11 +23,7 @@ from gateway.settings.sections import TurnSettings
 from gateway.storage.ledger.rows import InboxRow
 
 Overlap = Literal["follow_up", "steer", "interrupt"]
-OVERLAPS: Final[dict[str, Overlap]] = {
-    "follow_up": "follow_up",
-    "steer": "steer",
-    "interrupt": "interrupt",
-}
+OVERLAPS: Final[dict[str, Overlap]] = {name: name for name in get_args(Overlap)}
 INTERRUPTED: Final = {"why": "interrupted"}
 
 
@@ -38,20 +35,23 @@ class RunQuestion(Protocol):
 
 
 @dataclass(slots=True)
+class _Session:
+    id: str
+    lanes: dict[str | None, _Lane] = field(default_factory=dict)
+    running: int = 0
+
+
+@dataclass(slots=True)
 class _Lane:
     """One conversation: waiting questions, the running one, and its turn once that has begun."""
 
+    session: _Session
+    key: str | None
     queue: deque[Question] = field(default_factory=deque)
     running: Question | None = None
     turn: Turn | None = None
     scope: anyio.CancelScope | None = None
     stopped_by: dict[str, Any] | None = None
-
-
-@dataclass(slots=True)
-class _Session:
-    lanes: dict[str | None, _Lane] = field(default_factory=dict)
-    running: int = 0
 
 
 @dataclass(slots=True)
@@ -73,8 +73,8 @@ class LaneScheduler:
 
     def submit(self, question: Question, overlap: Overlap = "follow_up") -> None:
         """Queue a question in its lane, and start it once it may run."""
-        session = self._sessions.setdefault(question.session_id, _Session())
-        lane = session.lanes.setdefault(question.lane, _Lane())
+        session = self._sessions.setdefault(question.session_id, _Session(question.session_id))
+        lane = session.lanes.setdefault(question.lane, _Lane(session, question.lane))
         own = lane.running is not None and _same_author(lane.running, question)
         if lane.turn is not None and overlap == "steer" and own:
             lane.turn.steered.append(question)
@@ -158,33 +158,29 @@ class LaneScheduler:
         session = self._sessions.get(session_id)
         if session is None or session.running >= self._settings.lanes:
             return False
-        for key, lane in session.lanes.items():
+        for lane in session.lanes.values():
             if lane.queue and lane.running is None:
                 lane.running = lane.queue.popleft()
                 session.running += 1
                 self._running += 1
-                self._spawn("turn", self._work(session_id, session, key, lane, lane.running))
+                self._spawn("turn", partial(self._work, lane, lane.running))
                 return True
         return False
 
-    def _work(
-        self, session_id: str, session: _Session, key: str | None, lane: _Lane, question: Question
-    ) -> Callable[[], Awaitable[None]]:
-        async def work() -> None:
-            try:
-                with anyio.CancelScope() as scope:
-                    lane.scope = scope
-                    await self._run(question, lambda turn: _begun(lane, turn))
-            except anyio.get_cancelled_exc_class():
-                # The process ends: no turn may begin inside one that is handed over.
-                self.close()
-                raise
-            finally:
-                self._finished(session_id, session, key, lane)
+    async def _work(self, lane: _Lane, question: Question) -> None:
+        try:
+            with anyio.CancelScope() as scope:
+                lane.scope = scope
+                await self._run(question, partial(_begun, lane))
+        except anyio.get_cancelled_exc_class():
+            # The process ends: no turn may begin inside one that is handed over.
+            self.close()
+            raise
+        finally:
+            self._finished(lane)
 
-        return work
-
-    def _finished(self, session_id: str, session: _Session, key: str | None, lane: _Lane) -> None:
+    def _finished(self, lane: _Lane) -> None:
+        session = lane.session
         if lane.turn is not None:
             lane.queue.extendleft(reversed(lane.turn.steered))
         lane.running, lane.turn, lane.scope, lane.stopped_by = None, None, None, None
@@ -193,12 +189,12 @@ class LaneScheduler:
         self._freed.set()
         self._freed = anyio.Event()
         # Other lanes of the session come first: this one goes to the end.
-        del session.lanes[key]
+        del session.lanes[lane.key]
         if lane.queue:
-            session.lanes[key] = lane
+            session.lanes[lane.key] = lane
         if not session.lanes and session.running == 0:
-            self._sessions.pop(session_id, None)
-        self._start(session_id)
+            self._sessions.pop(session.id, None)
+        self._start(session.id)
 
 
 def _remove(questions: MutableSequence[Question], inbox_id: int) -> InboxRow | None:
@@ -216,18 +212,17 @@ def _remove(questions: MutableSequence[Question], inbox_id: int) -> InboxRow | N
 def _cancel(lane: _Lane, stopped_by: dict[str, Any]) -> None:
     """Stop the running turn of a lane; one that has not begun yet stops once it has."""
     lane.stopped_by = stopped_by
-    if lane.turn is not None:
-        _end(lane, lane.turn)
+    _end_if_stopped(lane)
 
 
 def _begun(lane: _Lane, turn: Turn) -> None:
     lane.turn = turn
-    _end(lane, turn)
+    _end_if_stopped(lane)
 
 
-def _end(lane: _Lane, turn: Turn) -> None:
-    if lane.stopped_by is not None and lane.scope is not None:
-        turn.stopped_by.update(lane.stopped_by)
+def _end_if_stopped(lane: _Lane) -> None:
+    if lane.stopped_by is not None and lane.turn is not None and lane.scope is not None:
+        lane.turn.stopped_by.update(lane.stopped_by)
         lane.scope.cancel()
 
 

@@ -41,8 +41,8 @@ class Recovery:
 
     _services: Services
     _access: Access
-    _dispatcher: Dispatcher
-    _sender: OutboxSender
+    dispatcher: Dispatcher
+    sender: OutboxSender
     _intake: Intake
 
     async def read(self) -> Backlog:
@@ -70,10 +70,10 @@ class Recovery:
 
     async def resume(self, backlog: Backlog) -> None:
         """Resume sends, turns and questions, in this order; then start the intake."""
-        self._sender.enqueue(backlog.sends)
+        self.sender.enqueue(backlog.sends)
         await self._resume_turns(backlog.taken)
         for question in self._bursts(backlog.waiting):
-            await self._dispatcher.resume(question)
+            await self.dispatcher.resume(question)
         self._intake.start([replace(row, replayed=True) for row in backlog.accepted])
         count = len(backlog.taken) + len(backlog.waiting) + len(backlog.accepted)
         if count:
@@ -84,7 +84,7 @@ class Recovery:
         for row in rows:
             by_turn.setdefault(row.turn_id or "", []).append(row)
         for own in by_turn.values():
-            await self._dispatcher.resume(self._question(own))
+            await self.dispatcher.resume(self._question(own))
 
     def _bursts(self, rows: Sequence[InboxRow]) -> list[Question]:
         """Rebuild the bursts that were being debounced when the process ended."""
@@ -121,16 +121,4 @@ class Recovery:
         if row.status == "accepted":
             self._intake.again(row)
         else:
-            self._dispatcher.ask_again(self._question([row]))
-
-    def send_again(self, row: OutboxRow) -> None:
-        """Send a message whose row is open again."""
-        self._sender.enqueue([row])
-
-    def forget_question(self, row_id: int) -> None:
-        """Remove a waiting question, which the ledger records as dropped."""
-        self._dispatcher.forget(row_id)
-
-    def forget_send(self, row_id: int) -> None:
-        """Skip a waiting send, which the ledger records as dropped."""
-        self._sender.forget(row_id)
+            self.dispatcher.ask_again(self._question([row]))

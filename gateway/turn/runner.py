@@ -24,12 +24,11 @@ from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of
 from gateway.logs import get_log
 from gateway.pipeline.pipeline import TurnResult
-from gateway.pipeline.turn import Question, Turn
+from gateway.pipeline.turn import Question, RunningTurns, Turn
 from gateway.services import Services
 from gateway.storage.ledger.leases import LEASE_SECONDS
 from gateway.storage.ledger.ledger import MOST_ATTEMPTS
 from gateway.storage.ledger.rows import OutboxRow, idem_key
-from gateway.turn.running import RunningTurns
 from gateway.turn.transactions import (
     begin,
     begun_before,

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from agent.tool import Role
 from agent.turn_log import TurnLog
-from gateway.pipeline.turn import Question, Turn
-from gateway.turn.running import RunningTurns
+from gateway.pipeline.turn import Question, RunningTurns, Turn
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
 from tests.gateway.intake.test_access import MESSAGE

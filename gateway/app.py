@@ -92,16 +92,13 @@ class GatewayParts:
 
 @dataclass(slots=True)
 class Gateway:
-    """A running gateway.
-
-    failures  the plugins that could not be loaded
-    """
+    """A running gateway."""
 
     services: Services
     channels: dict[str, Channel]
     status: StatusBoard
     url: str
-    failures: list[Failure]
+    failures: list[Failure]  # the plugins that could not be loaded
     parts: GatewayParts
 
     async def ask(self, message: InboundMessage | Mapping[str, Any]) -> str:
@@ -211,7 +208,8 @@ async def _opened(
             background.open(group)
             if meaning is not None:
                 group.start_soon(meaning.run, name="meaning")
-            gateway = Gateway(services, channels, status, _url(settings), failures, parts)
+            url = _address(settings.http.host, settings.http.port)
+            gateway = Gateway(services, channels, status, url, failures, parts)
             yield gateway, ChannelManager(clock, running, status, make_host)
             group.cancel_scope.cancel()
 
@@ -246,7 +244,6 @@ async def _services(
 
 
 def _parts(services: Services) -> GatewayParts:
-    """Build the way of a message, from its end to its beginning."""
     settings, spawn = services.settings, services.spawn
     access = Access(settings.access, services.aliases)
     turns = RunningTurns()
@@ -265,7 +262,6 @@ def _parts(services: Services) -> GatewayParts:
 
 
 async def _close_channels(channels: Mapping[str, Channel]) -> None:
-    """Close every channel's connections, once nothing sends any more."""
     for channel in channels.values():
         try:
             await channel.close()
@@ -368,10 +364,6 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     ]
     app = make_app(channels, health, routes, f"{host}:{port}", token, bearer)
     return make_server(app, gateway.services.settings.http.trusted_proxies)
-
-
-def _url(settings: Settings) -> str:
-    return _address(settings.http.host, settings.http.port)
 
 
 def _address(host: str, port: int) -> str:

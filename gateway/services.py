@@ -1,4 +1,4 @@
-"""The services that most parts of a gateway share."""
+"""The services that most parts of a gateway share, built once at the start."""
 
 from __future__ import annotations
 
@@ -19,22 +19,16 @@ from tape.unit_of_work import Outcome, Unit
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Built once, at the start.
-
-    store    holds the ledger, and the tapes unless a plugin provides another store for them
-    aliases  maps a session that was renamed to the session that it continues
-    """
-
     settings: Settings
     clock: Clock
-    store: UnitStore
+    store: UnitStore  # the ledger, and the tapes unless a plugin provides another store for them
     tapes: TapeService
     ledger: Ledger
     hooks: HookRuntime
     router: OutboundChannelRouter
     pipeline: TurnPipeline
     guard: WriteGuard
-    aliases: dict[str, str]
+    aliases: dict[str, str]  # from a session that was renamed to the one that it continues
     spawn: Spawn
 
     async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:

@@ -22,12 +22,11 @@ from tape.linking.utterance import THREAD, starts
 class BatchIndex:
     """The messages of a batch during intake.
 
-    messages  the lane of each, and whether it is a question, by account, chat and message
-    bursts    the lanes of questions that are being debounced, by burst key
+    `messages` maps account, chat and message to the lane, and to whether it is a question.
     """
 
     messages: dict[tuple[str, str, str], tuple[str | None, bool]] = field(default_factory=dict)
-    bursts: dict[BurstKey, str] = field(default_factory=dict)
+    bursts: dict[BurstKey, str] = field(default_factory=dict)  # the lanes of debounced questions
 
     def add(self, row: InboxRow, lane: str | None, *, asks: bool) -> None:
         """Add a message of the batch, or a part of one."""
@@ -50,16 +49,11 @@ class Pending(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LaneAssignment:
-    """A message's lane.
+    """A message's lane, and what led to it."""
 
-    lane     the conversation; None in a chat that is one conversation
-    link     the linker's decision, for the entry's meta
-    replied  whether the message that it replies to is on the tape
-    """
-
-    lane: str | None
-    replied: bool
-    link: dict[str, Any] | None = None
+    lane: str | None  # None in a chat that is one conversation
+    replied: bool  # whether the message that it replies to is on the tape
+    link: dict[str, Any] | None = None  # the linker's decision, for the entry's meta
     handle: str = ""
     _heard: tuple[RoomMemory, Utterance, LaneLink] | None = None
 
@@ -106,8 +100,8 @@ class LaneAssigner:
             link = _linked(room, heard, replied_lane)
             if said.addressed and self._is_anothers(room, heard, link, row, session_id, known):
                 link = starts(heard, "asked while another's question is answered")
-        told = link_meta(link, people, said.chat_id)
-        return LaneAssignment(link.lane, replied, told, said.sender.handle, (room, heard, link))
+        meta = link_meta(link, people, said.chat_id)
+        return LaneAssignment(link.lane, replied, meta, said.sender.handle, (room, heard, link))
 
     def collect(
         self, known: BatchIndex, session_id: str, said: InboundMessage, lane: str | None
@@ -177,7 +171,6 @@ class LaneAssigner:
 
 
 def _linked(room: RoomMemory, said: Utterance, replied_lane: str | None) -> LaneLink:
-    """Link a message; on a linker error, start a new lane."""
     try:
         return room.link(said, replied_lane)
     except Exception as cause:

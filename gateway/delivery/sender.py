@@ -54,22 +54,13 @@ Chat = tuple[str, str, str]
 
 @dataclass(slots=True)
 class _Send:
-    """A send in progress.
-
-    searchable      whether its chat can be searched for the message
-    may_be_sent     whether an earlier attempt may have reached the platform
-    may_be_drafted  whether a draft with an unknown id may have reached it
-    failures        attempts that failed for a known reason
-    resends         attempts with an unknown outcome
-    """
-
     channel: Channel
     row: OutboxRow
-    searchable: bool
-    may_be_sent: bool
-    may_be_drafted: bool
-    failures: int = 0
-    resends: int = 0
+    searchable: bool  # the chat can be searched for the message
+    may_be_sent: bool  # an earlier attempt may have reached the platform
+    may_be_drafted: bool  # a draft with an unknown id may have reached it
+    failures: int = 0  # attempts that failed for a known reason
+    resends: int = 0  # attempts with an unknown outcome
     retry: Backoff = field(default_factory=lambda: Backoff(1.0, MAX_WAIT_SECONDS))
     outage: Backoff = field(default_factory=lambda: Backoff(0.5, MAX_OUTAGE_WAIT_SECONDS))
 
@@ -217,7 +208,6 @@ class OutboxSender:
         return 0 <= age < window
 
     async def _check_outcome(self, send: _Send) -> list[Receipt]:
-        """Return the receipts of an earlier attempt; clear the doubt if there was none."""
         found = await self._find(send) if send.searchable else None
         # A lost draft leaves at most a partial text behind: only a lost send needs a decision.
         if found == [] or not send.may_be_sent:
@@ -246,12 +236,10 @@ class OutboxSender:
             await self._clock.sleep(pause)
 
     async def _record_unsent(self, send: _Send) -> None:
-        """Record that this attempt did not happen, unless an earlier one may have."""
         if not send.may_be_sent:
             await self._guard.retrying("delivery", lambda: self._outbox.unsent(send.row))
 
     async def _record_draft_gone(self, send: _Send) -> None:
-        """Record that the draft is gone, so that the message is sent like any other."""
         row, unsure = send.row, send.may_be_sent
         await self._guard.retrying("delivery", lambda: self._outbox.unplaced(row, unsure=unsure))
         send.row = replace(row, platform_id=None, message=replace(row.message, edits=None))
@@ -270,7 +258,6 @@ class OutboxSender:
         await self._commit(unit, row, f"send.{status}", why=why)
 
     async def _commit(self, unit: Unit, row: OutboxRow, name: str, **data: object) -> None:
-        """Record how a send ended; only the record is retried, never the send."""
         meta = {key: value for key, value in (("turn", row.turn_id), ("lane", row.lane)) if value}
         tape = self._services.tapes.session_tape(row.session_id).name
         ended = event(name, {"idem": row.message.idem, **data}, **meta)

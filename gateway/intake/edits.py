@@ -92,8 +92,7 @@ async def end_row(services: Services, row: InboxRow, status: str, why: str | Non
 async def _with_edit(
     services: Services, original: InboxRow, message_id: str, text: str
 ) -> InboxRow:
-    """Return the row of a message with its new text; a merged one keeps its other parts."""
-    head = await services.ledger.inbox.head_of(original)
+    head = await services.ledger.inbox.head_of(original)  # a merged one keeps its other parts
     parts = tuple(
         (number, text if number == message_id else old) for number, old in head.message.parts
     )

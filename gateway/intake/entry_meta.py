@@ -32,13 +32,16 @@ def meta_of(
         "said_at": message.date,
         "addressed": message.addressed,
         "why": message.why,
-        "access": _access(decision) if decision else None,
+        "access": {"role": decision.role.name.lower(), "rule": decision.rule} if decision else None,
         "lane": lane,
         "link": link,
         "thread": message.thread_id,
         "reply_to": message.reply_to,
         "mentions": list(message.mentions),
-        "media": [_media_meta(media) for media in message.media],
+        "media": [
+            {name: value for name, value in asdict(media).items() if value}
+            for media in message.media
+        ],
         "command": (message.addressed and is_command(message)) or None,
     }
     return {name: value for name, value in found.items() if value not in (None, [], {}, "")} | {
@@ -46,17 +49,9 @@ def meta_of(
     }
 
 
-def _access(decision: Decision) -> dict[str, str]:
-    return {"role": decision.role.name.lower(), "rule": decision.rule}
-
-
 def is_command(message: InboundMessage) -> bool:
     """Return whether a message is a command; a forwarded one is not its sender's."""
     return message.text.lstrip().startswith(",") and message.forwarded is None
-
-
-def _media_meta(media: Media) -> dict[str, object]:
-    return {name: value for name, value in asdict(media).items() if value}
 
 
 def refusal_event(name: str, row: InboxRow, why: str) -> NewEntry:

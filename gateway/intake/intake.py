@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 import anyio
@@ -33,24 +33,14 @@ from tape.unit_of_work import FirstId, Unit
 MAX_BATCH: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class TakenIn:
-    """A message that is on its tape, as the question that it may be, and the decisions about it.
-
-    `stale`: it is a question from a downtime, too old to be answered.
-    """
-
-    row: InboxRow
-    question: Question
-    decision: Decision
-    stale: bool = False
-
-
 class IntakeSink(Protocol):
     """Receives what the intake has written to the tapes."""
 
-    async def taken(self, taken: TakenIn) -> None:
-        """Route a message that is on its tape."""
+    async def taken(self, question: Question, decision: Decision, *, stale: bool = False) -> None:
+        """Route a message that is on its tape, as the question that it may be.
+
+        `stale`: it is from a downtime, and too old to be answered.
+        """
 
     def edited(self, row: InboxRow) -> None:
         """Replace the text of a waiting question."""
@@ -137,7 +127,6 @@ class Intake:
                     self._messages.task_done()
 
     async def _take(self, batch: list[Parts]) -> None:
-        """Take in a batch, in order; edits, deletions and changes one by one."""
         together: list[Parts] = []
         for parts in batch:
             if parts[0].message.kind == "message":
@@ -149,13 +138,13 @@ class Intake:
         await self._take_messages(together)
 
     async def _take_messages(self, batch: list[Parts]) -> None:
-        for taken in await self._write_together(batch):
+        for plan in await self._write_together(batch):
             try:
-                await self._sink.taken(taken)
+                await self._sink.taken(plan.question, plan.decision, stale=plan.stale)
             except Exception as cause:
-                get_log().error("intake.forward_failed", inbox=taken.row.id, exc_info=cause)
+                get_log().error("intake.forward_failed", inbox=plan.row.id, exc_info=cause)
 
-    async def _write_together(self, batch: list[Parts]) -> list[TakenIn]:
+    async def _write_together(self, batch: list[Parts]) -> list[PlannedMessage]:
         if not batch:
             return []
         try:
@@ -166,12 +155,9 @@ class Intake:
             if len(batch) == 1:
                 await self._dead(batch[0], cause)
                 return []
-            taken: list[TakenIn] = []
-            for parts in batch:
-                taken += await self._write_together([parts])
-            return taken
+            return [plan for parts in batch for plan in await self._write_together([parts])]
 
-    async def _commit(self, batch: list[Parts]) -> list[TakenIn]:
+    async def _commit(self, batch: list[Parts]) -> list[PlannedMessage]:
         planned: list[PlannedMessage] = []
         known = BatchIndex()
         try:
@@ -187,12 +173,10 @@ class Intake:
             # The memories may hold messages that are on no tape now.
             self._memories.forget({plan.question.tape for plan in planned})
             raise
-        taken = []
-        for plan, first in zip(planned, firsts, strict=True):
-            number = outcomes[first.step].entries[0].id
-            plan.assignment.stands_at(number)
-            taken.append(_taken_in(plan, number))
-        return taken
+        return [
+            plan.written(outcomes[first.step].entries[0].id)
+            for plan, first in zip(planned, firsts, strict=True)
+        ]
 
     def _write(self, unit: Unit, plan: PlannedMessage) -> FirstId:
         inbox, question = self._services.ledger.inbox, plan.question
@@ -249,10 +233,9 @@ class Intake:
         if message.change == "added":
             own = replace(row, status="taped")
             question = Question(session_id, tape, None, decision.role, (own,))
-            await self._sink.taken(TakenIn(own, question, decision))
+            await self._sink.taken(question, decision)
 
     async def _bury(self, row: InboxRow) -> None:
-        """End a message that cannot be read; the inbox keeps its raw form."""
         get_log().error("intake.unreadable", inbox=row.id, why=row.message.why)
         await end_row(self._services, row, "dead", row.message.why)
         await self._sink.failed(row)
@@ -270,14 +253,3 @@ class Intake:
             await self._sink.failed(parts[-1])
         except Exception as failed:
             get_log().error("intake.dead_not_told", inbox=parts[0].id, exc_info=failed)
-
-
-def _taken_in(plan: PlannedMessage, entry_id: int) -> TakenIn:
-    row = replace(
-        plan.row,
-        session_id=plan.question.session_id,
-        entry_id=entry_id,
-        lane=plan.question.lane,
-        status=plan.status,
-    )
-    return TakenIn(row, replace(plan.question, rows=(row,)), plan.decision, plan.stale)

@@ -23,22 +23,23 @@ MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class PlannedMessage:
-    """A message and its entry, before both are written.
-
-    question    the message as the question that it may be; without its entry and status
-    others      the rows of its other parts
-    assignment  its place in the room's memory
-    status      the status of its row once its entry is written
-    """
+    """A message and its entry, and the message as the question that it may be."""
 
     row: InboxRow
-    others: Parts
+    others: Parts  # the rows of its other parts
     question: Question
     assignment: LaneAssignment
     decision: Decision
     entry: NewEntry
-    status: str
+    status: str  # of its row, once its entry is written
     stale: bool
+
+    def written(self, entry_id: int) -> PlannedMessage:
+        """Record the id of its entry; return the plan with the row as it is now."""
+        self.assignment.stands_at(entry_id)
+        row = replace(self.row, entry_id=entry_id, status=self.status)
+        row = replace(row, session_id=self.question.session_id, lane=self.question.lane)
+        return replace(self, row=row, question=replace(self.question, rows=(row,)))
 
 
 class IntakePlanner:
@@ -99,7 +100,6 @@ class IntakePlanner:
     async def _followed(
         self, message: InboundMessage, session_id: str, lane: str | None
     ) -> InboundMessage:
-        """Mark a message as addressed if its thread is a conversation with the agent."""
         if message.addressed or not message.follows or lane is None:
             return message
         if not await self._services.ledger.inbox.asked_in(session_id, lane):
@@ -107,11 +107,7 @@ class IntakePlanner:
         return replace(message, addressed=True, why="a thread that I was asked in")
 
     def _is_stale(self, message: InboundMessage) -> bool:
-        """Return whether a question is too old to be answered.
-
-        Only one that waited at the platform can be: no jump of a clock makes a live one stale.
-        """
-        if not message.backlog:
+        if not message.backlog:  # no jump of a clock makes a live question stale
             return False
         age = (self._services.clock.now() - parse_date(message.date)).total_seconds()
         return self._services.settings.delivery.replay_hours * 3600 < age < MAX_AGE_SECONDS
@@ -120,7 +116,6 @@ class IntakePlanner:
 def _entry(
     row: InboxRow, assignment: LaneAssignment, decision: Decision, *, dropped: bool
 ) -> tuple[NewEntry, str]:
-    """Return the entry of a message, and the status of its row."""
     if not decision.allowed:
         return refusal_event("access.refused", row, decision.rule), "refused"
     if dropped:

@@ -26,18 +26,12 @@ SAVE_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """The outcome of a message.
-
-    model_output  all text that the model streamed
-    final_text    the text of the model's last step; None if the stream does not say
-    outbounds     the rendered messages
-    unsent        those of them that no plugin has sent: the turn's commit sends them
-    """
+    """The outcome of a message; the turn's commit sends what no plugin has sent."""
 
     session_id: str
     prompt: Any
-    model_output: str
-    final_text: str | None = None
+    model_output: str  # all text that the model streamed
+    final_text: str | None = None  # that of its last step; None if the stream does not say
     outbounds: list[OutboundMessage] = field(default_factory=list)
     unsent: list[OutboundMessage] = field(default_factory=list)
 
@@ -196,7 +190,6 @@ def _flatten(rendered: list[Any]) -> Any:
 
 
 def _as_event(raw: Any) -> AgentEvent:
-    """Convert an event, a similar object, a mapping or a piece of text."""
     if isinstance(raw, AgentEvent):
         return raw
     if isinstance(raw, str):

@@ -18,18 +18,14 @@ BurstKey = tuple[str, str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that waits for its turn: one message, or a burst of one author's messages.
-
-    lane      its conversation; None in a chat with only one
-    admitted  the decision of a plugin's `admit_message`; empty if no plugin decided
-    """
+    """A question that waits for its turn: one message, or a burst of one author's messages."""
 
     session_id: str
     tape: str
-    lane: str | None
+    lane: str | None  # None in a chat that is one conversation
     role: Role
     rows: tuple[InboxRow, ...]
-    admitted: str = ""
+    admitted: str = ""  # what a plugin's `admit_message` decided, if one did
 
     @property
     def message(self) -> InboundMessage:
@@ -44,12 +40,10 @@ class Question:
 
     @property
     def burst_key(self) -> BurstKey:
-        """The key of the burst that the question belongs to."""
         return (self.session_id, self.message.thread_id, self.message.sender.id)
 
     @property
     def entry_ids(self) -> tuple[int, ...]:
-        """The entries of the messages."""
         return tuple(row.entry_id for row in self.rows if row.entry_id is not None)
 
     def edited(self, row: InboxRow) -> Question:
@@ -79,27 +73,20 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A running turn.
-
-    pictured    the entries with images among those that a new turn shows
-    took        the rows that it answers: the question's, and those of steered questions
-    steered     the questions that it takes along at its next step
-    stopped_by  who or what stopped it, as `turn.end` records it; empty while it runs
-    """
+    """A running turn."""
 
     id: str
     question: Question
     tape: Tape
     log: TurnLog
     epoch: int = 0
-    pictured: tuple[int, ...] = ()
-    took: list[InboxRow] = field(default_factory=list)
-    steered: list[Question] = field(default_factory=list)
-    stopped_by: dict[str, Any] = field(default_factory=dict)
+    pictured: tuple[int, ...] = ()  # the entries with images that a new turn shows
+    took: list[InboxRow] = field(default_factory=list)  # all that it answers, steered ones too
+    steered: list[Question] = field(default_factory=list)  # its next step takes them along
+    stopped_by: dict[str, Any] = field(default_factory=dict)  # as `turn.end` records it
 
     @property
     def message(self) -> InboundMessage:
-        """The message that is answered."""
         return self.question.message
 
 
@@ -122,11 +109,9 @@ class RunningTurns:
         del self._turns[_key(turn.message)]
 
     def by_message(self, message: InboundMessage) -> Turn | None:
-        """Return the running turn that answers a message."""
         return self._turns.get(_key(message))
 
     def sessions(self) -> set[str]:
-        """Return the sessions that have a running turn."""
         return {turn.question.session_id for turn in self._turns.values()}
 
 

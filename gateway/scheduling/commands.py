@@ -192,7 +192,6 @@ class Commands:
 
 
 def _as_tool(command: Command) -> Command:
-    """Return `,handoff some words` as a call of the handoff tool."""
     pairs = {"name": "phase:handoff", **command.pairs}
     if command.words and "summary" not in pairs:
         pairs["summary"] = " ".join(command.words)

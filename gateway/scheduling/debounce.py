@@ -66,7 +66,6 @@ class Debouncer:
         self._spawn("buffer", lambda: self._wait(key, burst))
 
     def lane_of(self, key: BurstKey) -> str | None:
-        """Return the lane of a burst; None if there is none."""
         burst = self._bursts.get(key)
         return burst.question.lane if burst else None
 
@@ -118,8 +117,7 @@ class Debouncer:
 
 
 def _much_later(question: Question, burst: Question, debounce: float) -> bool:
-    """Return whether two messages that waited at the platform were written apart."""
-    if not question.message.backlog:
+    if not question.message.backlog:  # only messages that waited at the platform come together
         return False
     gap = parse_date(question.message.date) - parse_date(burst.message.date)
     return gap.total_seconds() > debounce

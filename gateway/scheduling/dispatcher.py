@@ -8,8 +8,9 @@ from agent.events import AgentEvent
 from channels.message import InboundMessage
 from gateway.background import KeyedQueue
 from gateway.context.lane_assignment import Pending
+from gateway.intake.access import Decision
 from gateway.intake.entry_meta import is_command
-from gateway.intake.intake import IntakeSink, TakenIn
+from gateway.intake.intake import IntakeSink
 from gateway.pipeline.turn import BurstKey, Question
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.debounce import Debouncer, debounce_seconds
@@ -54,21 +55,21 @@ class Dispatcher(IntakeSink, Pending):
             await self._debouncer.idle()
         await self._scheduler.idle()
 
-    async def taken(self, taken: TakenIn) -> None:
-        question, message = taken.question, taken.row.message
+    async def taken(self, question: Question, decision: Decision, *, stale: bool = False) -> None:
+        message = question.message
         if message.kind == "change":
-            await self._notices.greet(question, taken.decision)
+            await self._notices.greet(question, decision)
             return
-        if taken.row.status == "refused":
-            if message.addressed and not taken.decision.allowed:
+        if question.rows[0].status == "refused":
+            if message.addressed and not decision.allowed:
                 await self._notices.refuse(question)
-            await self._services.router.end_without_answer(message, silent=taken.decision.allowed)
+            await self._services.router.end_without_answer(message, silent=decision.allowed)
             return
-        if taken.stale:
+        if stale:
             self._notices.stale(question)
         if not message.addressed:
             return
-        if is_command(question.message):
+        if is_command(message):
             await self._command(question)
             return
         if self._scheduler.waiting(question.session_id) >= self._services.settings.turn.waiting:
@@ -117,7 +118,6 @@ class Dispatcher(IntakeSink, Pending):
             self._services.spawn("forget", end)
 
     async def _command(self, question: Question) -> None:
-        """Run a command without holding up the intake, in order for its chat; `,stop` is first."""
         if question.message.text.split()[0].lower() == ",stop":
             await self._run_command(question)
         else:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, MutableSequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Literal, Protocol, get_args
+from typing import Any, Final, Literal, get_args
 
 import anyio
 
@@ -27,11 +27,8 @@ OVERLAPS: Final[dict[str, Overlap]] = {name: name for name in get_args(Overlap)}
 INTERRUPTED: Final = {"why": "interrupted"}
 
 
-class RunQuestion(Protocol):
-    """Answers a question; see `TurnRunner.run`."""
-
-    def __call__(self, question: Question, started: Callable[[Turn], None], /) -> Awaitable[None]:
-        """Answer a question; call `started` with its turn once that has begun."""
+RunQuestion = Callable[[Question, Callable[[Turn], None]], Awaitable[None]]
+"""Answers a question, and calls the function with its turn once that has begun."""
 
 
 @dataclass(slots=True)
@@ -75,7 +72,8 @@ class LaneScheduler:
         """Queue a question in its lane, and start it once it may run."""
         session = self._sessions.setdefault(question.session_id, _Session(question.session_id))
         lane = session.lanes.setdefault(question.lane, _Lane(session, question.lane))
-        own = lane.running is not None and _same_author(lane.running, question)
+        author = question.message.sender.id
+        own = lane.running is not None and lane.running.message.sender.id == author
         if lane.turn is not None and overlap == "steer" and own:
             lane.turn.steered.append(question)
             return
@@ -145,7 +143,6 @@ class LaneScheduler:
             await self._freed.wait()
 
     def _start(self, session_id: str) -> None:
-        """Enqueue a session, and start turns while capacity is left."""
         self._next.setdefault(session_id)
         while self._open and self._next and self._running < self._settings.running:
             first = next(iter(self._next))
@@ -224,7 +221,3 @@ def _end_if_stopped(lane: _Lane) -> None:
     if lane.stopped_by is not None and lane.turn is not None and lane.scope is not None:
         lane.turn.stopped_by.update(lane.stopped_by)
         lane.scope.cancel()
-
-
-def _same_author(running: Question, question: Question) -> bool:
-    return running.message.sender.id == question.message.sender.id

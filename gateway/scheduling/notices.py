@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from channels.message import InboundMessage, OutboundMessage
+from channels.message import OutboundMessage
 from gateway.delivery.outbox import commit_with_sends, outbound_event
 from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of, session_of
@@ -60,16 +60,15 @@ class Notices:
 
     async def answer_command(self, question: Question, text: str) -> None:
         """Answer a command; with no text, only end it."""
-        notice = _notice(question, text, f"command:{question.rows[0].id}")
-        await self._end(question, "done", [notice] if text else [])
+        notice = _notice(question, text, "command") if text else None
+        await self._end(question, "done", notice)
         if not text:
             await self._services.router.end_without_answer(question.message, silent=True)
 
     async def refuse(self, question: Question) -> None:
         """Explain to a chat how to get access, once a day."""
-        key = self._daily("refusal", question.message)
-        notice = _notice(question, refusal(question.message), key)
-        await self._end(question, "refused", [notice], key=notice.idem)
+        notice = _notice(question, refusal(question.message), "refusal", self._today(question))
+        await self._end(question, "refused", notice, shared=True)
 
     async def greet(self, question: Question, decision: Decision) -> None:
         """Greet a group that the agent was added to, or explain how to get access."""
@@ -79,8 +78,8 @@ class Notices:
             await self.refuse(question)
             return
         text = GREETING.format(name=self._services.settings.agent.name)
-        notice = _notice(question, text, self._daily("greeting", question.message))
-        await self._end(question, "taped", [notice], key=notice.idem)
+        notice = _notice(question, text, "greeting", self._today(question))
+        await self._end(question, "taped", notice, shared=True)
 
     async def full(self, question: Question) -> None:
         """Refuse a question because too many wait; notify the chat at most once a minute."""
@@ -90,12 +89,12 @@ class Notices:
             for session_id, at in self._full_at.items()
             if now - at < FULL_NOTICE_SECONDS
         }
-        notices = []
+        notice = None
         if question.session_id not in self._full_at:
             self._full_at[question.session_id] = now
-            notices.append(_notice(question, FULL, f"full:{question.rows[0].id}"))
-        await self._services.router.end_without_answer(question.message, silent=not notices)
-        await self._end(question, "refused", notices, why="too many questions wait")
+            notice = _notice(question, FULL, "full")
+        await self._services.router.end_without_answer(question.message, silent=notice is None)
+        await self._end(question, "refused", notice, why="too many questions wait")
 
     def stale(self, question: Question) -> None:
         """Count a question that is too old to answer; one notice covers all of its chat."""
@@ -118,15 +117,14 @@ class Notices:
         session_id = session_of(message)
         tape = self._services.tapes.session_tape(session_id).name
         question = Question(session_id, tape, None, decision.role, (row,))
-        notice = _notice(question, POISON.format(row=f"in-{row.id}"), f"poison:{row.id}")
+        notice = _notice(question, POISON.format(row=f"in-{row.id}"), "poison")
         await self._services.router.end_without_answer(message, silent=False)
-        await self._end(question, "dead", [notice], why="it could not be taken in")
+        await self._end(question, "dead", notice, why="it could not be taken in")
 
     async def stopped(self, question: Question, by: Mapping[str, Any]) -> None:
         """End a waiting question that was stopped."""
         await self._services.router.end_without_answer(question.message, silent=False)
-        notice = _notice(question, STOPPED, f"stopped:{question.rows[0].id}")
-        await self._end(question, "stopped", [notice], **by)
+        await self._end(question, "stopped", _notice(question, STOPPED, "stopped"), **by)
 
     async def given_up(self, question: Question) -> None:
         """End a question whose turn was lost too often."""
@@ -134,27 +132,24 @@ class Notices:
         get_log().error("turn.given_up", turn=turn_id, attempts=attempts)
         notice = answer_to(question.message, GIVEN_UP, turn_id)
         why = f"{MOST_ATTEMPTS} attempts were lost"
-        await self._end(question, "dead", [notice], turn=turn_id, why=why)
+        await self._end(question, "dead", notice, turn=turn_id, why=why)
 
     async def _notify_stale(self, question: Question) -> None:
         await self._services.clock.sleep(STALE_SECONDS)
         count = self._stale.pop(question.session_id)
         text = STALE.format(count=count, hours=self._services.settings.delivery.replay_hours)
-        notice = _notice(question, text, f"stale:{question.rows[0].id}")
-        await self._end(question, "taped", [notice], key=notice.idem)
+        await self._end(question, "taped", _notice(question, text, "stale"), shared=True)
 
     async def _end(
         self,
         question: Question,
         status: str,
-        sends: Sequence[OutboundMessage],
-        key: str = "",
+        notice: OutboundMessage | None,
+        shared: bool = False,
         **why: Any,
     ) -> None:
-        """End messages without a turn, and send notices.
-
-        Messages with the same `key` share one notice.
-        """
+        """End messages without a turn, and send a notice; a `shared` one is sent only once."""
+        sends = [notice] if notice else []
         unit = Unit()
         self._services.ledger.inbox.end(unit, question.rows, status, _reason(why))
         entries = [outbound_event(send) for send in sends]
@@ -162,7 +157,8 @@ class Notices:
             ended = {"status": status, "entries": list(question.entry_ids), **why}
             entries.append(event("message.end", ended))
         if entries:
-            unit.append(question.tape, entries, key=key or f"inbox:{question.rows[0].id}:end")
+            key = notice.idem if notice and shared else f"inbox:{question.rows[0].id}:end"
+            unit.append(question.tape, entries, key=key)
         rows = await self._services.guard.retrying(
             "message's end",
             lambda: commit_with_sends(
@@ -171,19 +167,16 @@ class Notices:
         )
         self._sender.enqueue(rows)
 
-    def _daily(self, name: str, message: InboundMessage) -> str:
-        """Return a key that is the same for a chat for a whole day."""
-        day = self._services.clock.now().date().isoformat()
-        return f"{name}:{message.channel}:{message.account}:{message.chat_id}:{day}"
+    def _today(self, question: Question) -> str:
+        message, day = question.message, self._services.clock.now().date().isoformat()
+        return f"{message.channel}:{message.account}:{message.chat_id}:{day}"
 
 
-def _notice(question: Question, text: str, key: str) -> OutboundMessage:
-    return OutboundMessage(
-        **address_of(question.message), text=text, kind="notice", idem=f"n-{key}"
-    )
+def _notice(question: Question, text: str, name: str, key: str = "") -> OutboundMessage:
+    idem = f"n-{name}:{key or question.rows[0].id}"
+    return OutboundMessage(**address_of(question.message), text=text, kind="notice", idem=idem)
 
 
 def _reason(why: Mapping[str, Any]) -> str | None:
-    """Return why a message ended without a turn, for `tapeway explain`."""
     by = f", by {why['by']}" if "by" in why else ""
     return f"{why['why']}{by}" if "why" in why else None

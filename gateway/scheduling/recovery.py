@@ -21,18 +21,12 @@ from tape.errors import StoreUnavailable
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The open rows of the previous process, oldest first.
-
-    sends     messages in the outbox
-    taken     messages whose turn was lost
-    waiting   questions that had no turn yet
-    accepted  messages that are not on their tapes yet
-    """
+    """The open rows of the previous process, oldest first."""
 
     sends: tuple[OutboxRow, ...]
-    taken: tuple[InboxRow, ...]
-    waiting: tuple[InboxRow, ...]
-    accepted: tuple[InboxRow, ...]
+    taken: tuple[InboxRow, ...]  # their turn was lost
+    waiting: tuple[InboxRow, ...]  # questions that had no turn yet
+    accepted: tuple[InboxRow, ...]  # they are not on their tapes yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +65,17 @@ class Recovery:
     async def resume(self, backlog: Backlog) -> None:
         """Resume sends, turns and questions, in this order; then start the intake."""
         self.sender.enqueue(backlog.sends)
-        await self._resume_turns(backlog.taken)
+        by_turn: dict[str, list[InboxRow]] = {}
+        for row in backlog.taken:
+            by_turn.setdefault(row.turn_id or "", []).append(row)
+        for own in by_turn.values():
+            await self.dispatcher.resume(self._question(own))
         for question in self._bursts(backlog.waiting):
             await self.dispatcher.resume(question)
         self._intake.start([replace(row, replayed=True) for row in backlog.accepted])
         count = len(backlog.taken) + len(backlog.waiting) + len(backlog.accepted)
         if count:
             get_log().info("gateway.resumed", messages=count)
-
-    async def _resume_turns(self, rows: Sequence[InboxRow]) -> None:
-        by_turn: dict[str, list[InboxRow]] = {}
-        for row in rows:
-            by_turn.setdefault(row.turn_id or "", []).append(row)
-        for own in by_turn.values():
-            await self.dispatcher.resume(self._question(own))
 
     def _bursts(self, rows: Sequence[InboxRow]) -> list[Question]:
         """Rebuild the bursts that were being debounced when the process ended."""

@@ -18,19 +18,11 @@ State = Literal["starting", "ready", "waiting", "unfit", "stopped"]
 
 @dataclass(slots=True)
 class ChannelState:
-    """The state of one channel.
-
-    why    the sentence of the last error
-    notes  warnings of the running channel, each with its remedy
-    since  the time of the last change of state, ISO 8601 in UTC
-    heard  the time of the last proof that messages arrive, in monotonic seconds
-    """
-
     state: State = "starting"
-    why: str = ""
-    notes: list[str] = field(default_factory=list)
-    since: str = ""
-    heard: float = float("-inf")
+    why: str = ""  # the sentence of the last error
+    notes: list[str] = field(default_factory=list)  # warnings, each with its remedy
+    since: str = ""  # the time of the last change of state, ISO 8601 in UTC
+    heard: float = float("-inf")  # the last proof that messages arrive, in monotonic seconds
 
 
 class StatusBoard:
@@ -46,10 +38,6 @@ class StatusBoard:
     async def settled(self) -> None:
         """Wait until every channel has connected or failed once."""
         await self._settled.wait()
-
-    def ready(self) -> bool:
-        """Return whether every channel is connected."""
-        return all(state.state == "ready" for state in self.states.values())
 
     def stalled(self) -> dict[str, float]:
         """Return the connected channels that receive nothing, each with its silence in seconds."""

@@ -114,7 +114,8 @@ class AgentPlugin:
         turn: Turn | None,
     ) -> Task:
         settings = self._services.settings
-        system = await self._system(prompt, state)
+        parts = await self._services.hooks.call_many("system_prompt", prompt=prompt, state=state)
+        system = "\n\n".join(part for part in reversed(parts) if part)
         context = await self._services.hooks.call_first(
             "build_tape_context", session_id=session_id, state=state
         )
@@ -195,10 +196,6 @@ class AgentPlugin:
             once=self._once,
             meter=self._meter,
         )
-
-    async def _system(self, prompt: Any, state: dict[str, Any]) -> str:
-        parts = await self._services.hooks.call_many("system_prompt", prompt=prompt, state=state)
-        return "\n\n".join(part for part in reversed(parts) if part)
 
     async def _steer(self, turn: Turn) -> None:
         """Take the questions that were steered into this turn."""

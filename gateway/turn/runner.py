@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import anyio
@@ -127,15 +128,12 @@ class TurnRunner:
                 await self._services.clock.sleep(RENEW_SECONDS)
                 sessions = self._turns.sessions()
                 if sessions:
-                    await self._services.guard.retrying(
-                        "lease",
-                        lambda sessions=sessions: leases.renew(sessions),  # type: ignore[misc]
-                    )
+                    renew = partial(leases.renew, sessions)
+                    await self._services.guard.retrying("lease", renew)
         finally:
             self._renewing = False
 
     async def _ended_before(self, turn: Turn) -> bool:
-        """Return whether the turn had ended on its tape; its end is then completed."""
         rows = await commit_again(self._services, turn)
         if rows is None:
             return False

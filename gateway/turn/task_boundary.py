@@ -13,7 +13,7 @@ from typing import Final
 from agent.anchors import bare_text
 from agent.handoffs import Why
 from gateway.pipeline.turn import Question
-from tape.entry import MESSAGE, Entry, parse_date
+from tape.entry import MESSAGE, parse_date
 from tape.handle import Tape
 
 MAX_THANKS_LENGTH: Final = 80  # characters
@@ -65,7 +65,6 @@ def looks_new(text: str, before: Sequence[str]) -> bool:
 
 
 def _subjects(text: str) -> set[str]:
-    """Return the longer words of a text, and its pairs of CJK characters."""
     folded = text.casefold()
     words = {word for word in _WORD.findall(folded) if len(word) >= MIN_WORD_LENGTH}
     runs = re.findall(rf"[{_CJK}]+", folded)
@@ -90,18 +89,10 @@ async def detect_boundary(tape: Tape, question: Question) -> Why:
     if not any(entry.meta.get("final") for entry in before):
         return ""  # a task without an answer is not finished
     if looks_done(message.text):
-        return "done" if _asked_before(before, message.sender.id) else ""
+        asked = (entry.meta.get("author") for entry in before if entry.meta.get("addressed"))
+        return "done" if message.sender.id in asked else ""
     texts = [bare_text(entry) for entry in before]
-    quiet = _seconds_since(before[-1], message.date) > QUIET_SECONDS
-    return "quiet" if quiet and not message.reply_to and looks_new(message.text, texts) else ""
-
-
-def _asked_before(before: Sequence[Entry], author: str) -> bool:
-    return any(
-        entry.meta.get("author") == author and entry.meta.get("addressed") for entry in before
-    )
-
-
-def _seconds_since(entry: Entry, date: str) -> float:
-    said_at = str(entry.meta.get("said_at") or entry.date)
-    return (parse_date(date) - parse_date(said_at)).total_seconds()
+    said_at = str(before[-1].meta.get("said_at") or before[-1].date)
+    seconds = (parse_date(message.date) - parse_date(said_at)).total_seconds()
+    quiet = seconds > QUIET_SECONDS and not message.reply_to
+    return "quiet" if quiet and looks_new(message.text, texts) else ""

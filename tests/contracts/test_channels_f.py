@@ -42,10 +42,14 @@ async def seconds_pass(play: Play, seconds: int) -> None:
         await play.clock.advance(5)
 
 
+def _all_ready(play: Play) -> bool:
+    return all(state.state == "ready" for state in play.gateway.status.states.values())
+
+
 async def until_connected(play: Play) -> None:
     """Advance the clock until the gateway listens."""
     for _ in range(NOTICED):
-        if play.stage.listening() and play.gateway.status.ready():
+        if play.stage.listening() and _all_ready(play):
             return
         await play.clock.advance(1)
     raise AssertionError("the gateway does not listen")

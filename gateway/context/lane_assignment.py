@@ -29,7 +29,6 @@ class BatchIndex:
     bursts: dict[BurstKey, str] = field(default_factory=dict)  # the lanes of debounced questions
 
     def add(self, row: InboxRow, lane: str | None, *, asks: bool) -> None:
-        """Add a message of the batch, or a part of one."""
         said = row.message
         self.messages[row.account_id, said.chat_id, said.message_id] = (lane, asks)
 
@@ -121,8 +120,7 @@ class LaneAssigner:
     ) -> bool:
         """Return whether joining this lane would queue the question behind another author's.
 
-        The linker only guesses, which is not worth a wait; the question sees that conversation
-        anyway.
+        The linker only guesses: that is worth no wait, and the question sees the lane anyway.
         """
         lane = room.room.lanes.get(link.lane)
         if lane is None or said.author in lane.authors:

@@ -74,10 +74,7 @@ async def _pieces(services: Services, send: OutboundMessage) -> list[OutboundMes
 
 
 def outbound_event(send: OutboundMessage, final: str | None = None) -> NewEntry:
-    """Return the event that records a message to the chat.
-
-    Its text is left out if it equals `final`, the text of the turn's final message.
-    """
+    """Return the event that records a message; a text that equals `final` is left out."""
     data: dict[str, Any] = {
         "idem": send.idem,
         "kind": send.kind,

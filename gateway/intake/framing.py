@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from channels.message import InboundMessage, Media, Quote
+from channels.message import InboundMessage, Media
 from tape.entry import parse_date
 
 _UNFIT: Final = re.compile(r"[\x00-\x1f\x7f\[\]\u2028\u2029]+")
@@ -24,10 +24,12 @@ def frame(message: InboundMessage) -> str:
     who = _who(message.sender.name, message.sender.id)
     lines = [f"[{where}{thread} | {who} | {moment}]"]
     if message.quote is not None:
-        lines.append(_replied(message.quote))
+        quote = message.quote
+        whose = "you" if quote.ours else _who(quote.author, quote.author_id)
+        lines.append(f'[in reply to {whose}: "{_fit(quote.text, 500)}"]')
     if message.forwarded is not None:
-        whose = message.forwarded
-        lines.append(f"[forwarded from {_who(whose.author, whose.author_id)}]")
+        origin = message.forwarded
+        lines.append(f"[forwarded from {_who(origin.author, origin.author_id)}]")
     quoted = group or message.forwarded is not None
     if message.text or not message.media:
         lines.append(_quoted(message.text) if quoted else message.text)
@@ -51,11 +53,6 @@ def describe(media: Media) -> str:
     if media.detail:
         parts.append(_fit(media.detail, 500))
     return ", ".join(parts)
-
-
-def _replied(quote: Quote) -> str:
-    whose = "you" if quote.ours else _who(quote.author, quote.author_id)
-    return f'[in reply to {whose}: "{_fit(quote.text, 500)}"]'
 
 
 def _who(name: str, number: str) -> str:

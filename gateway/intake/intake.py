@@ -37,10 +37,7 @@ class IntakeSink(Protocol):
     """Receives what the intake has written to the tapes."""
 
     async def taken(self, question: Question, decision: Decision, *, stale: bool = False) -> None:
-        """Route a message that is on its tape, as the question that it may be.
-
-        `stale`: it is from a downtime, and too old to be answered.
-        """
+        """Route a message that is on its tape; a `stale` one is too old to be answered."""
 
     def edited(self, row: InboxRow) -> None:
         """Replace the text of a waiting question."""
@@ -79,10 +76,7 @@ class Intake:
         messages: Sequence[InboundMessage],
         kept_back: Collection[tuple[str, str]] | None = None,
     ) -> set[str]:
-        """Write messages into the inbox; return the keys of the new ones.
-
-        `kept_back`: see `Inbox.accept`.
-        """
+        """Write messages into the inbox, see `Inbox.accept`; return the keys of the new ones."""
         fit = [cleaned(message) for message in messages]
         # A message that is written must be queued, even if the caller is cancelled in between.
         with anyio.CancelScope(shield=True):

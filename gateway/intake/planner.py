@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from channels.message import InboundMessage
+from gateway.clock import Clock
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
 from gateway.intake.access import Access, Decision
-from gateway.intake.bot_guard import BotGuard
 from gateway.intake.entry_meta import meta_of, refusal_event
 from gateway.intake.framing import frame
 from gateway.intake.reassembly import Parts, merge_parts
@@ -19,6 +20,11 @@ from tape.entry import NewEntry, message, parse_date
 
 MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
 """Age from which a message's date is taken for a mistake: platforms hold nothing for so long."""
+
+MAX_ANSWERS: Final = 20
+"""Maximum messages of one bot that are answered within WINDOW_SECONDS."""
+
+WINDOW_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,34 @@ class PlannedMessage:
         row = replace(self.row, entry_id=entry_id, status=self.status)
         row = replace(row, session_id=self.question.session_id, lane=self.question.lane)
         return replace(self, row=row, question=replace(self.question, rows=(row,)))
+
+
+class BotGuard:
+    """Keeps two bots from answering each other forever; people always get an answer."""
+
+    def __init__(self, clock: Clock, bots: Literal["ignore", "answer"]) -> None:
+        self._clock = clock
+        self._answers = bots == "answer"
+        self.answered: dict[tuple[str, str, str], deque[float]] = {}
+
+    def judge(self, message: InboundMessage) -> InboundMessage:
+        """Return the message, no longer addressed if it must not be answered."""
+        if not message.sender.is_bot or not message.addressed:
+            return message
+        if not self._answers:
+            return replace(message, addressed=False, why="said by a bot")
+        now = self._clock.monotonic()
+        pair = (message.channel, message.account, message.sender.id)
+        times = self.answered.setdefault(pair, deque())
+        while times and now - times[0] >= WINDOW_SECONDS:
+            times.popleft()
+        if len(times) >= MAX_ANSWERS:
+            return replace(message, addressed=False, why="said by a bot, too often in a minute")
+        times.append(now)
+        self.answered = {
+            key: at for key, at in self.answered.items() if now - at[-1] < WINDOW_SECONDS
+        }
+        return message
 
 
 class IntakePlanner:

@@ -46,7 +46,6 @@ class _Open:
         return self.until <= now and not any(self.takes(row) for row, _arrived in behind)
 
     def takes(self, row: InboxRow) -> bool:
-        """Return whether a message is another part."""
         first, message = self.parts[0].message, row.message
         if len(self.parts) >= MAX_PARTS or message.kind != "message":
             return False
@@ -87,7 +86,6 @@ class Reassembler:
             held.later.append((row, arrived))
 
     async def idle(self) -> None:
-        """Wait until nothing is held back."""
         while self._open:
             await self._freed.wait()
 

@@ -63,7 +63,6 @@ class TurnPipeline:
         self._aliases = aliases
 
     async def resolve_session(self, message: Any) -> str:
-        """Return the session of a message."""
         found = await self.hooks.call_first("resolve_session", message=message)
         return str(found) if found else self.default_session(message)
 

@@ -33,10 +33,7 @@ class OutboundChannelRouter:
             get_log().error("channel.on_event_failed", channel=name, exc_info=cause)
 
     async def end_without_answer(self, message: InboundMessage, *, silent: bool) -> None:
-        """End what the channel shows of a running answer.
-
-        `silent`: no notice follows either.
-        """
+        """End what the channel shows of a running answer; no notice follows a `silent` end."""
         data = {"message": "ended without an answer", "silent": silent}
         await self.dispatch_event(AgentEvent("error", data), message)
 

@@ -37,7 +37,6 @@ OWN: Final = {
     "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
 }
 
-
 HELLO: Final = (
     "Hello, I'm {name}. Write to me here, or add me to a group and mention me, reply to me or call"
     " me by my name there. `,help` lists what I can do."
@@ -77,10 +76,7 @@ class Stopper:
     _notices: Notices
 
     async def stop(self, command: Question, everything: bool) -> int:
-        """Stop the lane in which a command was given, or else its author's questions.
-
-        `everything` stops the whole chat. Return the number of stopped questions.
-        """
+        """Stop a command's lane, its author's questions or `everything`; return their number."""
         message = command.message
         private = message.chat_kind == "private"
         # Without a thread or reply, the command's own lane is a guess.
@@ -148,8 +144,7 @@ class Commands:
         if question.message.chat_kind == "group" and question.role < Role.ADMIN:
             raise CommandRefused("Only admins may reset a group: it affects everyone here.")
         tape = self._services.tapes.tape(question.tape)
-        state = {"by": question.message.sender.id}
-        await tape.handoff("session/reset", state)
+        await tape.handoff("session/reset", {"by": question.message.sender.id})
         return "I'm starting over from here. Earlier messages stay on the tape."
 
     def _help(self, toolbox: Toolbox) -> str:
@@ -174,12 +169,10 @@ class Commands:
         if command.words and names and names[0] not in given:
             given[names[0]] = " ".join(command.words)
         arguments = tool.check(given)
-        lane = _lane(question) if tool.name == hand_off.name else None
-        tape = self._services.tapes.tape(question.tape)
         context = ToolContext(
-            tape=tape,
+            tape=self._services.tapes.tape(question.tape),
             role=question.role,
-            lane=lane,
+            lane=_lane(question) if tool.name == hand_off.name else None,
             known=toolbox.known,
             asked=question.entry_ids,
             tape_of=other_tapes(self._services, question),
@@ -199,10 +192,7 @@ def _as_tool(command: Command) -> Command:
 
 
 def _lane(question: Question) -> str | None:
-    """Return the lane of a person's anchor; None for the whole chat.
-
-    An anchor for a whole group affects everyone, like a reset: only admins may set it.
-    """
+    """Return the lane of a person's anchor; None for the whole chat, which affects everyone."""
     if question.message.chat_kind != "group" or question.role >= Role.ADMIN:
         return None
     if question.lane is None:

@@ -94,12 +94,10 @@ class Debouncer:
         return None
 
     def take_away(self, wanted: Callable[[Question], bool]) -> list[Question]:
-        """Remove the bursts that match, and return them."""
         keys = [key for key, burst in self._bursts.items() if wanted(burst.question)]
         return [self._take(key) for key in keys]
 
     async def idle(self) -> None:
-        """Wait until nothing is being debounced."""
         while self._bursts:
             await self._freed.wait()
 

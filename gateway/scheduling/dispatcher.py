@@ -46,10 +46,7 @@ class Dispatcher(IntakeSink, Pending):
         self._scheduler.close()
 
     async def idle(self) -> None:
-        """Wait until no command runs, and no question is debounced, waits or runs.
-
-        Once closed, wait for running ones only.
-        """
+        """Wait until nothing runs, and, unless closed, nothing is debounced or waits."""
         await self._running_commands.idle()
         if not self._closed:
             await self._debouncer.idle()

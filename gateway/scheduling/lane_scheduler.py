@@ -91,12 +91,10 @@ class LaneScheduler:
                 lane.turn.steered[:] = [question.edited(row) for question in lane.turn.steered]
 
     def busy(self, session_id: str, lane: str) -> bool:
-        """Return whether a question of a lane runs or waits."""
         session = self._sessions.get(session_id)
         return session is not None and lane in session.lanes
 
     def waiting(self, session_id: str) -> int:
-        """Return the number of waiting questions of a session."""
         session = self._sessions.get(session_id)
         return sum(len(lane.queue) for lane in session.lanes.values()) if session else 0
 

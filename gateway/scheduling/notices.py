@@ -122,12 +122,10 @@ class Notices:
         await self._end(question, "dead", notice, why="it could not be taken in")
 
     async def stopped(self, question: Question, by: Mapping[str, Any]) -> None:
-        """End a waiting question that was stopped."""
         await self._services.router.end_without_answer(question.message, silent=False)
         await self._end(question, "stopped", _notice(question, STOPPED, "stopped"), **by)
 
     async def given_up(self, question: Question) -> None:
-        """End a question whose turn was lost too often."""
         turn_id, attempts = question.turn_id, question.rows[0].attempts
         get_log().error("turn.given_up", turn=turn_id, attempts=attempts)
         notice = answer_to(question.message, GIVEN_UP, turn_id)

@@ -89,10 +89,7 @@ class Recovery:
         return bursts
 
     def _belongs(self, question: Question, burst: Question) -> bool:
-        """Return whether a message was being debounced with a burst.
-
-        Otherwise both only waited for their turns, and stay separate questions.
-        """
+        """Return whether a message was debounced with a burst, rather than queued behind it."""
         if is_command(question.message) or is_command(burst.message):
             return False
         if burst.burst_key != question.burst_key or burst.lane != question.lane:

@@ -50,8 +50,7 @@ def _down_while_away() -> Iterator[None]:
 class BackfillGap:
     """What one channel may have missed while disconnected; while it is open, no cursor moves.
 
-    A gap that opens while an earlier one is being read is a new one: it is closed by the cursors
-    that were given out for it.
+    A gap that opens while another is read is a new one, closed by the cursors given out for it.
     """
 
     def __init__(self) -> None:

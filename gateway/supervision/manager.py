@@ -37,13 +37,11 @@ class ChannelManager:
     _stopping: bool = False
 
     async def run(self) -> None:
-        """Run every channel until `stop`."""
         async with anyio.create_task_group() as group:
             for channel in self._channels:
                 group.start_soon(self._supervise, channel, name=f"channel {channel.name}")
 
     async def stop(self) -> None:
-        """Stop every channel."""
         self._stopping = True
         for channel in self._channels:
             try:

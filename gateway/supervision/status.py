@@ -55,7 +55,6 @@ class StatusBoard:
         self.states[name].heard = self._clock.monotonic()
 
     def connected(self, name: str) -> None:
-        """Record that a channel is connected."""
         self.change(name, "ready")
         self.heartbeat(name)
         get_log().info("channel.ready", channel=name)

@@ -56,7 +56,6 @@ class AgentPlugin:
 
     @hookimpl
     def system_prompt(self) -> str:
-        """Return the default prompt and the workspace's AGENTS.md."""
         own = read_agents_file(self._services.settings.workspace_path)
         name = self._services.settings.agent.name
         opening = f"Your name is {name}. {DEFAULT_PROMPT}"
@@ -64,14 +63,12 @@ class AgentPlugin:
 
     @hookimpl
     def provide_tools(self) -> list[Tool]:
-        """Return the tools that come with Tapeway."""
         return list(BUILTIN_TOOLS)
 
     @hookimpl
     async def run_model_stream(
         self, prompt: Any, session_id: str, state: dict[str, Any]
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Answer with the agent's loop, on the turn's tape."""
         turn = current_turn.get()
         if turn is None:
             return self._outside_a_turn(prompt, session_id, state)

@@ -73,10 +73,8 @@ async def commit_done(services: Services, turn: Turn, result: TurnResult) -> lis
     """End a turn with its answer; return the rows to send."""
     final = final_of(result)
     sends = [outbound for outbound in result.unsent if outbound.text.strip()]
-    entries: list[NewEntry] = [*turn.log.deferred]
-    if final.strip():
-        entries.append(turn.log.stamp(message("assistant", final, final=True)))
-    entries += [turn.log.stamp(outbound_event(send, final)) for send in sends]
+    entries = [message("assistant", final, final=True)] if final.strip() else []
+    entries += [outbound_event(send, final) for send in sends]
     return await _end(services, turn, "done", entries, sends)
 
 
@@ -89,20 +87,15 @@ async def commit_failed(
     services: Services, turn: Turn, notice: OutboundMessage, reason: dict[str, Any]
 ) -> list[OutboxRow]:
     """End a turn with a notice that it failed."""
-    entries = [
-        *turn.log.deferred,
-        turn.log.stamp(error(reason["error"], error_id=reason["error_id"])),
-        turn.log.stamp(outbound_event(notice)),
-    ]
+    entries = [error(reason["error"], error_id=reason["error_id"]), outbound_event(notice)]
     return await _end(services, turn, "failed", entries, [notice], reason)
 
 
 async def commit_stopped(
     services: Services, turn: Turn, notice: OutboundMessage | None
 ) -> list[OutboxRow]:
-    """End a turn that was stopped."""
     sends = [notice] if notice else []
-    entries = [*turn.log.deferred, *(turn.log.stamp(outbound_event(send)) for send in sends)]
+    entries = [outbound_event(send) for send in sends]
     return await _end(services, turn, "stopped", entries, sends, turn.stopped_by)
 
 
@@ -167,7 +160,8 @@ async def _end(
     unit = Unit()
     question = turn.question
     services.ledger.leases.fence(unit, question.session_id, turn.epoch)
-    unit.append(question.tape, [*entries, turn.log.stamp(end)], key=f"turn:{turn.id}:end")
+    stamped = [turn.log.stamp(entry) for entry in (*entries, end)]
+    unit.append(question.tape, [*turn.log.deferred, *stamped], key=f"turn:{turn.id}:end")
     services.ledger.inbox.end(unit, turn.took, status)
     if not any(send.part == 0 for send in sends):
         services.ledger.outbox.drop_draft(unit, turn.id)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from channels.message import Author
-from gateway.intake.bot_guard import MAX_ANSWERS, WINDOW_SECONDS, BotGuard
+from gateway.intake.planner import MAX_ANSWERS, WINDOW_SECONDS, BotGuard
 from tests.clock import ManualClock
 from tests.gateway.intake.test_access import MESSAGE
 

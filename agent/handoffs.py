@@ -110,5 +110,4 @@ def _note(why: Why, tokens: int, budget: int) -> str:
 
 
 def is_note(text: str) -> bool:
-    """Return whether a text is a system hint of this module."""
     return text.startswith(NOTE[: NOTE.index("{")])

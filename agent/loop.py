@@ -167,7 +167,6 @@ async def _request(task: Task, model: str, *, offer: bool) -> tuple[ModelRequest
 
 
 async def _suggest(task: Task, tokens: int) -> bool:
-    """Suggest an anchor if there is a reason to; return whether the view has a new hint."""
     why = task.handoffs.why(tokens, task.budget)
     hint = HANDOFF_TOOL in task.toolbox.offered()
     return why != "" and await task.handoffs.suggest(task.log, why, tokens, task.budget, hint=hint)
@@ -190,7 +189,6 @@ def as_prompt(shown: Sequence[Message], system: str, *, strict_roles: bool) -> l
 async def _listen(
     task: Task, model: ChatModel, call: _ModelCall
 ) -> AsyncGenerator[AgentEvent, None]:
-    """Yield the pieces of one model call as events, and keep its reply."""
     spoke = False
     async with aclosing(model.stream(call.request)) as pieces:
         async for piece in pieces:
@@ -234,7 +232,6 @@ async def _make_calls(
 
 
 async def _hand_off_after(task: Task, call: _ModelCall, cause: ContextOverflow) -> None:
-    """Start over after an anchor, because the provider reported that the prompt is too long."""
     task._reported = True
     state = {"reason": "context_length_exceeded", "error": str(cause)[:MAX_REASON_CHARACTERS]}
     await task.log.tape.handoff(OVERFLOW_REPORTED, state, **_meta(task.log))

@@ -85,7 +85,6 @@ class Subagents:
 
     @asynccontextmanager
     async def _recorded(self, fork: str, task: str, cost: _Cost) -> AsyncIterator[None]:
-        """Record a subagent's start on the parent, and its end, whatever happens."""
         await self._log.record(
             event(START, {"fork": fork, "task": task[:MAX_TASK_CHARACTERS], "depth": self._depth})
         )

@@ -52,7 +52,6 @@ class Meter:
         self._exact: dict[str, ExactCounter | None] = {}
 
     async def count(self, model: str, messages: Messages) -> int:
-        """Return the tokens of messages for a model."""
         if self._kind == "exact":
             exact = await self._counter(model)
             if exact is not None:
@@ -117,7 +116,6 @@ class ExactCounter:
         self._known: OrderedDict[bytes, int] = OrderedDict()
 
     async def count(self, messages: Messages) -> int:
-        """Return the tokens of messages."""
         texts = [text for message in messages for text in _texts(message)]
         new = [text for text in texts if _mark(text) not in self._known]
         if sum(map(len, new)) > MAX_INLINE_CHARACTERS:

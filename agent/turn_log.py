@@ -52,14 +52,12 @@ class TurnLog:
         self.deferred: list[NewEntry] = []
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Append entries to the tape now."""
         return await self.tape.append(*(self.stamp(entry) for entry in entries), key=key)
 
     def defer(self, *entries: NewEntry) -> None:
         self.deferred.extend(self.stamp(entry) for entry in entries)
 
     def stamp(self, entry: NewEntry) -> NewEntry:
-        """Return an entry with the turn and lane in its meta."""
         own = {"turn": self.turn, "lane": self.lane}
         known = {key: value for key, value in own.items() if value}
         return replace(entry, meta={**entry.meta, **known})

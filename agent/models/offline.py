@@ -51,12 +51,10 @@ class OfflineModel:
             await anyio.sleep(self._pause)
         yield ModelReply(self.name, text, finish_reason="stop")
 
-    async def aclose(self) -> None:
-        """Do nothing: there is nothing to close."""
+    async def aclose(self) -> None: ...
 
 
 def compose(messages: Sequence[Message], question: str, results: Sequence[str]) -> str:
-    """Return the answer to a question."""
     spoke_before = any(
         message.get("role") == "assistant" and not str(message.get("content")).startswith("[Anchor")
         for message in messages

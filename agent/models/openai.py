@@ -77,9 +77,12 @@ class OpenAIModel:
                     for piece in reader.chunk(_completion(await response.read())):
                         yield piece
                 else:
-                    async for line in _lines(response.iter_bytes(), self._patience):
-                        for piece in reader.line(line):
+                    chunks = response.iter_bytes()
+                    while (chunk := await _next(chunks, self._patience)) is not None:
+                        for piece in reader.read(chunk):
                             yield piece
+                    for piece in reader.read(b"\n"):
+                        yield piece
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
             raise as_model_error(cause, self._key) from None
         except ModelError as cause:
@@ -88,18 +91,6 @@ class OpenAIModel:
 
     async def aclose(self) -> None:
         await self._client.close()
-
-
-async def _lines(chunks: AsyncIterator[bytes], patience: float) -> AsyncGenerator[str, None]:
-    """Split a stream into lines; raises AnswerBroken after `patience` seconds of silence."""
-    # Not with splitlines(): text may contain U+2028 or U+0085.
-    rest = b""
-    while (chunk := await _next(chunks, patience)) is not None:
-        *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
-        for line in lines:
-            yield line.decode("utf-8", "replace")
-    if rest:
-        yield rest.decode("utf-8", "replace")
 
 
 async def _next(chunks: AsyncIterator[bytes], patience: float) -> bytes | None:

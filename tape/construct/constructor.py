@@ -61,7 +61,6 @@ class ContextConstructor:
     async def construct(
         self, task: str, *, budget: int = BUDGET, lane: str | None = None
     ) -> Constructed:
-        """Explore, select, build and verify."""
         task = task.encode("utf-8", "replace").decode()
         found = await explore(self._tape, task, lane, self._meaning)
         entries = await as_read(self._tape, found.entries, found.asof)

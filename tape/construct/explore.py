@@ -72,7 +72,6 @@ class Explored:
 async def explore(
     tape: Readable, task: str, lane: str | None, meaning: SemanticSource | None
 ) -> Explored:
-    """Find the entries that may matter for a task."""
     found = Explored(await tape.size())
     before = found.asof + 1
     latest = await tape.last_anchor(lane=lane, before=before)
@@ -163,7 +162,6 @@ async def _add_neighbours(tape: Readable, found: Explored) -> None:
 
 
 async def _complete(tape: Readable, found: Explored) -> None:
-    """Read the messages that were found by their prompts only."""
     missing = {n for ranked in found.ranked.values() for n in ranked} - found.entries.keys()
     for number, entry in (await tape.entries(sorted(missing))).items():
         if _may_be_shown(entry) and entry.id <= found.asof:

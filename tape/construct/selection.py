@@ -59,7 +59,6 @@ class ByRules:
     async def choose(
         self, task: str, candidates: Sequence[Candidate], budget: int
     ) -> Sequence[Choice]:
-        """Choose greedily, the best candidates first."""
         del task
         related = any(set(candidate.sources) - {"room", "anchor"} for candidate in candidates)
         left = {"all": budget, "anchor": budget // 2, "room": budget // 4 if related else budget}

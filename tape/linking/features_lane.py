@@ -42,7 +42,6 @@ def likely_lanes(against: list[Heard], chances: list[float]) -> list[LikelyLane]
 
 
 def lane_rows(room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane]) -> list[Row]:
-    """Return the numbers of a message against each lane."""
     everything = sum(lane.total for lane in lanes)
     totals = [*sorted((lane.total for lane in lanes), reverse=True), 0.0, 0.0]
     highest = [*sorted((lane.highest for lane in lanes), reverse=True), 0.0, 0.0]
@@ -105,7 +104,6 @@ def _overlap(new: MessageFeatures, lane: Lane) -> tuple[float, float, float]:
 
 
 def _standing(new: MessageFeatures, lane: Lane) -> Row:
-    """Return numbers of a lane: its size and age, the author's and the mentioned people's part."""
     author, mentions = new.author, new.mentions
     mine = theirs = LONG_AGO
     addressing = addressed = share = asks = 0

@@ -111,7 +111,6 @@ def _shared(room: LinkerRoom, weighed: dict[int, float]) -> dict[int, tuple[floa
 
 
 def _named(room: LinkerRoom, new: MessageFeatures, spoken: frozenset[str]) -> frozenset[str]:
-    """Return the people whom the text names without a mention of the platform."""
     return frozenset(
         author
         for author, heard in room.authors.items()

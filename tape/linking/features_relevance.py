@@ -77,7 +77,6 @@ class _View:
         )
 
     def of_lane(self, name: str) -> Row:
-        """Return the numbers that all messages of a lane share."""
         new, lane, place = self.new, self.room.lanes[name], self.places.get(name)
         score = total = highest = UNSEEN
         rank = LONG_AGO

@@ -74,7 +74,6 @@ def best_size(chances: Sequence[float], most: int) -> int:
 
 
 def _filled(room: LinkerRoom, likeliest: Sequence[tuple[float, Heard]]) -> bool:
-    """Return whether the conversation is expected to have most of the last messages."""
     last = sorted(likeliest, key=lambda pair: -pair[1].number)[:LAST_MESSAGES]
     expected = sum(chance for chance, _ in last)
     least = DOMINATED_FILLED_SHARE if _dominated(room) else FILLED_SHARE

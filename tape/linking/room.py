@@ -122,7 +122,6 @@ class LinkerRoom:
             self._forget()
 
     def last_of(self, author: str) -> Heard | None:
-        """Return the last remembered message of an author."""
         own = self.authors.get(author)
         return own[-1] if own else None
 

@@ -72,7 +72,6 @@ class Lookup:
                 index.execute("ROLLBACK")
 
     def scan(self, query: Query, wanted: SearchQuery) -> Scanned:
-        """Return the newest hits without the index."""
         tapes = self._tapes = self._tapes or self._database.reader()
         return scan_here(scanning(query, wanted, self._most), tapes.query)
 

@@ -24,7 +24,6 @@ def table_of(kind: str) -> str:
 
 
 def tables_of(kinds: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the tables in which kinds are indexed."""
     if kinds is None:
         return ("talk", "work")
     return tuple(sorted({table_of(kind) for kind in kinds}))

@@ -28,8 +28,7 @@ class SearchStore(Protocol):
     index is being built, it may leave out old ones.
     """
 
-    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries of the query that match."""
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]: ...
 
 
 class NearestSearch(Protocol):
@@ -48,11 +47,9 @@ class SearchedTape(Protocol):
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
         """Return the entries of the query nearest in meaning that may be shown."""
 
-    async def query(self, query: Query) -> list[Entry]:
-        """Answer a query."""
+    async def query(self, query: Query) -> list[Entry]: ...
 
-    async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the entries whose words were not deleted."""
+    async def shown(self, entries: Sequence[Entry]) -> list[Entry]: ...
 
 
 async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> list[Entry]:

@@ -122,11 +122,9 @@ class SemanticIndex:
         return [(entry, scores[entry.id]) for entry in entries[:limit]]
 
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
-        """Delete the vectors of erased entries."""
         await self._in_thread(lambda file: file.forget(tape, ids))
 
     async def close(self) -> None:
-        """Close the file and the embedder."""
         await self._embedder.aclose()
         file, self._file = self._file, None
         if file is not None:
@@ -134,7 +132,6 @@ class SemanticIndex:
         self._thread.shutdown()
 
     async def _batch(self, tape: str, newest: int) -> bool:
-        """Embed the next entries of a tape: new ones first, then older ones."""
         low, high = self._covered.get(tape, (newest + 1, newest))
         if high > newest:  # a restored backup has another history
             low, high = newest + 1, newest
@@ -163,7 +160,6 @@ class SemanticIndex:
         return vectors
 
     def _failed(self, cause: Exception) -> None:
-        """Report a problem once, until it is over."""
         problem = str(cause) or type(cause).__name__
         if not self._problem:
             self._notify(problem)

@@ -79,7 +79,6 @@ class VectorFile:
         return sorted(scored, key=lambda one: (-one[1], -one[0]))[:limit]
 
     def forget(self, tape: str, ids: Sequence[int]) -> None:
-        """Delete the vectors of erased entries."""
         with self._connection:
             rows = ({"name": tape, "id": number} for number in ids)
             self._connection.executemany(self._sql["forget"], rows)

@@ -62,15 +62,11 @@ def compose(messages: Sequence[Message], question: str, results: Sequence[str]) 
     )
     opening = REMINDER if spoke_before else INTRODUCTION
     if results:
-        return f"{opening}Here is what the tape says about itself:\n\n{_fenced(results[-1])}"
+        return f"{opening}Here is what the tape says about itself:\n\n```json\n{results[-1]}\n```"
     if not question:
         return f"{opening}I got your message, but it has no text."
     quoted = "\n".join(f"> {line}" for line in question.splitlines())
     return f"{opening}You said:\n\n{quoted}"
-
-
-def _fenced(text: str) -> str:
-    return f"```json\n{text}\n```"
 
 
 def last_question(messages: Sequence[Message]) -> str:

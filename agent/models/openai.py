@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import aiohttp
 import httpx2
 import openai
-import orjson
 from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from agent.errors import (
@@ -74,7 +73,7 @@ class OpenAIModel:
                 model=self.name, messages=[], stream=True, extra_body=body
             ) as response:
                 if "json" in response.headers.get("content-type", ""):
-                    for piece in reader.chunk(_completion(await response.read())):
+                    for piece in reader.chunk(await response.read()):
                         yield piece
                 else:
                     chunks = response.iter_bytes()
@@ -84,7 +83,7 @@ class OpenAIModel:
                     for piece in reader.read(b"\n"):
                         yield piece
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
-            raise as_model_error(cause, self._key) from None
+            raise _without(self._key, _translate(cause)) from None
         except ModelError as cause:
             raise _without(self._key, cause) from None
         yield reader.reply()
@@ -102,12 +101,8 @@ async def _next(chunks: AsyncIterator[bytes], patience: float) -> bytes | None:
         raise AnswerBroken(f"the answer stopped for {patience:g} seconds") from None
 
 
-def as_model_error(cause: Exception, key: str = "") -> ModelError:
-    """Translate an error of the SDK or its transport; its text doesn't contain the key."""
-    return _without(key, _translate(cause))
-
-
 def _without(key: str, error: ModelError) -> ModelError:
+    # A server may repeat the key.
     if key:
         error.args = tuple(
             arg.replace(key, "***") if isinstance(arg, str) else arg for arg in error.args
@@ -125,16 +120,6 @@ def _translate(cause: Exception) -> ModelError:
     if isinstance(cause, (httpx2.HTTPError, aiohttp.ClientError)):
         return AnswerBroken(f"{type(cause).__name__}: {cause}")
     return ModelError(str(cause))
-
-
-def _completion(raw: bytes) -> Mapping[str, Any]:
-    try:
-        body = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        body = None
-    if not isinstance(body, dict):
-        raise AnswerBroken(f"the server's answer is not a completion: {raw[:200]!r}")
-    return body
 
 
 def _status_error(cause: openai.APIStatusError) -> ModelError:

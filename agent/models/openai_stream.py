@@ -64,10 +64,11 @@ class StreamReader:
             if data == "[DONE]":
                 self._done = True
             else:
-                yield from self.chunk(_parse(data))
+                yield from self.chunk(data)
 
-    def chunk(self, chunk: Mapping[str, Any]) -> Iterator[Piece]:
-        """Read a chunk (or a whole completion) and yield its pieces."""
+    def chunk(self, data: bytes | str) -> Iterator[Piece]:
+        """Read the JSON of a chunk (or of a whole completion) and yield its pieces."""
+        chunk = _parse(data)
         if chunk.get("error"):
             raise stream_error(chunk["error"])
         if isinstance(chunk.get("usage"), Mapping):
@@ -134,13 +135,11 @@ def read_usage(usage: Mapping[str, Any]) -> dict[str, int]:
     return {name: value for name, value in found.items() if isinstance(value, int)}
 
 
-def _parse(data: str) -> Mapping[str, Any]:
+def _parse(data: bytes | str) -> Mapping[str, Any]:
     try:
         chunk = orjson.loads(data)
-    except orjson.JSONDecodeError as cause:
-        raise AnswerBroken(
-            f"the stream contains something that is not JSON: {data[:200]}"
-        ) from cause
+    except orjson.JSONDecodeError:
+        chunk = None
     if not isinstance(chunk, dict):
-        raise AnswerBroken(f"the stream contains something that is not a chunk: {data[:200]}")
+        raise AnswerBroken(f"the answer contains something that isn't a chunk: {data[:200]!r}")
     return chunk

@@ -10,8 +10,7 @@ from typing import Any, Final
 from tape.construct.build import Group, as_read, ids_of, messages_of
 from tape.construct.candidate import Choice, Readable, SemanticSource, Strategy
 from tape.construct.explore import Explored, explore
-from tape.construct.selection import ByRules, candidates_of
-from tape.construct.verify import verified
+from tape.construct.selection import ByRules, candidates_of, verified
 from tape.context import Message
 from tape.entry import dump
 from tape.errors import TapeError

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, islice
 from math import log
 from typing import Any, Final
 
 from tape.construct.candidate import Readable, SemanticSource
-from tape.construct.keywords import pairs_of, words_of_task
+from tape.construct.keywords import words_of_task
 from tape.deletions import source_message
 from tape.entry import ANCHOR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.query import Query
@@ -33,6 +34,7 @@ MAX_ANCHORS: Final = 60
 MAX_HITS: Final = 30
 """Maximum newest hits of a word."""
 
+MAX_PAIRS: Final = 6
 NEIGHBOURED_HITS: Final = 10
 """Number of best hits that bring their neighbours."""
 
@@ -103,7 +105,7 @@ async def _by_words(tape: Readable, task: str, found: Explored) -> None:
         if len(newest) >= MAX_HITS:
             frequent.append(word)
     frequent.sort(key=lambda word: -found.rarity[word])
-    for first, second in pairs_of(frequent):
+    for first, second in islice(combinations(frequent, 2), MAX_PAIRS):
         hits.update((e.id, e) for e in await _search(tape, f"{first} {second}", found))
     worth = {number: _worth(entry, found.rarity) for number, entry in hits.items()}
     best = sorted(hits.values(), key=lambda entry: (-worth[entry.id], -entry.id))

@@ -21,22 +21,6 @@ UNKNOWN_WORD_WEIGHT: Final = 9.0
 class MessageFeatures:
     """A new message in its room."""
 
-    __slots__ = (
-        "author",
-        "exchanges",
-        "exchanges_last",
-        "mentions",
-        "message",
-        "minute",
-        "named",
-        "now",
-        "own",
-        "own_to",
-        "replied",
-        "shared",
-        "total",
-    )
-
     def __init__(
         self, room: LinkerRoom, utterance: Utterance, weights: Mapping[int, float]
     ) -> None:

@@ -191,10 +191,9 @@ class Indexer:
             self.checked = False
 
     def _let_go(self) -> None:
-        if self._index is not None:
-            self._index.close()
-        if self._tapes is not None:
-            self._tapes.close()
+        for connection in (self._index, self._tapes):
+            if connection is not None:
+                connection.close()
         self._index = self._tapes = None
 
     def _step(self) -> bool:

@@ -9,8 +9,7 @@ from typing import Final, Protocol, runtime_checkable
 from tape.deletions import MESSAGE_DELETE, source_message
 from tape.entry import EVENT, Entry
 from tape.query import Query
-from tape.search.bm25 import MAX_RANKED, best_first, scores
-from tape.search.fusion import fused
+from tape.search.bm25 import MAX_RANKED, best_first, fused, scores
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
 from tape.store import TapeStore

@@ -10,6 +10,7 @@ import asyncio
 import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -39,11 +40,6 @@ EMBED_TIMEOUT_SECONDS: Final = 5.0
 """Seconds that a search waits for the embedder."""
 
 T = TypeVar("T")
-Notify = Callable[[str], None]
-
-
-def _ignore(_problem: str) -> None:
-    return
 
 
 class SemanticIndex:
@@ -55,7 +51,7 @@ class SemanticIndex:
         embedder: Embedder,
         database: Path,
         *,
-        notify: Notify = _ignore,
+        notify: Callable[[str], None] = lambda _problem: None,
         look_every: float = LOOK_INTERVAL_SECONDS,
     ) -> None:
         self._store = store
@@ -107,16 +103,7 @@ class SemanticIndex:
         if not found:
             return []
         scores = dict(found)
-        wanted = Query(
-            query.tape,
-            after=query.after,
-            ids=tuple(scores),
-            kinds=query.kinds,
-            since=query.since,
-            until=query.until,
-            author=query.author,
-            lane=query.lane,
-        )
+        wanted = replace(query, ids=tuple(scores), unlaned=False, limit=None, newest=False)
         entries = [entry for entry in await self._store.query(wanted) if searchable_text(entry)]
         entries.sort(key=lambda entry: (-scores[entry.id], -entry.id))
         return [(entry, scores[entry.id]) for entry in entries[:limit]]

@@ -1,7 +1,4 @@
-"""Any server with OpenAI's chat completions API.
-
-The SDK makes the connection and retries it until a stream starts.
-"""
+"""Servers with OpenAI's chat completions API."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ from agent.settings import AgentSettings, fits_a_header
 
 
 class OpenAIModel:
-    """One model of one server."""
+    """One model of one server; the SDK connects, and retries until a stream starts."""
 
     def __init__(self, name: str, settings: AgentSettings) -> None:
         self.name = name

@@ -88,7 +88,8 @@ async def explore(
     await _by_words(tape, task, found)
     found.add("anchor", await _spoken_of(tape, found))
     if meaning is not None:
-        await _by_meaning(tape, task, meaning, found)
+        nearest = Query(tape.name, before=before, kinds=SPOKEN, limit=MAX_HITS)
+        found.add("meaning", [entry for entry, _score in await meaning.near(nearest, task)])
     await _add_neighbours(tape, found)
     await _complete(tape, found)
     return found
@@ -139,11 +140,6 @@ async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
     worth = {anchor.id: _worth(anchor, found.rarity) for anchor in anchors}
     spoken = [anchor for anchor in anchors if worth[anchor.id]]
     return sorted(spoken, key=lambda anchor: (-worth[anchor.id], -anchor.id))
-
-
-async def _by_meaning(tape: Readable, task: str, meaning: SemanticSource, found: Explored) -> None:
-    nearest = Query(tape.name, before=found.asof + 1, kinds=SPOKEN, limit=MAX_HITS)
-    found.add("meaning", [entry for entry, _score in await meaning.near(nearest, task)])
 
 
 async def _add_neighbours(tape: Readable, found: Explored) -> None:

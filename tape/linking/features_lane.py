@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeatures
+from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeatures, Row
 from tape.linking.room import Heard, Lane, LinkerRoom
 
 MAX_LANES: Final = 14
-Row = tuple[float, ...]
 
 
 @dataclass(slots=True)

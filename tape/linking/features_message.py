@@ -10,6 +10,8 @@ from tape.linking.features_text import gist
 from tape.linking.room import Heard, LinkerRoom, minute
 from tape.linking.utterance import Utterance
 
+Row = tuple[float, ...]
+
 LONG_AGO: Final = 999
 RECENT_MESSAGES: Final = 20
 """Number of last messages that show the pace of a room."""
@@ -105,7 +107,7 @@ def _named(room: LinkerRoom, new: MessageFeatures, spoken: frozenset[str]) -> fr
     )
 
 
-def _own_past(room: LinkerRoom, new: MessageFeatures) -> tuple[float, ...]:
+def _own_past(room: LinkerRoom, new: MessageFeatures) -> Row:
     """Return numbers of the author's last message, and of messages to the author since."""
     own = new.own
     addressing = room.mentioning.get(new.author, ())
@@ -121,7 +123,7 @@ def _own_past(room: LinkerRoom, new: MessageFeatures) -> tuple[float, ...]:
     )
 
 
-def _pace(room: LinkerRoom, new: MessageFeatures) -> tuple[float, ...]:
+def _pace(room: LinkerRoom, new: MessageFeatures) -> Row:
     """Return the pace of the room: the times, authors, lanes and mentions of the last messages."""
     authors, lanes, answered = set(), set(), 0
     oldest = newest = None

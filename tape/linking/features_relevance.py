@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tape.linking.features_lane import LikelyLane
-from tape.linking.features_message import LONG_AGO, MessageFeatures
+from tape.linking.features_message import LONG_AGO, MessageFeatures, Row
 from tape.linking.room import Heard, LinkerRoom
 
-Row = tuple[float, ...]
 UNSEEN: Final = -1.0
 """Stands for a chance that the first two stages did not compute."""
 
@@ -22,12 +21,12 @@ class Judgement:
     """The result of the first two stages for a new message, with their rows."""
 
     against: list[Heard]
-    pairs: list[tuple[float, ...]]
+    pairs: list[Row]
     chances: list[float]
     lanes: list[LikelyLane]
-    rows: list[tuple[float, ...]]
+    rows: list[Row]
     scores: list[float]
-    new_row: tuple[float, ...]
+    new_row: Row
     new: float
 
 

@@ -7,7 +7,6 @@ vector. Newer entries come first, and only the newest of each tape get one, beca
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -153,13 +152,11 @@ class SemanticIndex:
         self._problem = problem
 
     async def _in_thread(self, do: Callable[[VectorFile], T]) -> T:
-        work = functools.partial(self._with_file, do)
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        def work() -> T:
+            self._file = self._file or VectorFile(self._database, self._embedder.name)
+            return do(self._file)
 
-    def _with_file(self, do: Callable[[VectorFile], T]) -> T:
-        if self._file is None:
-            self._file = VectorFile(self._database, self._embedder.name)
-        return do(self._file)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
 def text_of(entry: Entry) -> str:

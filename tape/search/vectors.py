@@ -14,7 +14,7 @@ from heapq import nsmallest
 from math import sqrt
 from operator import mul
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import apsw
 
@@ -127,7 +127,7 @@ def _packed(vector: Vector) -> tuple[bytes, bytes]:
     return _signs(unit), struct.pack(f"<{len(unit)}e", *unit)
 
 
-def _unpacked(value: Any) -> tuple[float, ...]:
+def _unpacked(value: bytes) -> tuple[float, ...]:
     return struct.unpack(f"<{len(value) // 2}e", value)
 
 

@@ -1,7 +1,4 @@
-"""Run tools that compute in a worker process.
-
-A thread would hold the interpreter: it made a turn of 14 ms take 220.
-"""
+"""Run tools that compute in a worker process, since a thread would hold the interpreter."""
 
 from __future__ import annotations
 

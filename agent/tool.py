@@ -44,7 +44,7 @@ class Arguments(BaseModel):
 
 
 class NoArguments(Arguments):
-    """The arguments of a tool that takes none."""
+    """No arguments."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,7 @@ async def steered_into(tape: Tape, turn: str) -> list[int]:
 
 @dataclass(slots=True, eq=False)
 class TurnLog:
-    """Writes a turn's entries, stamped with its id and lane.
-
-    `record` is durable when it returns. `deferred` entries go into the transaction that ends the
-    turn.
-    """
+    """Writes a turn's entries, stamped with its id and lane: at once, or when the turn ends."""
 
     tape: Tape
     turn: str
@@ -52,9 +48,11 @@ class TurnLog:
     deferred: list[NewEntry] = field(default_factory=list, init=False)
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
+        """Append entries to the tape; they are durable when it returns."""
         return await self.tape.append(*(self.stamp(entry) for entry in entries), key=key)
 
     def defer(self, *entries: NewEntry) -> None:
+        """Keep entries for the transaction that ends the turn."""
         self.deferred.extend(self.stamp(entry) for entry in entries)
 
     def stamp(self, entry: NewEntry) -> NewEntry:

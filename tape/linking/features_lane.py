@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeatures, Row
@@ -20,7 +20,6 @@ class LikelyLane:
     total: float = 0.0
     highest: float = 0.0
     second: float = 0.0
-    direct: list[float] = field(default_factory=list)
 
 
 def likely_lanes(against: list[Heard], chances: list[float]) -> list[LikelyLane]:

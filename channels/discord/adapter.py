@@ -64,8 +64,6 @@ SECOND_WRITER: Final = (
 
 
 class DiscordChannel(Channel):
-    """The channel of one Discord bot."""
-
     name: ClassVar[str] = "discord"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "media", "idempotent_send", "lookup", "backfill"}
@@ -99,7 +97,6 @@ class DiscordChannel(Channel):
         self._stopped = False
 
     async def run(self) -> None:
-        """Look up the bot's identity, then listen until stopped."""
         if self._stopped:  # before it ran
             return
         await self._api.open(self.host.clock)
@@ -118,7 +115,6 @@ class DiscordChannel(Channel):
 
     @property
     def invitation(self) -> str:
-        """A sentence with the link that adds the bot to a server."""
         if not self._application:
             return ""
         scopes = ("bot", "applications.commands")
@@ -140,7 +136,6 @@ class DiscordChannel(Channel):
         return await self._sender.show(message, reference, text)
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show the typing indicator, unless too many are shown at once."""
         del on
         now = self.host.clock.monotonic()
         if len(self._typed) == MAX_TYPING_PER_SECOND and now - self._typed[0] < 1.0:
@@ -165,7 +160,6 @@ class DiscordChannel(Channel):
             raise MediaRefused(f"Discord did not deliver it ({refused})") from refused
 
     def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
-        """Yield the messages of every channel and thread after its cursor."""
         self._cache.recorded |= {chat for _account, chat in cursors.chats}
         backfill = Backfill(
             self._api,
@@ -286,7 +280,6 @@ class DiscordChannel(Channel):
             raise MediaRefused("Discord does not return its address") from cause
 
     def _warn_refused(self, channel_id: str, refused: ApiRefused) -> None:
-        """Name the missing permission to the operator, once for each channel."""
         if channel_id in self._warned or len(self._warned) >= MAX_WARNINGS:
             return
         self._warned.add(channel_id)

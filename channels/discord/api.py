@@ -86,7 +86,6 @@ class DiscordApi:
         """Set once Discord rejects the token for good."""
 
     async def open(self, clock: Clock) -> None:
-        """Open the sessions; `clock` measures rate limits."""
         self._clock = clock
         self.rejected = anyio.Event()
         if self._session is None or self._sockets is None:
@@ -96,7 +95,6 @@ class DiscordApi:
             self._sockets = _session(aiohttp.TCPConnector(limit=0, force_close=True))
 
     async def close(self) -> None:
-        """Close the sessions."""
         sessions = (self._session, self._sockets)
         self._session = self._sockets = None
         for session in sessions:
@@ -218,7 +216,6 @@ class DiscordApi:
         return self._clock.monotonic() if self._clock is not None else 0.0
 
     def _check_open(self, route: str) -> None:
-        """Raise SendDelayed while the bot, or this route, is at its rate limit."""
         left = max(self._closed_until, self._limited.get(route, 0.0)) - self._now()
         if left > 0:
             raise SendDelayed(left)
@@ -269,7 +266,6 @@ def _answer(body: bytes) -> Any:
 
 
 def _reason(body: bytes) -> Raw:
-    """Return the JSON object of a refusal; an empty one for any other body."""
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -197,6 +197,5 @@ class Backfill:
 
 
 def _number(raw: Any) -> int:
-    """Return a message's id; 0 if it is unreadable."""
     text = str(raw.get("id")) if isinstance(raw, Mapping) else ""
     return int(text) if text.isascii() and text.isdecimal() else 0

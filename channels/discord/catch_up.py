@@ -28,8 +28,6 @@ class HistoryReader(Protocol):
 
 @dataclass(eq=False)
 class CatchUp:
-    """Closes the gaps of one bot."""
-
     _host: ChannelHost
     _cache: GuildCache
     _state: ConnectionState

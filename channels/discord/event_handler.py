@@ -32,8 +32,6 @@ class Bot(Protocol):
 
 @dataclass(eq=False)
 class EventHandler:
-    """Handles the events of one bot's shards."""
-
     _bot: Bot
     _host: ChannelHost
     _api: DiscordApi
@@ -50,7 +48,6 @@ class EventHandler:
     # -- on arrival
 
     def received(self, event: GatewayEvent) -> None:
-        """Update the cache and queue the event."""
         try:
             self._update_cache(event)
         except (LookupError, TypeError, ValueError, AttributeError):

@@ -46,8 +46,6 @@ class EventReader(Protocol):
 
 
 class EventQueue:
-    """Events in their order, and the worker that hands their messages to the host."""
-
     def __init__(self, host: ChannelHost, cache: GuildCache, state: ConnectionState) -> None:
         self._host = host
         self._cache = cache
@@ -65,7 +63,6 @@ class EventQueue:
         self._events.put_nowait(event)
 
     def put_catch_up(self) -> None:
-        """Read the history once more, after all events so far."""
         self._events.put_nowait(GatewayEvent(None, NOWHERE, CATCH_UP, {}))
 
     async def run(self, reader: EventReader) -> None:

@@ -63,8 +63,6 @@ def render_partial(markdown: str, limit: int = LIMIT) -> str:
 
 
 class _Rewriter:
-    """Collects the changes of one text."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._found: list[_Change] = []

@@ -20,8 +20,6 @@ class SocketOwner(Protocol):
 
 
 class GatewaySocket(DiscordWebSocket):
-    """The SDK's socket, with our heartbeat in place of its thread."""
-
     async def received_message(self, msg: Any, /) -> None:
         owner: SocketOwner = cast(Any, self._connection).owner
         await super().received_message(msg)
@@ -68,8 +66,6 @@ class SocketState:
 
 
 class _Parsers(dict[str, Callable[[Any], None]]):
-    """Hands events of every name to the owner."""
-
     def __init__(self, owner: SocketOwner) -> None:
         super().__init__()
         self._owner = owner

@@ -45,7 +45,6 @@ class HistoryAudit:
     _turn: int = field(default=0, init=False)
 
     async def run(self) -> None:
-        """Audit until cancelled."""
         while True:
             await self._clock.sleep(AUDIT_SECONDS)
             for channel in self._next():
@@ -60,7 +59,6 @@ class HistoryAudit:
                     break
 
     def _next(self) -> Iterator[GuildChannel]:
-        """Yield the channels to check this time."""
         channels = [
             channel
             for channel in self._cache.text_channels()

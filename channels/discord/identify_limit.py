@@ -27,7 +27,6 @@ class IdentifyLimit:
         self._lock = anyio.Lock()
 
     async def wait(self, clock: Clock, shards: int) -> None:
-        """Wait until a new session may start."""
         async with self._lock:
             started, limit = self.started, MAX_SESSIONS + 2 * shards
             while len(started) > limit:

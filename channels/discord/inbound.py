@@ -107,7 +107,6 @@ def unreadable(name: str, data: Any, why: str) -> InboundMessage:
 def chat_change(
     channel: GuildChannel, change: str, text: str, stamp: str, cache: GuildCache
 ) -> InboundMessage:
-    """Return the record of a change to a chat."""
     return InboundMessage(
         channel=CHANNEL,
         chat_id=channel.id,
@@ -179,7 +178,6 @@ def _sender(raw: Raw) -> Author:
 
 
 def name_of(user: Raw) -> str:
-    """Return a user's display name."""
     return str(user.get("global_name") or user.get("username") or user["id"])
 
 

@@ -111,7 +111,6 @@ class DiscordSender:
         return [Receipt(await self._put(message, text, nonce_of(message.idem + RESEND)))]
 
     async def _put(self, message: OutboundMessage, text: str, nonce: str | None) -> str:
-        """Post a message; if Discord answers with its draft, edit that into it."""
         sent = await self.post(message, text, nonce)
         if _same(sent, text):
             return str(sent["id"])
@@ -304,7 +303,6 @@ def _since(message: OutboundMessage) -> int:
 
 
 def _answers(sent: Raw, wanted: set[str]) -> bool:
-    """Return whether a message answers one of these, or names no question."""
     to = (sent.get("message_reference") or {}).get("message_id")
     return to is None or not wanted or str(to) in wanted
 
@@ -323,7 +321,6 @@ def _is_alike(sent: Raw, text: str, *, shorter: bool = False) -> bool:
 
 
 async def _partial(text: str) -> str:
-    """Render partial text; a long one in a thread, as it may be slow to parse."""
     if len(text) < MAX_INLINE_RENDER:
         return render_partial(text)
     return await anyio.to_thread.run_sync(render_partial, text)
@@ -334,6 +331,5 @@ def _is_visible(text: str) -> bool:
 
 
 def _visible(rendered: str, text: str) -> str:
-    """Return the rendered text, or the source, or a note: the first that is visible."""
     found: Sequence[str] = (rendered, text.strip()[:LIMIT])
     return next((one for one in found if _is_visible(one)), EMPTY)

@@ -151,11 +151,9 @@ class Shard:
 
     @property
     def live(self) -> bool:
-        """Return whether the session is up."""
         return self._state.is_up(self.number)
 
     def has_guild(self, guild: str) -> bool:
-        """Return whether a guild's events use this connection."""
         return shard_of(guild, self.count) == self.number
 
     def dispatch(self, *_: Any) -> None:

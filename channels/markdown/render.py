@@ -117,7 +117,6 @@ class _Renderer:
         return "> " * (self._quotes if self._plain else 0) + "  " * len(self._lists)
 
     def _block(self, start: int, *, flush: bool = False) -> None:
-        """Begin a block on its own line, after an empty one if the source has one."""
         self._block_ended = False
         if self._line_is_empty or not self._size:
             return
@@ -294,8 +293,6 @@ class _Renderer:
 
 
 class _List:
-    """Counts a list's items, by the numbers that are written."""
-
     def __init__(self, first: int | None) -> None:
         self._ordered = first is not None
         self._written: int | None = None

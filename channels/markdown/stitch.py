@@ -16,8 +16,6 @@ _PLACE: Final = itemgetter(0)
 
 
 class Stitcher:
-    """Makes pieces of one text."""
-
     def __init__(self, text: str, plan: Plan, limit: int) -> None:
         self._text = text
         self._plan = plan

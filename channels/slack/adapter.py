@@ -54,8 +54,6 @@ NO_WORKSPACE: Final = (
 
 
 class SlackChannel(Channel):
-    """One Slack app."""
-
     name: ClassVar[str] = "slack"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "native_stream", "media", "lookup", "backfill", "routes"}
@@ -178,7 +176,6 @@ class SlackChannel(Channel):
             self._sender.is_new(ext_id)
 
     async def read_missed(self) -> Cursors:
-        """Accept the messages after the cursors; those of a new workspace since the start."""
         cursors = await self.host.cursors()
         since = {one.account: self._installations.started_at for one in self._workspaces.all()}
         async for messages in self.missed(Cursors(since | dict(cursors.accounts), cursors.chats)):
@@ -226,7 +223,6 @@ class SlackChannel(Channel):
 
     @property
     def invitation(self) -> str:
-        """How to bring the app into a channel."""
         lines = [
             f"In Slack ({one.url}), write to @{one.name}, or add it to a channel:"
             f" /invite @{one.name}"
@@ -239,7 +235,6 @@ class SlackChannel(Channel):
         return self._streams.is_open(message)
 
     def split(self, text: str) -> list[str]:
-        """Split an answer into pieces that fit even after mentions are broken up."""
         return split(text, LIMIT, size)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
@@ -271,8 +266,6 @@ class SlackChannel(Channel):
     # -- over HTTP
 
     def routes(self) -> list[Route]:
-        """Return the routes for events and for installing the app."""
-
         async def events(request: Request) -> Response:
             return await self._gate.take_request(request)
 

@@ -119,7 +119,6 @@ class ApiSessions:
         await self.open()
 
     async def close(self) -> None:
-        """Close every session."""
         await self._replace(0)
 
     async def _replace(self, max_old: int) -> None:

@@ -38,8 +38,6 @@ SECOND_READER: Final = (
 
 
 class Connection(Protocol):
-    """The connection that is monitored."""
-
     def renew(self, why: str) -> None:
         """Replace it; `why` names what is wrong with it, "" if it works."""
 
@@ -60,8 +58,6 @@ class _SecondReader:
 
 
 class ConnectionMonitor:
-    """Reports the state of one run's connection, and replaces a connection that has stalled."""
-
     def __init__(self, host: FullHost, connection: Connection, channel: MonitoredChannel) -> None:
         self._host = host
         self._connection = connection
@@ -112,22 +108,18 @@ class ConnectionMonitor:
         self._second_reader.was_counted = True
 
     def lost(self, why: str) -> None:
-        """Report that no events come now."""
         self._state.lost(why)
         self._no_events()
 
     def sign_of_life(self) -> None:
-        """Report that the connection lives."""
         self._state.heard()
 
     def heard(self, account: str, event: Mapping[str, Any]) -> None:
-        """Record an event."""
         self._self_events.heard(account, event)
         if self._is_stalled:
             self._proved.set()
 
     def accepted(self) -> None:
-        """Record that messages were stored."""
         self._state.accepted()
 
     def sent(self, account: str, channel: str, kind: str) -> None:

@@ -130,7 +130,6 @@ class HttpConnection:
     """Stands for Slack's requests to /slack/events, which need no connection of ours."""
 
     async def run(self, listener: ConnectionListener, group: TaskGroup) -> None:
-        """Report that events may come, and wait until cancelled."""
         del group
         await listener.connected(1, seamless=False)
         await anyio.sleep_forever()

@@ -58,7 +58,6 @@ def settled(markdown: str) -> str:
 
 
 def shows(text: str) -> bool:
-    """Return whether a text shows anything."""
     return _INVISIBLE.sub("", text) != ""
 
 

@@ -34,8 +34,6 @@ class MissedSource(Protocol):
 
 
 class GapFiller:
-    """Fills the gaps of one connection."""
-
     def __init__(self, host: ChannelHost, state: ConnectionState, source: MissedSource) -> None:
         self._host = host
         self._state = state

@@ -125,7 +125,6 @@ class History:
     async def _own_since(
         self, workspace: Workspace, chat_id: str, thread: str | None, oldest: str
     ) -> list[Raw]:
-        """Return the app's own messages, oldest first."""
         given: dict[str, Any] = {"oldest": oldest, "include_all_metadata": "true"}
         raws = await self._messages(workspace, chat_id, thread, MAX_SEARCHED_PAGES, **given)
         return [raw for raw in raws if is_own(raw, workspace)]

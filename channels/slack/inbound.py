@@ -346,14 +346,12 @@ def _in_own_thread(event: Raw, me: SlackSelf) -> bool:
 
 
 def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:
-    """Return whether a message is for the app once the app takes part in its thread."""
     to_others = any(one != me.workspace.user for one in mentioned(raw))
     in_thread = event.get("thread_ts") not in (None, event["ts"])
     return "thread" in me.answers and in_thread and not to_others
 
 
 def _as_command(raw: str, me: SlackSelf) -> str | None:
-    """Return the command line, if there is one; a mention of the app may precede it."""
     leading = _LEADING.match(raw)
     line = raw[leading.end() :] if leading and leading[1] == me.workspace.user else raw.lstrip()
     return line if _COMMAND.match(line) else None

@@ -20,8 +20,6 @@ MAX_LOOKUPS: Final = 100
 
 
 class Names:
-    """The names of one workspace's people and channels."""
-
     def __init__(self, api: SlackApi, spawn: Spawn) -> None:
         self._api = api
         self._spawn = spawn

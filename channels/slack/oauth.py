@@ -51,7 +51,6 @@ class Install:
         return bool(given.client_id and secret and given.installations)
 
     def routes(self) -> list[Route]:
-        """Return the routes, none if a setting is missing."""
         if not self.is_possible:
             return []
         return [

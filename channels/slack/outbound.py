@@ -45,8 +45,6 @@ class _Content:
 
 
 class SlackSender:
-    """Writes into conversations."""
-
     def __init__(
         self, workspaces: Workspaces, history: History, streams: Streams, sink: SenderSink
     ) -> None:

@@ -40,8 +40,6 @@ class EventSink(Protocol):
 
 
 class EventReceiver:
-    """Takes the deliveries of one run."""
-
     def __init__(
         self,
         host: ChannelHost,
@@ -57,7 +55,6 @@ class EventReceiver:
         self._reorder = ReorderBuffer(hold, host.clock, self._accept)
 
     def warn(self, text: str) -> None:
-        """Warn the operator."""
         self._host.warn(text)
 
     async def take(self, body: Raw) -> str | None:

@@ -168,7 +168,6 @@ class SocketMode:
                 await self._current.close()
 
     def renew(self, why: str) -> None:
-        """Replace the connection, which lives but is of no use."""
         if self._current is not None:
             self._current.end(why)
 

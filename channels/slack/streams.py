@@ -35,8 +35,6 @@ class StreamOver(SendRefused):
 
 @dataclass(slots=True)
 class Stream:
-    """An open stream and its text so far."""
-
     workspace: Workspace
     channel: str
     ts: str
@@ -51,15 +49,12 @@ class Streams:
         self._absent: set[str] = set()
 
     def is_open(self, message: InboundMessage) -> bool:
-        """Return whether a stream is answering a message."""
         return message.ext_id in self._open
 
     def stamps_in(self, channel: str) -> list[str]:
-        """Return the stamps of the open streams in a channel."""
         return [one.ts for one in self._open.values() if one.channel == channel]
 
     def is_possible(self, workspace: Workspace, message: InboundMessage) -> bool:
-        """Return whether a stream can answer a message."""
         return (
             workspace.account not in self._absent
             and thread_for(message) is not None
@@ -145,5 +140,4 @@ class Streams:
 
 
 async def stop(workspace: Workspace, channel: str, ts: str, **more: Any) -> None:
-    """End a stream."""
     await workspace.api.call("chat.stopStream", channel=channel, ts=ts, **more)

@@ -13,7 +13,6 @@ EVENT_TYPE: Final = "tapeway"
 
 
 def is_direct(chat_id: str) -> bool:
-    """Return whether a conversation is between one person and the app."""
     return chat_id.startswith("D")
 
 

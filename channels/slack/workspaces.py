@@ -36,8 +36,6 @@ class Workspace:
 
 
 class Workspaces:
-    """The workspaces by account and by team."""
-
     def __init__(self) -> None:
         self._by_account: dict[str, Workspace] = {}
 
@@ -45,7 +43,6 @@ class Workspaces:
         return len(self._by_account)
 
     def all(self) -> list[Workspace]:
-        """Return every workspace."""
         return list(self._by_account.values())
 
     def add(self, workspace: Workspace) -> None:
@@ -55,7 +52,6 @@ class Workspaces:
             self._by_account[workspace.account] = workspace
 
     def remove(self, account: str) -> None:
-        """Remove a workspace, if it is there."""
         self._by_account.pop(account, None)
 
     def of(self, account: str) -> Workspace:

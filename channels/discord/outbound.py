@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final
@@ -35,6 +35,7 @@ from channels.discord.format import LIMIT, render, render_partial
 from channels.discord.guild_cache import Raw
 from channels.draft import DraftReference
 from channels.errors import DraftGone, SendRefused
+from channels.markdown.render import is_visible
 from channels.message import InboundMessage, OutboundMessage, Receipt
 
 NOBODY: Final = {**AllowedMentions.none().to_dict(), "replied_user": False}
@@ -56,9 +57,6 @@ RESEND: Final = "/again"
 """Suffix of an answer's key after somebody deleted its draft."""
 
 EMPTY: Final = "(an answer without visible text)"
-_INVISIBLE: Final = re.compile(
-    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
-)
 _LETTERS: Final = re.compile(r"[\W_]+")
 
 
@@ -125,11 +123,12 @@ class DiscordSender:
         if nonce is not None:
             _remember(self._posted_nonces, nonce, "")
         for _attempt in range(4):  # each remedy below is used once
-            body = _body(text, channel_id, reply_to, nonce)
+            body, path = (
+                _body(text, channel_id, reply_to, nonce),
+                f"/channels/{channel_id}/messages",
+            )
             try:
-                return _message(
-                    await self._api.call("POST", f"/channels/{channel_id}/messages", body)
-                )
+                return _message(await self._api.call("POST", path, body))
             except ApiRefused as refused:
                 if refused.code == ARCHIVED and not reopened:
                     reopened = True
@@ -146,7 +145,7 @@ class DiscordSender:
     async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
         """Show partial text in a message that is edited as the answer grows."""
         shown = await _partial(text)
-        if not _is_visible(shown):
+        if not is_visible(shown):
             return reference.platform_id or ""
         channel_id = message.thread_id or message.chat_id
         if reference.platform_id:
@@ -289,9 +288,8 @@ def _message(answer: Any) -> Raw:
 
 
 def _is_about_reply(refused: ApiRefused) -> bool:
-    if refused.code == NO_HISTORY:
-        return True
-    return refused.code == INVALID_FORM and "message_reference" in refused.detail
+    is_invalid = refused.code == INVALID_FORM and "message_reference" in refused.detail
+    return is_invalid or refused.code == NO_HISTORY
 
 
 def _since(message: OutboundMessage) -> int:
@@ -326,10 +324,6 @@ async def _partial(text: str) -> str:
     return await anyio.to_thread.run_sync(render_partial, text)
 
 
-def _is_visible(text: str) -> bool:
-    return _INVISIBLE.sub("", text) != ""
-
-
 def _visible(rendered: str, text: str) -> str:
-    found: Sequence[str] = (rendered, text.strip()[:LIMIT])
-    return next((one for one in found if _is_visible(one)), EMPTY)
+    found = (rendered, text.strip()[:LIMIT])
+    return next((one for one in found if is_visible(one)), EMPTY)

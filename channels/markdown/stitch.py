@@ -61,8 +61,6 @@ class Stitcher:
         at = bisect_right(leaves, place, key=_PLACE) - 1
         return leaves[at] if at >= 0 and place < leaves[at].end else None
 
-    # Around and inside a piece
-
     def _opening(self, cut: Cut, short: bool) -> str:
         frames = chain(cut.frame)
         prefix = _prefix(frames, cut.place)

@@ -65,11 +65,12 @@ SENTENCES: Final = {
 }
 LOGIN_PAGE: Final = "Slack sent a login page instead: the app lacks the scope files:read"
 WHO_AM_I: Final = "auth.test"
-UNKNOWN_BOT: Final = (
-    "Slack does not know this bot token. Open https://api.slack.com/apps, choose the app, then"
-    " OAuth & Permissions. Copy the Bot User OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN"
-    " (if there is none, install the app first), and start again."
+BOT_REMEDY: Final = (
+    "Open https://api.slack.com/apps, choose the app, then OAuth & Permissions. Copy the Bot User"
+    " OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN (if there is none, install the app"
+    " first), and start again."
 )
+UNKNOWN_BOT: Final = f"Slack does not know this bot token. {BOT_REMEDY}"
 UNKNOWN_APP: Final = (
     "Slack does not know this app-level token, or it lacks connections:write. Open"
     " https://api.slack.com/apps, choose the app, then Basic Information, App-Level Tokens. Copy"

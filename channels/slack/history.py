@@ -12,11 +12,10 @@ from channels.host import Cursors, FullHost
 from channels.message import InboundMessage, OutboundMessage
 from channels.pacing import Priority
 from channels.slack.inbound import SlackSelf, edit_of, is_own, of_event, ts_of
+from channels.slack.media import Raw
 from channels.slack.reorder import stamp_of
 from channels.slack.threads import payload_of, question_of, thread_of
 from channels.slack.workspaces import Workspace
-
-Raw = Mapping[str, Any]
 
 PAGE_SIZE: Final = 200
 MAX_PAGES: Final = 25

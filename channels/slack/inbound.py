@@ -16,12 +16,10 @@ from typing import Any, Final
 
 from channels.mentions import calls
 from channels.message import Author, InboundMessage, Quote
-from channels.slack.media import media_of
+from channels.slack.media import Raw, media_of
 from channels.slack.mrkdwn import decode, mentioned, prose
 from channels.slack.name_cache import Names
 from channels.slack.workspaces import Workspace
-
-Raw = Mapping[str, Any]
 
 CHANNEL: Final = "slack"
 TS: Final = re.compile(r"\d{1,12}\.\d{1,6}")
@@ -36,6 +34,9 @@ SECRET: Final = frozenset(("token", "response_url", "response_urls"))
 BY_COMMAND: Final = "asked by a command"
 TOMBSTONE: Final = "tombstone"
 """The subtype of a deleted message that has replies."""
+
+LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date")
+"""Fields that a stop command shares with the message whose answer it stops."""
 
 COMMANDS: Final = {
     "help": ",help",
@@ -286,23 +287,19 @@ def _location(event: Raw, me: SlackSelf, event_id: str) -> dict[str, Any]:
         raise ValueError("it has no channel or no stamp")
     private = event.get("channel_type") == "im" or chat_id.startswith("D")
     thread = event.get("thread_ts")
+    name = me.workspace.names.channel(chat_id) if not private else ""
     return {
         "channel": CHANNEL,
         "account": me.workspace.account,
         "chat_id": chat_id,
         "chat_kind": "private" if private else "group",
-        "chat_title": "" if private else _title(chat_id, me),
+        "chat_title": name if name != chat_id else "",
         "ext_id": f"{chat_id}/{ts}",
         "alt_id": str(event.get("client_msg_id") or event_id) or None,
         "message_id": ts,
         "thread_id": str(thread) if thread and thread != ts else None,
         "date": datetime.fromtimestamp(float(ts), UTC).isoformat(),
     }
-
-
-def _title(chat_id: str, me: SlackSelf) -> str:
-    name = me.workspace.names.channel(chat_id)
-    return "" if name == chat_id else name
 
 
 def _sender(event: Raw, me: SlackSelf) -> Author:
@@ -334,15 +331,12 @@ def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
     named = event["type"] == "app_mention" or me.workspace.user in mentioned(raw)
     if "mention" in me.answers and named:
         return True, "mention"
-    if "reply" in me.answers and _in_own_thread(event, me):
+    in_own_thread = event.get("thread_ts") and event.get("parent_user_id") == me.workspace.user
+    if "reply" in me.answers and in_own_thread:
         return True, "reply"
     if "name" in me.answers and calls(prose(raw), [name for name in me.names if name]):
         return True, "name"
     return False, "said to the channel"
-
-
-def _in_own_thread(event: Raw, me: SlackSelf) -> bool:
-    return bool(event.get("thread_ts")) and event.get("parent_user_id") == me.workspace.user
 
 
 def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:

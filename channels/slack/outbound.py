@@ -13,10 +13,11 @@ from typing import Any, Final, Protocol
 from channels.draft import DraftReference
 from channels.errors import DraftGone, SendAmbiguous, SendDelayed, SendRefused
 from channels.markdown.autoclose import close_open_marks
+from channels.markdown.render import is_visible
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
 from channels.slack.api import Refused
-from channels.slack.format import plain, render, settled, shows
+from channels.slack.format import plain, render, settled
 from channels.slack.history import History, HistoryMatch
 from channels.slack.streams import ABSENT, OVER, StreamOver, Streams, stop
 from channels.slack.threads import metadata, named, thread_for, thread_of
@@ -85,7 +86,7 @@ class SlackSender:
     async def show(self, message: InboundMessage, draft: DraftReference, text: str) -> str | None:
         """Show partial text in a stream, or in a message that is edited; return its stamp."""
         drawn = settled(text)
-        if not shows(drawn):
+        if not is_visible(drawn):
             return draft.platform_id
         ts = draft.platform_id
         if ts is None:
@@ -116,8 +117,6 @@ class SlackSender:
         workspace = self._workspaces.of(message.account)
         with suppress(SendRefused, DraftGone):  # it is gone, or may not be deleted and stays
             await workspace.api.call("chat.delete", channel=message.chat_id, ts=ts)
-
-    # -- partial text
 
     async def _begin(self, message: InboundMessage, content: _Content, drawn: str) -> str | None:
         workspace = self._workspaces.of(message.account)
@@ -160,8 +159,6 @@ class SlackSender:
         if workspace.api.limits.wait("chat.update", Priority.EDIT) <= 0:
             with suppress(SendDelayed):  # the answer itself will show the rest
                 await self._edit(workspace, message.chat_id, ts, content, Priority.EDIT)
-
-    # -- whole messages
 
     async def _become(self, message: OutboundMessage, ts: str) -> str:
         workspace, content = self._workspaces.of(message.account), _whole(message)
@@ -222,13 +219,8 @@ class SlackSender:
             self._sink.sent(workspace, chat_id, "edit")
             return
 
-    # -- what may be there already
-
     def _may_have_begun(self, message: OutboundMessage) -> bool:
-        """Return whether an earlier attempt, or its draft, may already be visible.
-
-        A crash may have left one, or a request whose answer was lost.
-        """
+        # A crash may have left an earlier attempt or its draft, or a request that got no answer.
         first = message.part == 0 and message.piece == 0 and bool(message.turn)
         return first and message.answers is not None and message.answers not in self._new
 

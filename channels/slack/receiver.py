@@ -10,6 +10,7 @@ from channels.host import ChannelHost
 from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.inbound import BY_COMMAND, SlackSelf, fill_names, parse, ts_of, unreadable
+from channels.slack.media import Raw
 from channels.slack.reorder import ReorderBuffer
 from channels.slack.workspaces import Workspace, Workspaces
 
@@ -22,8 +23,6 @@ RATE_LIMITED: Final = (
     " from the history."
 )
 UNKNOWN_WORKSPACE: Final = "I dropped an event from a workspace that the app has no token for."
-
-Raw = Mapping[str, Any]
 
 
 class EventSink(Protocol):
@@ -83,7 +82,7 @@ class EventReceiver:
         if body.get("type") == "app_rate_limited":
             self._host.warn(RATE_LIMITED)
             self._monitor.gaps.missed()
-            self._monitor.accepted()
+            self._monitor.state.accepted()
             return ""
         workspace = self._workspaces.of_body(body)
         if workspace is None:

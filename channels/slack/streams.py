@@ -86,10 +86,7 @@ class Streams:
         return ts
 
     async def append(self, message: InboundMessage, text: str) -> bool:
-        """Append what is new in a text; return False if it does not begin with the shown text.
-
-        Raises StreamOver if the stream has ended.
-        """
+        """Append a text's new part, or return False if the rest changed; raises StreamOver."""
         stream = self._open[message.ext_id]
         if not text.startswith(stream.text):
             self.forget(message.ext_id)
@@ -124,10 +121,9 @@ class Streams:
         if stream is None or stream.ts != ts or not text.startswith(stream.text):
             return False
         more = text[len(stream.text) :]
+        given = {"markdown_text": more or None, "metadata": metadata}
         try:
-            await stop(
-                stream.workspace, stream.channel, ts, markdown_text=more or None, metadata=metadata
-            )
+            await stop(stream.workspace, stream.channel, ts, **given)
         except Refused as refused:
             if refused.code in OVER | ABSENT:
                 return False

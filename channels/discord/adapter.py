@@ -13,7 +13,7 @@ from discord.utils import oauth_url
 
 from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
 from channels.connection_state import ConnectionState
-from channels.discord.api import MISSING_ACCESS, UNKNOWN_BOT, ApiRefused, DiscordApi
+from channels.discord.api import UNKNOWN_BOT, ApiRefused, Code, DiscordApi
 from channels.discord.backfill import Backfill
 from channels.discord.catch_up import CatchUp
 from channels.discord.event_handler import EventHandler
@@ -236,7 +236,6 @@ class DiscordChannel(Channel):
             self.host.log_exception("discord.commands_not_set")
 
     async def _listen(self) -> None:
-        """Run all connections until Discord rejects the bot; raises ChannelUnfit."""
         api, cache, settings, host = self._api, self._cache, self.settings, self.host
         count = settings.shards or 1
         state = ConnectionState(host, host, links=count)
@@ -285,7 +284,7 @@ class DiscordChannel(Channel):
         self._warned.add(channel_id)
         channel = self._cache.channel(channel_id, "?")  # an unknown one is not private
         permission = "Send Messages in Threads" if channel.is_thread else "Send Messages"
-        if refused.code == MISSING_ACCESS:
+        if refused.code == Code.MISSING_ACCESS:
             permission = "View Channel"
         title = self._cache.title(channel) or f"channel {channel_id}"
         self.host.warn(

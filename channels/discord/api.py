@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
+from enum import IntEnum
 from math import isfinite
 from typing import Any, Final
 
@@ -46,15 +47,19 @@ UNKNOWN_BOT: Final = (
 )
 NO_ANSWER: Final = "Discord is unreachable: no answer came"
 
-UNKNOWN_CHANNEL: Final = 10003
-UNKNOWN_MESSAGE: Final = 10008
-MISSING_ACCESS: Final = 50001
-MISSING_PERMISSION: Final = 50013
-INVALID_FORM: Final = 50035
-NO_HISTORY: Final = 160002
-ARCHIVED: Final = 50083
-
 MAX_LIMITED_ROUTES: Final = 1_000
+
+
+class Code(IntEnum):
+    """Discord's error codes; `NO_HISTORY`: a reply needs the permission to read the history."""
+
+    UNKNOWN_CHANNEL = 10003
+    UNKNOWN_MESSAGE = 10008
+    MISSING_ACCESS = 50001
+    MISSING_PERMISSION = 50013
+    INVALID_FORM = 50035
+    ARCHIVED = 50083
+    NO_HISTORY = 160002
 
 
 class ApiRefused(SendRefused):
@@ -165,10 +170,7 @@ class DiscordApi:
         )
 
     async def download(self, url: str, most: int) -> bytes:
-        """Return an attachment of at most `most` bytes from Discord's file hosts.
-
-        Raises ChannelDown; MediaRefused for any other address, and for larger files.
-        """
+        """Return a file; raises ChannelDown, or MediaRefused for another host or a larger file."""
         if not self._is_file_host(url):
             raise MediaRefused("it is not on one of Discord's file hosts")
         found = bytearray()

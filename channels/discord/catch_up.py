@@ -20,9 +20,7 @@ FIRST_RETRY_SECONDS: Final = 60.0
 MAX_RETRY_SECONDS: Final = 1800.0
 
 
-class HistoryReader(Protocol):
-    """The part of `Channel` that is used here."""
-
+class HistoryReader(Protocol):  # the part of `Channel` that is used here
     async def read_missed(self) -> Cursors: ...
 
 
@@ -56,7 +54,6 @@ class CatchUp:
             self._state.resumed()
 
     async def run(self) -> None:
-        """Read the history of all guilds that are there."""
         self._state.open_gap()
         # A guild that arrives during the read needs another one.
         failures, came = self._backoff.tries, self._late - self._cache.expected

@@ -21,9 +21,7 @@ LOOKUP_RETRY_SECONDS: Final = 60.0
 """Seconds for which a channel that cannot be looked up is treated as an ordinary one."""
 
 
-class Bot(Protocol):
-    """The part of `DiscordChannel` that is used here."""
-
+class Bot(Protocol):  # the part of `DiscordChannel` that is used here
     @property
     def me(self) -> DiscordSelf: ...
     async def run_slash_command(self, data: dict[str, Any]) -> None: ...
@@ -44,8 +42,6 @@ class EventHandler:
         self._listed: set[str] = set()
         self._added: set[str] = set()
         self._failed_lookups: dict[str, tuple[int, float]] = {}
-
-    # -- on arrival
 
     def received(self, event: GatewayEvent) -> None:
         try:
@@ -89,8 +85,6 @@ class EventHandler:
             if event.shard is not None and event.shard.has_guild(guild):
                 self._cache.arrived(guild)
         self._cache.expect(listed)
-
-    # -- in its turn
 
     async def read(self, event: GatewayEvent) -> list[InboundMessage]:
         """Return an event's messages; read the history if the event requires it."""

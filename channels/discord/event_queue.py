@@ -38,8 +38,6 @@ REMOVALS: Final = frozenset(("GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE"))
 
 
 class EventReader(Protocol):
-    """Turns events into messages."""
-
     async def read(self, event: GatewayEvent) -> list[InboundMessage]: ...
     def recorded(self, event: GatewayEvent) -> None: ...
     def dropped(self, event: GatewayEvent) -> None: ...
@@ -99,7 +97,6 @@ class EventQueue:
             return
 
     async def _record(self, batch: list[GatewayEvent], reader: EventReader) -> None:
-        """Record events; each part of the batch leaves it once it is on disk."""
         while batch:
             count, messages = 0, []
             for event in batch:

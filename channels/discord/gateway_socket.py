@@ -10,9 +10,7 @@ from typing import Any, Protocol, cast
 from discord.gateway import DiscordWebSocket, KeepAliveHandler
 
 
-class SocketOwner(Protocol):
-    """The part of `Shard` that is used here."""
-
+class SocketOwner(Protocol):  # the part of `Shard` that is used here
     def attach(self, socket: GatewaySocket) -> None: ...
     def dispatched(self, name: str, data: Any) -> None: ...
     async def frame_received(self) -> None: ...

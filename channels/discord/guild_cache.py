@@ -52,8 +52,6 @@ class GuildChannel:
 
 @dataclass(slots=True)
 class Guild:
-    """A server: its roles, the bot's own roles, and the channel that welcomes newcomers."""
-
     id: str
     name: str = ""
     welcome_channel: str = ""

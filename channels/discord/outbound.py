@@ -19,18 +19,7 @@ from discord.flags import MessageFlags
 from discord.mentions import AllowedMentions
 from discord.utils import parse_time, time_snowflake
 
-from channels.discord.api import (
-    ANSWER_SECONDS,
-    ARCHIVED,
-    INVALID_FORM,
-    MISSING_ACCESS,
-    MISSING_PERMISSION,
-    NO_HISTORY,
-    UNKNOWN_CHANNEL,
-    UNKNOWN_MESSAGE,
-    ApiRefused,
-    DiscordApi,
-)
+from channels.discord.api import ANSWER_SECONDS, ApiRefused, Code, DiscordApi
 from channels.discord.format import LIMIT, render, render_partial
 from channels.discord.guild_cache import Raw
 from channels.draft import DraftReference
@@ -91,7 +80,6 @@ class DiscordSender:
         return nonce is None or str(nonce) in self._posted_nonces
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or edit its draft into it; raises ChannelError."""
         text = _visible(render(message.text), message.text)
         try:
             if message.edits:
@@ -130,10 +118,10 @@ class DiscordSender:
             try:
                 return _message(await self._api.call("POST", path, body))
             except ApiRefused as refused:
-                if refused.code == ARCHIVED and not reopened:
+                if refused.code == Code.ARCHIVED and not reopened:
                     reopened = True
                     await self._reopen(channel_id, refused)
-                elif refused.code == UNKNOWN_CHANNEL and channel_id != message.chat_id:
+                elif refused.code == Code.UNKNOWN_CHANNEL and channel_id != message.chat_id:
                     channel_id, reply_to = message.chat_id, None
                 elif reply_to and _is_about_reply(refused):
                     reply_to = None
@@ -143,7 +131,6 @@ class DiscordSender:
         raise SendRefused("neither the thread nor the question exists any more")
 
     async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
-        """Show partial text in a message that is edited as the answer grows."""
         shown = await _partial(text)
         if not is_visible(shown):
             return reference.platform_id or ""
@@ -166,7 +153,6 @@ class DiscordSender:
         return str(sent["id"])
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        """Find a message that may have been sent; its draft is edited into it."""
         text = _visible(render(message.text), message.text)
         drafts = message.part == 0 and message.piece == 0
         nonces = (nonce_of(message.idem), nonce_of(message.idem + RESEND))
@@ -204,9 +190,9 @@ class DiscordSender:
                 await self._api.call("PATCH", path, body, seconds=seconds)
                 break
             except ApiRefused as refused:
-                if refused.code in (UNKNOWN_MESSAGE, UNKNOWN_CHANNEL):
+                if refused.code in (Code.UNKNOWN_MESSAGE, Code.UNKNOWN_CHANNEL):
                     raise DraftGone(str(refused)) from refused
-                if refused.code != ARCHIVED or reopened:
+                if refused.code != Code.ARCHIVED or reopened:
                     self._warn_if_forbidden(channel_id, refused)
                     raise
                 await self._reopen(channel_id, refused)
@@ -249,7 +235,7 @@ class DiscordSender:
         return found
 
     def _warn_if_forbidden(self, channel_id: str, refused: ApiRefused) -> None:
-        if refused.code in (MISSING_ACCESS, MISSING_PERMISSION):
+        if refused.code in (Code.MISSING_ACCESS, Code.MISSING_PERMISSION):
             self._warn(channel_id, refused)
 
 
@@ -288,8 +274,8 @@ def _message(answer: Any) -> Raw:
 
 
 def _is_about_reply(refused: ApiRefused) -> bool:
-    is_invalid = refused.code == INVALID_FORM and "message_reference" in refused.detail
-    return is_invalid or refused.code == NO_HISTORY
+    is_invalid = refused.code == Code.INVALID_FORM and "message_reference" in refused.detail
+    return is_invalid or refused.code == Code.NO_HISTORY
 
 
 def _since(message: OutboundMessage) -> int:

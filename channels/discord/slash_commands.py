@@ -55,7 +55,6 @@ COMMAND_LINES: Final = {"stop": ",stop", "reset": ",reset", "status": ",tape.inf
 
 
 def registration() -> list[dict[str, Any]]:
-    """Return the commands as Discord registers them."""
     return [{"type": 1, "contexts": [0, 1], "integration_types": [0], **one} for one in COMMANDS]
 
 

@@ -105,7 +105,7 @@ class SlackChannel(Channel):
         self._monitor = monitor = ConnectionMonitor(self.host, connection, self)
         with anyio.CancelScope() as self._running:
             await installations.join_all()
-            if not (len(self._workspaces) or installations.joining or self._install.is_possible):
+            if not (self._workspaces.all() or installations.joining or self._install.is_possible):
                 raise ChannelUnfit(NO_WORKSPACE)
             hold = self.settings.hold
             self._gate.open(EventReceiver(self.host, self._workspaces, monitor, self, hold))

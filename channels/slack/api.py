@@ -92,8 +92,6 @@ class TokenRefused(ChannelUnfit):
 
 
 class ApiSessions:
-    """The HTTP connections of all workspaces."""
-
     def __init__(self, settings: SlackSettings) -> None:
         self.proxy = settings.proxy or None
         self._session: aiohttp.ClientSession | None = None

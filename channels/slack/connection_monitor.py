@@ -133,10 +133,7 @@ class ConnectionMonitor:
         self.gaps.hold_back()
 
     def _is_shared(self, *, seamless: bool) -> bool:
-        """Return whether to report a second reader as the reason for being down.
-
-        Only the first certain count does; later ones warn, and events that come are answered.
-        """
+        # Only the first certain count reports the channel down; later ones warn.
         reader = self._second_reader
         if not reader.is_recounting:
             reader.is_recounting = True

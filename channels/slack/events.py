@@ -86,7 +86,6 @@ class EventGate:
         return PlainTextResponse(NOT_SLACK, status_code=401)
 
     async def take_envelope(self, envelope: Mapping[str, Any]) -> str | None:
-        """Store an envelope of Socket Mode; return the answer, None to have it delivered again."""
         try:
             request = SocketModeRequest(
                 str(envelope.get("type")), str(envelope["envelope_id"]), envelope["payload"]

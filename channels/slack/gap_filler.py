@@ -27,8 +27,6 @@ RESEND_SECONDS: Final = 400.0
 
 
 class MissedSource(Protocol):
-    """Reads the history; implemented by the channel."""
-
     async def read_missed(self) -> Cursors:
         """Accept the messages after the cursors and return the cursors; raises ChannelError."""
 

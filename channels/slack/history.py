@@ -51,11 +51,7 @@ class History:
     async def missed(
         self, workspace: Workspace, cursors: Cursors
     ) -> AsyncIterator[list[InboundMessage]]:
-        """Yield each conversation's messages after its cursor.
-
-        Conversations that cannot be read now are skipped; raises ChannelDown if several in a row
-        cannot, or none at all.
-        """
+        """Yield what is new in each conversation; raises ChannelDown if several cannot be read."""
         read, failed, cause = 0, 0, None
         for chat in await self._conversations(workspace):
             cursor = cursors.of(str(chat["id"]), workspace.account)

@@ -6,7 +6,6 @@ one counts.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from channels.mentions import calls
-from channels.message import Author, InboundMessage, Quote
+from channels.message import Author, InboundMessage, Quote, unreadable_message
 from channels.slack.media import Raw, media_of
 from channels.slack.mrkdwn import decode, mentioned, prose
 from channels.slack.name_cache import Names
@@ -111,7 +110,6 @@ def _is_written(event: Raw, me: SlackSelf) -> bool:
 
 
 def is_own(event: Raw, workspace: Workspace) -> bool:
-    """Return whether the app itself wrote a message."""
     is_bot = bool(workspace.bot) and event.get("bot_id") == workspace.bot
     return is_bot or event.get("user") == workspace.user
 
@@ -135,25 +133,9 @@ def unreadable(body: Any, why: str, account: str) -> InboundMessage:
     """Wrap a delivery that cannot be parsed, so that it is stored once and never lost."""
     if isinstance(body, Mapping):
         body = {name: held for name, held in body.items() if name not in SECRET}
-    try:
-        text = json.dumps(body, default=str)
-    except (RecursionError, ValueError):
-        text = '"nested too deeply to be stored"'
     named = body.get("event_id") if isinstance(body, Mapping) else None
-    key = named if isinstance(named, str) and named else sha256(text.encode()).hexdigest()[:20]
-    return InboundMessage(
-        channel=CHANNEL,
-        account=account,
-        chat_id="unreadable",
-        ext_id=f"unreadable/{key}",
-        message_id="",
-        sender=Author("", ""),
-        text="",
-        date=datetime.now(UTC).isoformat(),
-        kind="unreadable",
-        why=why,
-        raw={"json": text},
-    )
+    key = named if isinstance(named, str) else ""
+    return unreadable_message(CHANNEL, body, why, key=key, account=account)
 
 
 def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
@@ -323,7 +305,6 @@ def _read(text: str, me: SlackSelf) -> str:
 
 
 def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
-    """Return whether the app is addressed, and by which rule."""
     if event.get("channel_type") == "im" or str(event["channel"]).startswith("D"):
         return "private" in me.answers, "private chat"
     if _as_command(raw, me):

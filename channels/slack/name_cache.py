@@ -31,7 +31,6 @@ class Names:
         return self._name(user_id, self._ask_person)
 
     def channel(self, channel_id: str) -> str:
-        """Return a channel's name, or the id until it has been looked up."""
         return self._name(channel_id, self._ask_channel)
 
     def known(self, some_id: str, default: str | None = None) -> str:

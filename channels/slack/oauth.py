@@ -45,7 +45,6 @@ class Install:
 
     @property
     def is_possible(self) -> bool:
-        """Whether all the settings that it needs are there."""
         given = self._settings
         secret = given.client_secret.get_secret_value()
         return bool(given.client_id and secret and given.installations)

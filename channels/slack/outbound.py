@@ -64,14 +64,20 @@ class SlackSender:
             self._new.popitem(last=False)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or turn its draft into it; raises ChannelError."""
+        if not message.edits and self._may_have_begun(message):
+            found = await self.find(message)
+            if found:
+                return found
+        workspace, content = self._workspaces.of(message.account), _whole(message)
         if message.edits:
-            return [Receipt(await self._become(message, message.edits))]
-        found = await self.find(message) if self._may_have_begun(message) else []
-        return found or [Receipt(await self._post(message))]
+            ts = message.edits
+            await self._become(workspace, message, ts, content)
+        else:
+            ts = await self._put(workspace, message.chat_id, thread_of(message), content)
+        self._last = (workspace, message.chat_id, ts, content)
+        return [Receipt(ts)]
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        """Find a message that may have been sent; a draft of it that is found becomes it."""
         workspace = self._workspaces.of(message.account)
         found = await self._find(workspace, message)
         if found is None:
@@ -101,7 +107,11 @@ class SlackSender:
                 if over.stopped:
                     self._sink.stop_pressed(message, ts)
                     return ts
-        await self._redraw(message, ts, _partial(message, draft, text))
+        workspace, content = self._workspaces.of(message.account), _partial(message, draft, text)
+        # Answers go first when few edits are left.
+        if workspace.api.limits.wait("chat.update", Priority.EDIT) <= 0:
+            with suppress(SendDelayed):  # the answer itself will show the rest
+                await self._edit(workspace, message.chat_id, ts, content, Priority.EDIT)
         return ts
 
     async def probe(self) -> bool:
@@ -112,7 +122,6 @@ class SlackSender:
         return True
 
     async def delete(self, message: InboundMessage, ts: str) -> None:
-        """Delete a message of our own; it may be gone already."""
         self._streams.forget(message.ext_id)
         workspace = self._workspaces.of(message.account)
         with suppress(SendRefused, DraftGone):  # it is gone, or may not be deleted and stays
@@ -153,29 +162,15 @@ class SlackSender:
         found = await self._find(self._workspaces.of(message.account), wanted)
         return found.ts if found is not None else None
 
-    async def _redraw(self, message: InboundMessage, ts: str, content: _Content) -> None:
-        workspace = self._workspaces.of(message.account)
-        # Answers go first when few edits are left.
-        if workspace.api.limits.wait("chat.update", Priority.EDIT) <= 0:
-            with suppress(SendDelayed):  # the answer itself will show the rest
-                await self._edit(workspace, message.chat_id, ts, content, Priority.EDIT)
-
-    async def _become(self, message: OutboundMessage, ts: str) -> str:
-        workspace, content = self._workspaces.of(message.account), _whole(message)
+    async def _become(
+        self, workspace: Workspace, message: OutboundMessage, ts: str, content: _Content
+    ) -> None:
         if message.answers and await self._streams.finish(
             message.answers, ts, content.text, content.metadata
         ):
             self._sink.sent(workspace, message.chat_id, "stream")
         else:
             await self._edit(workspace, message.chat_id, ts, content)
-        self._last = (workspace, message.chat_id, ts, content)
-        return ts
-
-    async def _post(self, message: OutboundMessage) -> str:
-        workspace, content = self._workspaces.of(message.account), _whole(message)
-        ts = await self._put(workspace, message.chat_id, thread_of(message), content)
-        self._last = (workspace, message.chat_id, ts, content)
-        return ts
 
     async def _put(
         self, workspace: Workspace, chat_id: str, thread: str | None, content: _Content
@@ -183,10 +178,9 @@ class SlackSender:
         """Post into a thread, or into the channel if the thread is gone; return the stamp."""
         post = {"channel": chat_id, "unfurl_links": False, "unfurl_media": False}
         for _try in range(2):
+            given = {**post, "thread_ts": thread}
             try:
-                found = await _write(
-                    workspace, "chat.postMessage", content, thread_ts=thread, **post
-                )
+                found = await _write(workspace, "chat.postMessage", content, **given)
             except Refused as refused:
                 if thread is None or refused.code not in NO_THREAD:
                     raise

@@ -62,8 +62,6 @@ class ConnectionListener(Protocol):
 
 
 class EnvelopeSink(Protocol):
-    """Takes what Slack delivers."""
-
     async def take_envelope(self, envelope: Mapping[str, Any]) -> str | None:
         """Store an envelope; return the answer to it, None to have it delivered again."""
 
@@ -185,7 +183,8 @@ class SocketMode:
                 if isinstance(cause, ChannelUnfit):
                     raise
                 if old is None or old.lost:
-                    listener.lost(_why(cause))
+                    why = f"Slack cannot be reached now ({type(cause).__name__}). Retrying."
+                    listener.lost(str(cause) if isinstance(cause, ChannelError) else why)
                 await self._pause(cause)
                 continue
             seamless = old is not None and not old.lost
@@ -249,9 +248,3 @@ def _read(text: str) -> dict[str, Any] | None:
         except (ValueError, RecursionError):
             return None
     return found if isinstance(found, dict) else None
-
-
-def _why(cause: Exception) -> str:
-    if isinstance(cause, ChannelError):
-        return str(cause)
-    return f"Slack cannot be reached now ({type(cause).__name__}). Retrying."

@@ -12,7 +12,7 @@ from typing import Any
 
 from channels.errors import ChannelDown, ChannelUnfit, SendRefused
 from channels.host import Spawn
-from channels.slack.api import SlackApi, TokenRefused
+from channels.slack.api import SlackApi
 from channels.slack.name_cache import Names
 
 
@@ -38,9 +38,6 @@ class Workspace:
 class Workspaces:
     def __init__(self) -> None:
         self._by_account: dict[str, Workspace] = {}
-
-    def __len__(self) -> int:
-        return len(self._by_account)
 
     def all(self) -> list[Workspace]:
         return list(self._by_account.values())
@@ -77,8 +74,6 @@ async def identify(account: str, api: SlackApi, spawn: Spawn) -> Workspace:
     """Ask Slack who the app is; raises ChannelUnfit or ChannelDown."""
     try:
         found = await api.call("auth.test")
-    except TokenRefused:
-        raise
     except SendRefused as refused:
         raise ChannelUnfit(
             f"Slack does not let the app in: {refused}. Install it again at"

@@ -223,9 +223,9 @@ class DiscordApi:
             raise SendDelayed(left)
 
     def _count(self, route: str, headers: Mapping[str, str]) -> None:
-        """Remember a route that is used up: a refused request would count against the bot."""
         if headers.get("X-RateLimit-Remaining") != "0":
             return
+        # A request beyond the limit would be refused and count against the bot.
         now = self._now()
         self._limited[route] = now + _seconds(headers.get("X-RateLimit-Reset-After"))
         if len(self._limited) > MAX_LIMITED_ROUTES:

@@ -36,7 +36,7 @@ MAX_FAILURES: Final = 3
 class Backfill:
     """Reads the history.
 
-    read   returns the message of a raw one, or its edit; see `inbound.parse`
+    read   parses a raw message, or its edit; see `inbound.parse`
     later  schedules another catch-up, after a chat could not be read now
     """
 

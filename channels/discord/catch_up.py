@@ -1,4 +1,4 @@
-"""When the history is read: after a new session, when a guild arrives late, and after a failure."""
+"""Decide when to read the history: after a new session, a guild that came late, or a failure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What each event means: for the cache as soon as it arrives, for the tape in its turn."""
+"""Handle events: update the cache when one arrives, and return its messages in its turn."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from channels.connection_state import ConnectionState
@@ -37,11 +37,9 @@ class EventHandler:
     _state: ConnectionState
     _queue: EventQueue
     _catch_up: CatchUp
-
-    def __post_init__(self) -> None:
-        self._listed: set[str] = set()
-        self._added: set[str] = set()
-        self._failed_lookups: dict[str, tuple[int, float]] = {}
+    _listed: set[str] = field(default_factory=set, init=False)
+    _added: set[str] = field(default_factory=set, init=False)
+    _failed_lookups: dict[str, tuple[int, float]] = field(default_factory=dict, init=False)
 
     def received(self, event: GatewayEvent) -> None:
         try:

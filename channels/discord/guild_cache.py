@@ -78,7 +78,6 @@ class GuildCache:
         self.complete.set()
 
     def expect(self, guilds: set[str]) -> None:
-        """Expect a GUILD_CREATE of each of these guilds."""
         self._expected |= guilds
         if self._expected and self.complete.is_set():
             self.complete = anyio.Event()

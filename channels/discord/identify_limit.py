@@ -1,4 +1,4 @@
-"""Discord's limit of new sessions: one every few seconds, and a thousand a day."""
+"""Space out a bot's new sessions: Discord allows one every few seconds, and a thousand a day."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ SESSION_SECONDS: Final = 90.0
 
 
 class IdentifyLimit:
-    """Spaces out the new sessions of one bot, across restarts of its channel."""
-
     def __init__(self) -> None:
         self.started: deque[float] = deque()
         self._lock = anyio.Lock()

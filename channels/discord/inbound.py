@@ -138,7 +138,6 @@ def _position(raw: Raw, cache: GuildCache) -> dict[str, Any]:
 
 
 def where(channel: GuildChannel, cache: GuildCache) -> dict[str, Any]:
-    """Return the fields that name a channel's chat and thread."""
     return {
         "channel": CHANNEL,
         "chat_id": channel.chat,
@@ -251,7 +250,6 @@ def _quote(raw: Raw, me: DiscordSelf, cache: GuildCache) -> Quote:
 
 
 def _readable(content: str, raw: Raw, me: DiscordSelf, cache: GuildCache) -> str:
-    """Return a text with names in place of Discord's ids."""
     if "<" not in content:
         return content
     names = {str(user["id"]): name_of(user) for user in raw.get("mentions") or ()}

@@ -224,7 +224,7 @@ class Shard:
             self._probed = await self._probe()
 
     async def _listen_until_lost(self) -> str:
-        """Return why the connection ended; raise ChannelUnfit if a retry is no use."""
+        """Return why the connection ended; raise ChannelUnfit if a retry is useless."""
         if self._session is None:
             await self._limit.wait(self._clock, self.count)
         ended: list[str] = []

@@ -84,7 +84,6 @@ def command_message(raw: Raw, cache: GuildCache) -> InboundMessage | None:
 
 
 def command_note(raw: Raw) -> str:
-    """Return the note for the chat: the command with its options."""
     options = raw["data"].get("options") or ()
     values = " ".join(str(one.get("value", "")) for one in options)
     return f"**/{raw['data']['name']}** {values}".strip()[:MAX_NOTE]

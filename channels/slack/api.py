@@ -179,7 +179,7 @@ class SlackApi:
         return found.data if isinstance(found.data, dict) else {}
 
     async def download(self, url: str, most: int, mime: str) -> bytes:
-        """Fetch a file of at most `most` bytes, only ever from the workspace's files host."""
+        """Fetch a file of at most `most` bytes, only from the workspace's files host."""
         if not url.startswith(f"{self._files}/"):
             raise MediaRefused("it is stored outside Slack, where I don't fetch files")
         found = bytearray()

@@ -82,7 +82,6 @@ COMMAND_SCOPE: Final = "commands"
 
 
 def scopes() -> frozenset[str]:
-    """Return the scopes that the bot needs."""
     of_methods = {scope for method in METHODS.values() for scope in method.scopes}
     of_events = {scope for scope in EVENTS.values() if scope}
     return frozenset(of_methods | of_events | {COMMAND_SCOPE})

@@ -44,8 +44,6 @@ class Connection(Protocol):
 
 
 class MonitoredChannel(MissedSource, Protocol):
-    """What the channel does for its monitor."""
-
     async def probe(self) -> bool:
         """Do something that Slack must deliver an event for; return whether there was anything."""
 
@@ -71,7 +69,6 @@ class ConnectionMonitor:
         self.gaps = GapFiller(host, self.state, channel)
 
     async def run(self) -> None:
-        """Fill gaps and detect stalls until cancelled."""
         async with anyio.create_task_group() as group:
             group.start_soon(self.gaps.run)
             while True:

@@ -88,10 +88,10 @@ class History:
     async def find(
         self, workspace: Workspace, message: OutboundMessage, streams: Collection[str]
     ) -> HistoryMatch | None:
-        """Find a message by its key, from its question on; `streams` are still being written.
+        """Find a message by its key, no older than its question; `streams` are still being written.
 
-        A stream that a crash left behind has no key yet: a message of ours without a key, in the
-        thread of the question and after it, is taken for it.
+        A stream that a crash left behind has no key yet: the first message of ours without one, in
+        the thread of the question, counts as the stream.
         """
         thread, question = thread_of(message), question_of(message)
         oldest = question or _ts(_moment(message.date) - SEARCH_MARGIN)

@@ -90,7 +90,6 @@ class SlackSender:
         return [Receipt(found.ts)]
 
     async def show(self, message: InboundMessage, draft: DraftReference, text: str) -> str | None:
-        """Show partial text in a stream, or in a message that is edited; return its stamp."""
         drawn = settled(text)
         if not is_visible(drawn):
             return draft.platform_id

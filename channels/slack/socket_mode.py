@@ -46,12 +46,10 @@ STILL_DELIVERS: Final = "warning"
 
 
 class ConnectionListener(Protocol):
-    """Follows the state of the connection."""
-
     async def connected(self, connections: int, *, seamless: bool, whole: bool = True) -> None:
         """Record a new connection, and how many connections Slack counts.
 
-        `seamless`: the one before it was open until then; `whole`: and delivered all events.
+        `seamless`: the previous one was open until now; `whole`: it delivered all events.
         """
 
     def lost(self, why: str) -> None:

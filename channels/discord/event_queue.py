@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from channels.backoff import Backoff
 from channels.connection_state import ConnectionState
 from channels.discord.guild_cache import GuildCache
-from channels.discord.shard import GatewayEvent, Position
+from channels.discord.shard import GatewayEvent
 from channels.errors import ChannelDown, ChannelUnfit, SendDelayed
 from channels.host import ChannelHost
 from channels.message import InboundMessage
@@ -27,8 +27,6 @@ MAX_WAIT_SECONDS: Final = 30.0
 
 CATCH_UP: Final = "CATCH_UP"
 """An event of our own: read the history once more."""
-
-NOWHERE: Final[Position] = (-1, 0)
 
 BARRIERS: Final = frozenset((CATCH_UP, "READY", "RESUMED", "GUILD_CREATE"))
 """Events that are handled alone: everything before them is on disk first."""
@@ -61,7 +59,7 @@ class EventQueue:
         self._events.put_nowait(event)
 
     def put_catch_up(self) -> None:
-        self._events.put_nowait(GatewayEvent(None, NOWHERE, CATCH_UP, {}))
+        self._events.put_nowait(GatewayEvent(None, (-1, 0), CATCH_UP, {}))
 
     async def run(self, reader: EventReader) -> None:
         """Record events until cancelled; raises ChannelUnfit."""

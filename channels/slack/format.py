@@ -13,11 +13,8 @@ from typing import Final
 from channels.markdown.render import is_visible, to_text
 from channels.slack.mrkdwn import escape
 
-MAX_CHARACTERS: Final = 12_000
-"""Maximum characters that Slack accepts in one message."""
-
 LIMIT: Final = 9_000
-"""Maximum characters that we send: Slack does not say how it counts, and we add invisible ones."""
+"""Maximum characters that we send: less than Slack's 12,000, to leave room for invisible ones."""
 
 EMPTY: Final = "(The answer has no visible text.)"
 GAP: Final = "\u200b"  # breaks a mention invisibly

@@ -26,7 +26,7 @@ RESEND_SECONDS: Final = 400.0
 """Seconds after which Slack does not deliver an event again."""
 
 
-class MissedSource(Protocol):
+class MissedSource(Protocol):  # implemented by the channel
     async def read_missed(self) -> Cursors:
         """Accept the messages after the cursors and return the cursors; raises ChannelError."""
 

@@ -38,9 +38,7 @@ class Installed:
         return self.name or self.team
 
 
-class WorkspaceSink(Protocol):
-    """Learns what becomes of the workspaces; implemented by the channel."""
-
+class WorkspaceSink(Protocol):  # implemented by the channel
     def joined_late(self) -> None:
         """Catch up on a workspace that could not be reached at first."""
 

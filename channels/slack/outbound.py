@@ -29,9 +29,7 @@ STILL_STREAMING: Final = frozenset(("streaming_state_conflict",))
 MAX_NEW: Final = 5_000
 
 
-class SenderSink(Protocol):
-    """Learns what the sender does; implemented by the channel."""
-
+class SenderSink(Protocol):  # implemented by the channel
     def sent(self, workspace: Workspace, chat_id: str, kind: str) -> None:
         """Expect the event of a message; `kind` is `post`, `edit` or `stream`."""
 

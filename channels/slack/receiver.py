@@ -25,9 +25,7 @@ RATE_LIMITED: Final = (
 UNKNOWN_WORKSPACE: Final = "I dropped an event from a workspace that the app has no token for."
 
 
-class EventSink(Protocol):
-    """Takes what the receiver has read; implemented by the channel."""
-
+class EventSink(Protocol):  # implemented by the channel
     def identity(self, workspace: Workspace) -> SlackSelf:
         """Return who the app is in a workspace."""
 

@@ -37,11 +37,9 @@ class ConnectionState:
 
     @property
     def is_connected(self) -> bool:
-        """Return whether every link is up."""
         return len(self._up) == self._links
 
     def is_up(self, link: int = 0) -> bool:
-        """Return whether a link is up."""
         return link in self._up
 
     def connected(self, link: int = 0, *, announce: bool = True) -> None:
@@ -134,9 +132,9 @@ class ConnectionState:
     def resumed(self) -> None:
         """Record that the platform continues where it stopped, so that nothing is missing."""
         if self.is_connected and not self._must_read:
-            self._close(None)
+            self._close()
 
-    def _close(self, cursors: Cursors | None) -> None:
+    def _close(self, cursors: Cursors | None = None) -> None:
         self._set_behind(False)
         if self._gaps is not None:
             self._gaps.gap_closed(cursors)

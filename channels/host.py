@@ -22,15 +22,13 @@ Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
 
 
 class ChannelEvent(Protocol):
-    """What a channel needs of an agent's event."""
+    """An agent's event; `kind` is accepted, text, reset, final, error, ..., `data` its fields."""
 
     @property
-    def kind(self) -> str:
-        """What happened: accepted, text, reset, final, error, ..."""
+    def kind(self) -> str: ...
 
     @property
-    def data(self) -> Mapping[str, Any]:
-        """The event's fields."""
+    def data(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +63,7 @@ class ChannelHost(Protocol):
     holds_unknown_outcomes: bool
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
-        """Store messages and return the `ext_id` of the new ones; raises ChannelDown.
-
-        They are on disk when this returns, and the channel may acknowledge them.
-        """
+        """Store messages on disk and return the `ext_id` of the new ones; raises ChannelDown."""
 
     def ready(self) -> None:
         """Report that the channel is connected."""
@@ -103,23 +98,17 @@ class BackfillHost(Protocol):
         """Report that messages may be missing from now on."""
 
     def gap_skipped(self, chat_id: str, account: str = "") -> None:
-        """Report that a chat's gap cannot be read; its cursor stays until the next catch-up.
-
-        An empty `chat_id` stands for every chat of the account.
-        """
+        """Report that the gap of a chat, or of all if empty, cannot be read; its cursor stays."""
 
     def gap_closed(self, cursors: Cursors | None = None) -> None:
-        """Report that nothing is missing since these cursors were returned.
-
-        None: the platform resumed where the connection broke, so the outage lost nothing.
-        """
+        """Report that nothing is missing since these cursors; None: the platform lost nothing."""
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         """Return the threads of a chat with messages after a moment."""
 
 
 class HistoryHost(Protocol):
-    """What a channel needs that shows a chat's past itself."""
+    """What a channel needs to show a chat's past itself."""
 
     async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
         """Return the newest messages of a chat, oldest first."""

@@ -5,39 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any, Final
 
 from channels.base import Channel
-from channels.permalink import MessageLink
+from channels.message import MessageLink
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """Where a channel is: `module:class`, called with its section of the settings.
-
-    `link` reads the platform's links to messages; empty if it has none.
-    """
+    """A channel's class, made from its settings, and its reader of links; as `module:name`."""
 
     target: str
     link: str = ""
 
 
-CHANNELS: Final[Mapping[str, Registered]] = MappingProxyType(
-    {
-        "cli": Registered("channels.cli.adapter:CliChannel"),
-        "discord": Registered(
-            "channels.discord.adapter:DiscordChannel", "channels.discord.permalink:read_link"
-        ),
-        "slack": Registered(
-            "channels.slack.adapter:SlackChannel", "channels.slack.permalink:read_link"
-        ),
-        "telegram": Registered(
-            "channels.telegram.adapter:TelegramChannel", "channels.telegram.permalink:read_link"
-        ),
-        "web": Registered("channels.web.adapter:WebChannel"),
-    }
-)
+CHANNELS: Final[Mapping[str, Registered]] = {
+    "cli": Registered("channels.cli.adapter:CliChannel"),
+    "discord": Registered(
+        "channels.discord.adapter:DiscordChannel", "channels.discord.permalink:read_link"
+    ),
+    "slack": Registered(
+        "channels.slack.adapter:SlackChannel", "channels.slack.permalink:read_link"
+    ),
+    "telegram": Registered(
+        "channels.telegram.adapter:TelegramChannel", "channels.telegram.permalink:read_link"
+    ),
+    "web": Registered("channels.web.adapter:WebChannel"),
+}
 
 
 def make_channel(name: str, settings: Any) -> Channel:

@@ -1,7 +1,7 @@
 """Requests to the Bot API: the SDK's request layer over aiohttp, with our own errors.
 
-The SDK's retries and timers are not used: the outbox retries, and knows which sends are safe to
-repeat. No error contains the address of a request, since the token is part of it.
+The SDK does not retry: the outbox does, and knows which sends are safe to repeat. No error contains
+the address of a request, since the token is part of it.
 """
 
 from __future__ import annotations
@@ -61,8 +61,6 @@ class AnswerLost(NetworkError):
 
 
 class Unreadable(TelegramError):
-    """The server's answer is not a JSON object."""
-
     def __init__(self) -> None:
         super().__init__("the answer is not a JSON object")
 
@@ -120,11 +118,9 @@ class AiohttpRequest(BaseRequest):
 
     @property
     def read_timeout(self) -> float:
-        """Seconds to wait for an answer."""
         return ANSWER_SECONDS
 
     async def initialize(self) -> None:
-        """Open the session."""
         if self._session is None:
             connector = aiohttp.TCPConnector(
                 limit=self._connections, keepalive_timeout=IDLE_SECONDS
@@ -134,7 +130,6 @@ class AiohttpRequest(BaseRequest):
             )
 
     async def shutdown(self) -> None:
-        """Close the session."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -162,16 +157,15 @@ class AiohttpRequest(BaseRequest):
                 method, url, data=form, headers=headers, timeout=timeout, proxy=self._proxy
             ) as response:
                 body = await response.read()
-        except (aiohttp.ClientConnectionError, TimeoutError) as cause:
-            raise _lost(cause) from None
-        except aiohttp.ClientError as cause:
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as cause:
+            raise NotSent(type(cause).__name__) from None
+        except (aiohttp.ClientError, TimeoutError) as cause:
             raise AnswerLost(type(cause).__name__) from None
         _check(response.status, body)
         return response.status, body
 
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
-        """Parse an answer."""
         return read_json(payload)
 
 
@@ -189,14 +183,8 @@ def read_json(payload: bytes) -> dict[str, Any]:
     return found
 
 
-def _lost(cause: Exception) -> NetworkError:
-    unwritten = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-    kind = NotSent if isinstance(cause, unwritten) else AnswerLost
-    return kind(type(cause).__name__)
-
-
 def _check(status: int, body: bytes) -> None:
-    """Raise for the statuses that the SDK does not distinguish."""
+    # The SDK does not distinguish these.
     if status == 401:
         raise InvalidToken("Unauthorized")
     if status == 404:
@@ -227,12 +215,10 @@ class BotApi:
         self._files = f"{_file_url(settings.base_url)}{self._token}"
 
     async def open(self) -> None:
-        """Open the HTTP sessions."""
         await self._requests.initialize()
         await self._polling.initialize()
 
     async def close(self) -> None:
-        """Close the HTTP sessions."""
         await self._requests.shutdown()
         await self._polling.shutdown()
 
@@ -250,7 +236,10 @@ class BotApi:
                 raise ChannelDown("the server is not ready yet") from None
             raise MethodUnknown("the server does not know this method") from None
         except TelegramError as cause:
-            raise self._translate(cause) from None
+            error = as_channel_error(cause)
+            if self._token:
+                error.args = tuple(str(arg).replace(self._token, "***") for arg in error.args)
+            raise error from None
         except KeyError:
             raise SendAmbiguous("the server's answer has no result") from None
 
@@ -275,18 +264,8 @@ class BotApi:
             raise ChannelDown(f"the file could not be fetched ({type(cause).__name__})") from None
         return bytes(found)
 
-    def _translate(self, cause: TelegramError) -> ChannelError:
-        error = as_channel_error(cause)
-        if self._token:
-            error.args = tuple(
-                arg.replace(self._token, "***") if isinstance(arg, str) else arg
-                for arg in error.args
-            )
-        return error
-
 
 def _file_url(base: str) -> str:
-    """Return the address of a Bot API server's files: `.../bot` has them at `.../file/bot`."""
     return f"{base.removesuffix('/bot')}/file/bot" if base.endswith("/bot") else f"{base}/file"
 
 

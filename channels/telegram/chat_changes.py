@@ -53,7 +53,7 @@ _MEMBERSHIP: Final = {
 
 
 def membership(raw: Raw, update: Raw) -> InboundMessage | None:
-    """Parse that the bot was added, removed, blocked or unblocked."""
+    """Parse a change of the bot's own membership: added, removed, blocked or unblocked."""
     was, away = (_is_away(raw[f"{when}_chat_member"]) for when in ("old", "new"))
     if was == away:
         return None
@@ -71,7 +71,7 @@ def _is_away(member: Raw) -> bool:
 
 
 def stopped(raw: Raw, update: Raw) -> InboundMessage:
-    """Parse the Stop button of a draft, which means the same as the command."""
+    """Parse a press of a draft's Stop button, which means the same as the command."""
     sender = author_of({"from": raw.get("from") or raw.get("user") or raw.get("chat")})
     chat = raw.get("chat") or {"id": int(sender.id), "type": "private"}
     number = int(update["update_id"])

@@ -47,10 +47,7 @@ def pieces(markdown: str) -> list[Rendered]:
 
 
 def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
-    """Return the first message of a text that is still being written.
-
-    Open marks are closed at the end, so that no half of one is visible.
-    """
+    """Return the first message of a growing text, with its open marks closed."""
     begun = markdown[: _MAX_SHRINKAGE * limit]  # the rest belongs to later messages
     first = split(close_open_marks(begun), limit, size)[:1]
     return render(first[0]) if first else ("", [])
@@ -58,12 +55,12 @@ def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
 
 def plain(markdown: str) -> list[Rendered]:
     """Return a text as messages without entities."""
-    texts = [to_text(_clean(piece)).strip() for piece in split(markdown, LIMIT, _plain_size)]
+
+    def text_of(piece: str) -> str:
+        return to_text(_clean(piece)).strip()
+
+    texts = map(text_of, split(markdown, LIMIT, lambda piece: _units(text_of(piece))))
     return [(text, []) for text in texts if text]
-
-
-def _plain_size(markdown: str) -> int:
-    return _units(to_text(_clean(markdown)).strip())
 
 
 def _clean(markdown: str) -> str:
@@ -76,9 +73,8 @@ def size(markdown: str) -> int:
     return max(_units(text), -(-len(entities) * LIMIT // MAX_ENTITIES))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16)  # a piece is measured and then sent
 def _render(markdown: str) -> tuple[str, tuple[Span, ...]]:
-    """Render a text; cached, since a piece is measured and then sent."""
     drawn = render_spans(_clean(markdown), linkable=_linkable)
     text = drawn.text.strip()
     return text, tuple(_fit(drawn.marks, len(drawn.text) - len(drawn.text.lstrip()), len(text)))
@@ -107,7 +103,7 @@ def _units(text: str) -> int:
 
 
 def _linkable(url: str) -> bool:
-    """Return whether Telegram keeps a link; it silently drops others together with their URL."""
+    # Telegram silently drops other links together with their URL.
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -121,7 +117,6 @@ def _linkable(url: str) -> bool:
 
 
 def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:
-    """Shift marks to the stripped text, and make them nest as Telegram requires."""
     moved = [
         mark._replace(start=max(0, mark.start - trimmed), end=min(size, mark.end - trimmed))
         for mark in marks
@@ -150,8 +145,7 @@ def _inside(mark: Span, others: list[Span]) -> bool:
 
 
 def _without(mark: Span, code: list[Span]) -> Iterable[Span]:
-    """Yield the parts of a mark outside code, which cannot contain other entities."""
-    start = mark.start
+    start = mark.start  # code cannot contain other entities
     for hole in code[bisect_left(code, mark.start, key=lambda other: other.start) :]:
         if hole.start >= mark.end:
             break

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from channels.message import Media, MediaKind
-
-Raw = Mapping[str, Any]
+from channels.telegram.fields import Raw
 
 _FILES: Final[Mapping[str, tuple[MediaKind, str]]] = {
     "animation": ("video", "animation"),
@@ -34,7 +33,6 @@ def media_of(raw: Raw) -> tuple[Media, ...]:
 
 
 def _photo(sizes: Sequence[Raw]) -> Media:
-    """Return a photo in its largest size."""
     size = max(sizes, key=lambda one: int(one.get("width", 0)) * int(one.get("height", 0)))
     return Media(
         "image",
@@ -69,10 +67,6 @@ def _contact(raw: Raw) -> str:
     return f"{name} {raw.get('phone_number', '')}".strip()
 
 
-def _nothing(_raw: Any) -> str:
-    return ""
-
-
 def _poll(raw: Raw) -> str:
     options = ", ".join(str(option.get("text", "")) for option in raw.get("options", ()))
     return f"{raw.get('question', '')} ({options})"
@@ -85,5 +79,7 @@ _OTHERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "contact": _contact,
     "poll": _poll,
     "dice": lambda raw: f"{raw.get('emoji', '')} {raw.get('value', '')}".strip(),
-    **dict.fromkeys(("game", "story", "paid_media", "invoice", "giveaway", "checklist"), _nothing),
+    **dict.fromkeys(
+        ("game", "story", "paid_media", "invoice", "giveaway", "checklist"), lambda _raw: ""
+    ),
 }

@@ -18,11 +18,11 @@ import anyio
 from anyio.abc import TaskGroup
 
 from channels.base import Channel
+from channels.clock import Clock
 from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, SendDelayed
 from channels.host import ChannelHost, Cursors
 from channels.message import InboundMessage, ShownMessage
-from channels.pacing import Clock
 from gateway.context.history import read_history
 from gateway.logs import get_log
 from gateway.scheduling.dispatcher import Dispatcher

@@ -27,7 +27,6 @@ class CliChannel(RoomChannel):
         self.settings = settings
 
     def to_html(self, _text: str) -> str:
-        """Return nothing: a terminal needs no HTML."""
         return ""
 
     def routes(self) -> list[Route]:

@@ -61,8 +61,7 @@ class AnswerLost(NetworkError):
 
 
 class Unreadable(TelegramError):
-    def __init__(self) -> None:
-        super().__init__("the answer is not a JSON object")
+    """The server's answer is not a JSON object."""
 
 
 class NotSent(NetworkError):
@@ -177,9 +176,9 @@ def read_json(payload: bytes) -> dict[str, Any]:
         try:  # orjson refuses lone surrogates
             found = json.loads(payload.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as cause:
-            raise Unreadable from cause
+            raise Unreadable("not JSON") from cause
     if not isinstance(found, dict):
-        raise Unreadable
+        raise Unreadable("not a JSON object")
     return found
 
 

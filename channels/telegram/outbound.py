@@ -178,9 +178,7 @@ class TelegramSender:
                 link_preview_options=NO_PREVIEW,
             )
         except Migrated as moved:
-            raise NotAsSent(
-                f"message to edit not found: the group is now {moved.chat_id}"
-            ) from None
+            raise NotAsSent(f"message to edit not found: {moved}") from None
         except NotAsSent as refused:
             if not says(refused, *UNCHANGED):
                 raise

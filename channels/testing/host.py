@@ -91,7 +91,7 @@ class FakeHost(FullHost):
     def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         if self._group is None:
             raise RuntimeError("run the channel with run_channel, or call open first")
-        self._group.start_soon(_run, work, name=name)
+        self._group.start_soon(work, name=name)
 
     async def cursors(self) -> Cursors:
         return self.known
@@ -129,7 +129,6 @@ class FakeHost(FullHost):
         return self.past.get((channel, chat_id), [])[-limit:]
 
     def texts(self) -> list[str]:
-        """Return the texts of the accepted messages."""
         return [message.text for message in self.accepted]
 
     def notify(self) -> None:
@@ -142,10 +141,6 @@ class FakeHost(FullHost):
         with anyio.fail_after(seconds):
             while not condition():
                 await self._changed.wait()
-
-
-async def _run(work: Callable[[], Awaitable[None]]) -> None:
-    await work()
 
 
 class ChannelRun:

@@ -216,7 +216,7 @@ class Channel(ABC):
         return [text]
 
     async def fetch(self, media: Media, most: int) -> bytes:
-        """Return a file of at most `most` bytes; needs `media`; raises ChannelError."""
+        """Return a file of at most `most` bytes, or raise MediaRefused; needs `media`."""
         raise NotImplementedError
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
@@ -252,7 +252,7 @@ class Channel(ABC):
 
     @abstractmethod
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Hand a message to the platform; `edits` is the id of the draft that it replaces."""
+        """Hand a message to the platform; `edits` is the id of the draft to replace."""
 
     async def show(
         self, message: InboundMessage, reference: DraftReference, text: str
@@ -305,17 +305,16 @@ class Channel(ABC):
             return
         editor = self._editors.get(message.ext_id)
         if editor is None:
-            traits = self.traits
+            traits, host = self.traits, self.host
             pace = Pace(
                 first_after=traits.first_text,
                 interval=traits.edit_interval,
                 charged=lambda: not self.streams(message),
                 longest=traits.max_draft_chars,
             )
-            clock = self.host.clock
-            editor = DraftEditor(message, self.show, self.host, self.pacing, clock, pace)
+            editor = DraftEditor(message, self.show, host, self.pacing, host.clock, pace)
             self._editors[message.ext_id] = editor
-            self.host.start_soon("draft", editor.run)
+            host.start_soon("draft", editor.run)
         editor.push(delta)
 
     async def _close_draft(self, ext_id: str | None) -> DraftReference | None:

@@ -14,7 +14,7 @@ Phase = Literal["connecting", "catching_up", "ready", "stalled", "down"]
 
 
 class ConnectionState:
-    """Whether a channel is connected, has everything that was sent, and still receives events.
+    """Whether a channel is connected, is missing messages, and still receives events.
 
     gaps           the host again; None for a platform that redelivers everything itself
     links          number of connections that must be up at once (Discord's shards)
@@ -109,7 +109,7 @@ class ConnectionState:
             self.missed_since, self._takes_again = now, False
 
     def is_catch_up_due(self, now: float, resend_seconds: float) -> bool:
-        """Return whether to read what was missed: others are taken again, or it is not resent."""
+        """Return whether to read missed messages: others are taken again, or no resend came."""
         since = self.missed_since
         return since is not None and (self._takes_again or now - since > resend_seconds)
 

@@ -112,7 +112,6 @@ class DraftEditor:
         self._shown = ""
 
     def push(self, delta: str) -> None:
-        """Add text; it is shown when the chat's pace allows."""
         self._draft.push(delta)
         self._changed.set()
 

@@ -92,16 +92,16 @@ class BackfillHost(Protocol):
     """
 
     async def cursors(self) -> Cursors:
-        """Return up to where every message is known to have been accepted."""
+        """Return the moments up to which every message was accepted."""
 
     def gap_opened(self) -> None:
         """Report that messages may be missing from now on."""
 
     def gap_skipped(self, chat_id: str, account: str = "") -> None:
-        """Report that the gap of a chat, or of all if empty, cannot be read; its cursor stays."""
+        """Report that a chat's gap (empty: every chat's) cannot be read; its cursor stays."""
 
     def gap_closed(self, cursors: Cursors | None = None) -> None:
-        """Report that nothing is missing since these cursors; None: the platform lost nothing."""
+        """Report that nothing is missing since these cursors; None: the platform resumed."""
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         """Return the threads of a chat with messages after a moment."""

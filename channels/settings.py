@@ -22,8 +22,6 @@ Address = Annotated[str, AfterValidator(_checked_address)]
 
 
 def some_of(rules: Sequence[str]) -> AfterValidator:
-    """Return a validator of comma-separated rules."""
-
     def check(value: str) -> str:
         for rule in chosen(value):
             if rule not in rules:

@@ -55,7 +55,6 @@ class TypingIndicator:
         signs.waiting.add(message.ext_id)
 
     def end(self, message: InboundMessage) -> None:
-        """Stop showing signs for this message."""
         thread = (message.chat_id, message.thread_id)
         signs = self._threads.get(thread)
         if signs is None:

@@ -33,6 +33,5 @@ class CliChannel(RoomChannel):
         return room_routes(self, "/api/terminal", self.post)
 
     async def post(self, chat: str, post: Post) -> None:
-        """Accept a line from a terminal."""
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         await self.submit(parse(self.name, chat, post, date))

@@ -90,7 +90,7 @@ class RoomChannel(Channel):
 
     @abstractmethod
     def to_html(self, text: str) -> str:
-        """Render the text of a message for the page."""
+        """Render a message's text for the page."""
 
     def as_json(self, shown: ShownMessage) -> Json:
         """Return a message in the form that the page and the terminal expect."""
@@ -118,7 +118,6 @@ class RoomChannel(Channel):
 
 
 def shown_inbound(message: InboundMessage) -> ShownMessage:
-    """Return a person's message in the form that rooms show."""
     return ShownMessage(
         id=message.message_id,
         role="person",

@@ -65,8 +65,7 @@ class TelegramChannel(Channel):
     def __init__(self, settings: TelegramSettings) -> None:
         super().__init__()
         self.settings = settings
-        # A little more than Telegram's one second: clocks and networks are not exact.
-        group = Budget(1.05, settings.group_per_minute, 61.0)
+        # Intervals are a little longer than Telegram's: clocks and networks are not exact.
         self.traits = Traits(
             edit_interval=0.7,
             first_text=0.7,
@@ -75,7 +74,7 @@ class TelegramChannel(Channel):
             stalled_after=None if settings.webhook_url else settings.poll_seconds + 35.0,
             join_wait=0.8,
             chat=Budget(1.05),
-            group=group,
+            group=Budget(1.05, settings.group_per_minute, 61.0),
             bot=Budget(0.0, settings.per_second, 1.1),
         )
         self._api = BotApi(settings)

@@ -64,12 +64,8 @@ class Unreadable(TelegramError):
     """The server's answer is not a JSON object."""
 
 
-class NotSent(NetworkError):
-    """The request was not written: there was no connection."""
-
-
-class ServerTrouble(NetworkError):
-    """The server answered that it cannot handle the request now."""
+class Unavailable(NetworkError):
+    """The request was not carried out: there is no connection, or the server cannot handle it."""
 
 
 class TooMany(NetworkError):
@@ -125,7 +121,7 @@ class AiohttpRequest(BaseRequest):
                 limit=self._connections, keepalive_timeout=IDLE_SECONDS
             )
             self._session = aiohttp.ClientSession(
-                connector=connector, auto_decompress=True, cookie_jar=aiohttp.DummyCookieJar()
+                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=self._proxy
             )
 
     async def shutdown(self) -> None:
@@ -143,9 +139,9 @@ class AiohttpRequest(BaseRequest):
         connect_timeout: Any = None,  # noqa: ARG002 - ours is fixed
         pool_timeout: Any = None,  # noqa: ARG002 - the pool is large enough
     ) -> tuple[int, bytes]:
-        """Send a request; raises NotSent, AnswerLost, ServerTrouble, TooMany, InvalidToken."""
+        """Send a request; raises Unavailable, AnswerLost, TooMany or an error of the SDK."""
         if self._session is None:
-            raise NotSent("not connected")
+            raise Unavailable("not connected")
         seconds = float(read_timeout) if isinstance(read_timeout, (int, float)) else ANSWER_SECONDS
         timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds)
         values = request_data.json_parameters if request_data else {}
@@ -153,11 +149,11 @@ class AiohttpRequest(BaseRequest):
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         try:
             async with self._session.request(
-                method, url, data=form, headers=headers, timeout=timeout, proxy=self._proxy
+                method, url, data=form, headers=headers, timeout=timeout
             ) as response:
                 body = await response.read()
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as cause:
-            raise NotSent(type(cause).__name__) from None
+            raise Unavailable(type(cause).__name__) from None
         except (aiohttp.ClientError, TimeoutError) as cause:
             raise AnswerLost(type(cause).__name__) from None
         _check(response.status, body)
@@ -191,7 +187,7 @@ def _check(status: int, body: bytes) -> None:
     if status in (500, 502, 504):  # a proxy's answer: the request may have been carried out
         raise AnswerLost(f"the server answered with {status}")
     if status > 500:
-        raise ServerTrouble(f"the server answered with {status}")
+        raise Unavailable(f"the server answered with {status}")
     if 400 < status < 500 and status not in (403, 409, 429):
         raise BadRequest(f"the server answered with {status}: the request is invalid or too large")
     if status == 429:
@@ -207,7 +203,6 @@ class BotApi:
 
     def __init__(self, settings: TelegramSettings) -> None:
         self._token = settings.key()
-        self._proxy = settings.proxy or None
         self._requests = AiohttpRequest(256, settings.proxy)
         self._polling = AiohttpRequest(1, settings.proxy)
         self._methods = f"{settings.base_url}{self._token}"
@@ -250,9 +245,7 @@ class BotApi:
         timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
         found = bytearray()
         try:
-            async with session.get(
-                f"{self._files}/{path}", timeout=timeout, proxy=self._proxy
-            ) as response:
+            async with session.get(f"{self._files}/{path}", timeout=timeout) as response:
                 if response.status != 200:
                     raise SendRefused(f"the file server answered with {response.status}")
                 async for piece in response.content.iter_chunked(65_536):
@@ -269,7 +262,6 @@ def _file_url(base: str) -> str:
 
 
 def as_channel_error(cause: TelegramError) -> ChannelError:
-    """Return what an error of the SDK means for a send."""
     if isinstance(cause, TooMany):
         return SendDelayed(cause.seconds)
     if isinstance(cause, ChatMigrated):
@@ -286,7 +278,7 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
         return SendAmbiguous("the request was sent but no answer came")
     if isinstance(cause, Unreadable):
         return SendAmbiguous("the server's answer cannot be parsed")
-    if isinstance(cause, (NotSent, ServerTrouble)):
+    if isinstance(cause, Unavailable):
         return ChannelDown(f"Telegram cannot be reached now ({cause.message})")
     return ChannelDown(f"Telegram's answer cannot be parsed ({cause.message})")
 

@@ -40,12 +40,6 @@ Entity = dict[str, Any]
 Rendered = tuple[str, list[Entity]]
 
 
-def pieces(markdown: str) -> list[Rendered]:
-    """Return a text as messages within LIMIT and MAX_ENTITIES; [] if nothing is visible."""
-    drawn = [render(piece) for piece in split(markdown, LIMIT, size)]
-    return [message for message in drawn if message[0]]
-
-
 def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
     """Return the first message of a growing text, with its open marks closed."""
     begun = markdown[: _MAX_SHRINKAGE * limit]  # the rest belongs to later messages

@@ -31,7 +31,6 @@ UNCHANGED: Final = ("message is not modified",)
 NO_THREAD: Final = ("message thread not found", "topic_deleted", "topic not found")
 NO_REPLY: Final = ("message to be replied not found", "replied message not found")
 UNFIT: Final = (
-    "can't parse entities",
     "entity",
     "entities",
     "message is too long",
@@ -131,7 +130,6 @@ class TelegramSender:
         )
 
     async def delete(self, chat: str, message_id: str) -> None:
-        """Delete a message of ours, if it still exists."""
         with suppress(SendRefused):  # it was deleted already, or is too old to be deleted
             await self._api.call("deleteMessage", chat_id=chat_of(chat), message_id=int(message_id))
 
@@ -220,7 +218,7 @@ def chat_of(chat: str) -> int | str:
 
 
 def draft_id(idem: str) -> int:
-    """Return a draft's number, never 0; a restarted gateway gets the same one for a key."""
+    """Return a draft's number, never 0; a key has the same one after a restart."""
     return int.from_bytes(sha256(idem.encode()).digest()[:4]) % 2_000_000_000 + 1
 
 

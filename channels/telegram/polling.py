@@ -29,7 +29,7 @@ NO_ANSWER: Final = "Telegram cannot be reached now: no answer. Trying again."
 
 
 class Poller:
-    """Polls for updates; `take` stores them, and gets whether they waited during an outage."""
+    """Polls for updates; `take` stores them; its flag says whether they waited in an outage."""
 
     def __init__(
         self,

@@ -91,7 +91,7 @@ class FakeHost(FullHost):
     def start_soon(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         if self._group is None:
             raise RuntimeError("run the channel with run_channel, or call open first")
-        self._group.start_soon(work, name=name)
+        self._group.start_soon(_run, work, name=name)
 
     async def cursors(self) -> Cursors:
         return self.known
@@ -141,6 +141,10 @@ class FakeHost(FullHost):
         with anyio.fail_after(seconds):
             while not condition():
                 await self._changed.wait()
+
+
+async def _run(work: Callable[[], Awaitable[None]]) -> None:
+    await work()
 
 
 class ChannelRun:

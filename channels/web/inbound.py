@@ -39,7 +39,6 @@ def addressed(
 def parse(
     channel: str, room: str, post: Post, date: str, agent: str, others: Sequence[str]
 ) -> InboundMessage:
-    """Return a post as a message."""
     is_addressed, why = addressed(
         post.text,
         agent,

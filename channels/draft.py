@@ -130,7 +130,9 @@ class DraftEditor:
     async def run(self) -> None:
         """Show text until closed, or until the platform refuses partial text."""
         try:
-            while await self._wait_for_change():
+            while not self._closed:
+                await self._changed.wait()
+                self._changed = anyio.Event()
                 if self._to_show() is None:
                     continue
                 await self._wait_for_permit()
@@ -160,11 +162,6 @@ class DraftEditor:
                 await self._pacing.permit(self._message.chat_id, priority)
             else:
                 self._next = self._clock.monotonic() + self._pace.interval
-
-    async def _wait_for_change(self) -> bool:
-        await self._changed.wait()
-        self._changed = anyio.Event()
-        return not self._closed
 
     async def _show_text(self, text: str) -> None:
         if self._reference is None:

@@ -1,10 +1,4 @@
-"""What the gateway offers a channel, in four protocols; one object may satisfy all.
-
-ChannelHost   every channel: accept messages, report the connection, start work
-BackfillHost  channels that read what they missed: cursors and gaps
-DraftJournal  the draft editor: records where drafts are (in `channels.draft`)
-HistoryHost   channels that show a chat's past themselves
-"""
+"""The gateway as a channel sees it: three protocols, and `DraftJournal` of `channels.draft`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The Telegram channel: updates in, messages out.
-
-An update is on disk before Telegram sees it acknowledged, by the next request's offset or by the
-webhook's 200. An update that cannot be parsed is stored as it is, and acknowledged.
-"""
+"""The Telegram channel; an update is on disk before the next poll or a 200 acknowledges it."""
 
 from __future__ import annotations
 

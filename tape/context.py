@@ -1,8 +1,8 @@
-"""From entries to the messages of a model: the exact mapping, and where a message stands.
+"""Views: which entries a model sees, in which order, and as which messages.
 
 A view shows a person's message where a turn took it, not where it arrived: the event `turn.start`
-(and, after an overflow, `turn.retake`) names the ids it takes. So a view is only ever appended to.
-A tape without such events reads in plain order.
+(and, after an overflow, `turn.retake`) names the ids that it takes. So a view only ever grows at
+its end. On a tape without such events, entries keep the order of the tape.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Message = dict[str, Any]
 MESSAGE_EDIT: Final = "message.edit"
 MESSAGE_MEDIA: Final = "message.media"
 RESET: Final = "session/reset"
-FIRST_PAGE: Final = 300
+FIRST_PAGE_SIZE: Final = 300  # entries that a view reads before it asks for the rest
 SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)
 
 
 class Latest(Enum):
-    """The latest anchor, whatever its name."""
+    """The latest anchor of any name."""
 
     LATEST = "latest"
 
@@ -38,10 +38,10 @@ LATEST: Final = Latest.LATEST
 
 @dataclass(frozen=True, slots=True)
 class TapeContext:
-    """How a view is made: from which anchor on, and what makes messages of its entries.
+    """The recipe of a view.
 
-    `anchor` is LATEST, a name (the latest of it), or None for the whole tape. `select` gets the
-    entries from the anchor on, the anchor first, and returns chat messages.
+    anchor  where it starts: LATEST, a name (the latest anchor of it), or None for the whole tape
+    select  maps the entries of the view, the anchor first, to chat messages
     """
 
     anchor: str | Latest | None
@@ -49,12 +49,12 @@ class TapeContext:
 
 
 def default_tape_context() -> TapeContext:
-    """Return the literal context: the latest anchor as its own message, then all after it."""
+    """Return the context that shows the latest anchor as a message, then everything after it."""
     return TapeContext(anchor=LATEST, select=to_messages)
 
 
 async def view(tape: Reads, context: TapeContext, lane: str | None = None) -> list[Message]:
-    """Build the messages of a tape (or of one lane of it) for a model."""
+    """Return the messages of a tape, or of one lane, for a model."""
     return context.select(await view_entries(tape, context.anchor, lane))
 
 
@@ -64,64 +64,80 @@ async def view_entries(
     lane: str | None = None,
     turn: str | None = None,
 ) -> list[Entry]:
-    """Return the entries of a view in the order in which they are shown.
+    """Return the entries of a view in the order in which it shows them.
 
-    With a lane: from the later of its own anchor and the latest tape-wide one, the lane's entries.
-    For a turn that runs: an anchor that is set while it runs counts from the next turn on, so that
-    its own question and calls stay in sight; the anchor of its overflow, after which it has taken
-    its messages again, counts at once.
+    With a lane, the view starts at the later of the lane's own anchor and the latest tape-wide one,
+    and has the entries of the lane. With the id of a running turn, it starts at an anchor from
+    before that turn (or before its retake after an overflow), so that the turn keeps its own
+    question and calls in sight.
     """
     own = await tape.find(turn=turn) if turn else []
-    bound = max((entry.id for entry in own if _opens(entry)), default=None)
+    opened = max((entry.id for entry in own if _opens(entry)), default=None)
     start: Entry | None = None
     if anchor is LATEST:
-        start = await tape.last_anchor(lane=lane, before=bound)
+        start = await tape.last_anchor(lane=lane, before=opened)
     elif anchor is not None:
         start = await tape.anchor(anchor)
     after = start.id if start else 0
-    # What people said is read where it was taken: thousands of messages may wait for their turns.
+    # People's messages are read where a turn took them: thousands may be waiting for their turns.
     entries = await _entries_after(tape, after, lane, unauthored=bool(own))
-    if bound is not None:
-        entries = [entry for entry in entries if entry.kind != ANCHOR]
-        if start is not None and start.name == RESET:
-            # What a turn from before the reset wrote after it is before it, too.
-            begun = {entry.meta.get("turn") for entry in entries if entry.name == TURN_START}
-            entries = [entry for entry in entries if entry.meta.get("turn") in {None, turn, *begun}]
+    if opened is not None:
+        entries = _of_running_turn(entries, start, turn)
     listed = [start, *entries] if start else entries
-    known = {entry.id: entry for entry in listed}
-    elsewhere = [number for number in _taken(listed) if number not in known]
-    if elsewhere:
-        found = await tape.entries(elsewhere)
-        known.update(found)
-        foreign = [n for n, e in found.items() if n <= after or e.meta.get("lane") != lane]
-        if foreign:
-            told = await tape.find(about=tuple(foreign), kinds=(EVENT,), name=MESSAGE_EDIT)
-            known.update((entry.id, entry) for entry in told)
+    known = await _with_taken(tape, listed, after, lane)
     turned = own or await _has_turns(tape, listed)
     return await without_deleted(tape, arrange(listed, known, own) if turned else listed)
+
+
+def _of_running_turn(entries: list[Entry], start: Entry | None, turn: str | None) -> list[Entry]:
+    """Leave out later anchors, and entries of turns that started before a reset."""
+    entries = [entry for entry in entries if entry.kind != ANCHOR]
+    if start is None or start.name != RESET:
+        return entries
+    # A turn from before the reset may have gone on writing after it.
+    started = {entry.meta.get("turn") for entry in entries if entry.name == TURN_START}
+    shown = {None, turn, *started}
+    return [entry for entry in entries if entry.meta.get("turn") in shown]
+
+
+async def _with_taken(
+    tape: Reads, listed: Sequence[Entry], after: int, lane: str | None
+) -> dict[int, Entry]:
+    """Return the listed entries by id, and what turns took from elsewhere, with its edits."""
+    known = {entry.id: entry for entry in listed}
+    takes = [read_take(entry).shown for entry in listed if is_take(entry)]
+    elsewhere = [number for shown in takes for number in shown if number not in known]
+    if not elsewhere:
+        return known
+    found = await tape.entries(elsewhere)
+    known.update(found)
+    foreign = [n for n, e in found.items() if n <= after or e.meta.get("lane") != lane]
+    if foreign:
+        edits = await tape.find(about=tuple(foreign), kinds=(EVENT,), name=MESSAGE_EDIT)
+        known.update((entry.id, entry) for entry in edits)
+    return known
 
 
 async def _entries_after(
     tape: Reads, after: int, lane: str | None, *, unauthored: bool
 ) -> list[Entry]:
-    """Read what a view shows: a first page at once, and only where there is more, the rest."""
-    wanted: dict[str, Any] = {"kinds": SHOWN_KINDS, "lane": lane, "unauthored": unauthored}
-    first = await tape.find(after=after, limit=FIRST_PAGE, **wanted)
-    if len(first) < FIRST_PAGE:
+    # A store answers a bounded query without its reader thread.
+    conditions: dict[str, Any] = {"kinds": SHOWN_KINDS, "lane": lane, "unauthored": unauthored}
+    first = await tape.find(after=after, limit=FIRST_PAGE_SIZE, **conditions)
+    if len(first) < FIRST_PAGE_SIZE:
         return first
-    return first + await tape.find(after=first[-1].id, **wanted)
+    return first + await tape.find(after=first[-1].id, **conditions)
 
 
 def _opens(entry: Entry) -> bool:
-    """Tell whether a turn's view begins at an entry: its start, or its take after an overflow."""
     return is_take(entry) and not read_take(entry).steered
 
 
 async def _has_turns(tape: Reads, listed: Sequence[Entry]) -> bool:
-    """Tell whether this tape's messages wait for turns; the newest of them may stand before."""
+    """Return whether turns take this tape's messages; the newest turn may be before `listed`."""
     if any(is_take(entry) for entry in listed):
         return True
-    if not any(waits(entry) for entry in listed):
+    if not any(is_inbox_message(entry) for entry in listed):
         return False
     return bool(await tape.find(kinds=(EVENT,), name=TURN_START, limit=1, newest=True))
 
@@ -129,10 +145,12 @@ async def _has_turns(tape: Reads, listed: Sequence[Entry]) -> bool:
 def arrange(
     entries: Sequence[Entry], known: Mapping[int, Entry], own: Sequence[Entry] = ()
 ) -> list[Entry]:
-    """Put people's messages where a turn took them; `known` holds what was taken from elsewhere.
+    """Move people's messages to where a turn took them.
 
-    A message reads as it did when it was taken; an edit that was taken is told by itself. `own` are
-    the entries of the running turn: its prompt and its images may stand before the anchor.
+    known  entries by id, also those taken from elsewhere
+    own    entries of the running turn, whose prompt and images may be before the anchor
+
+    A message has the text it had when it was taken; an edit that was taken is its own message.
     """
     prompts = {
         entry.meta["prompt_of"]: entry for entry in (*entries, *own) if "prompt_of" in entry.meta
@@ -151,13 +169,13 @@ def arrange(
                 if taken is not None:
                     taken = _as_taken(taken, entry.id, edits)
                     shown.append(_with_media(taken, media.get(number)))
-        elif not (waits(entry) or "prompt_of" in entry.meta):
+        elif not (is_inbox_message(entry) or "prompt_of" in entry.meta):
             shown.append(entry)
     return shown
 
 
 def _as_taken(entry: Entry, take: int, edits: Sequence[Entry]) -> Entry:
-    """Return a message as it read when it was taken; an edit that was taken, as it is told."""
+    """Return a message with its text at the id `take`; an edit becomes its own message."""
     if is_edit(entry):
         return edit_as_message(entry)
     for edit in reversed(edits):
@@ -167,7 +185,7 @@ def _as_taken(entry: Entry, take: int, edits: Sequence[Entry]) -> Entry:
 
 
 def edit_as_message(edit: Entry) -> Entry:
-    """Return an edit as the message that tells of it."""
+    """Return an edit as a message with the new text."""
     content = f"[The following message was edited and now reads:]\n{_edited(edit)}"
     meta = {**edit.meta, "edit_of": edit.payload["data"]["entry"]}
     return replace(edit, kind=MESSAGE, payload={"role": "user", "content": content}, meta=meta)
@@ -178,7 +196,6 @@ def _edited(edit: Entry) -> str:
 
 
 def _with_media(entry: Entry, media: Entry | None) -> Entry:
-    """Return a message with its images, and with why others are not shown."""
     if media is None:
         return entry
     data = media.payload["data"]
@@ -190,25 +207,21 @@ def _with_media(entry: Entry, media: Entry | None) -> Entry:
 
 
 def is_edit(entry: Entry) -> bool:
-    """Tell whether an entry is the event that a message reads otherwise now."""
+    """Return whether an entry is the edit of a message."""
     return entry.kind == EVENT and entry.name == MESSAGE_EDIT
 
 
-def waits(entry: Entry) -> bool:
-    """Tell whether an entry is a person's message, which is shown only where a turn takes it."""
+def is_inbox_message(entry: Entry) -> bool:
+    """Return whether an entry is a person's message, shown only where a turn takes it."""
     return entry.kind == MESSAGE and "inbox" in entry.meta
 
 
-def _taken(entries: Iterable[Entry]) -> list[int]:
-    return [number for entry in entries if is_take(entry) for number in read_take(entry).shown]
-
-
 def to_messages(entries: Iterable[Entry]) -> list[Message]:
-    """Map entries to chat messages; kinds that are not context are left out."""
+    """Map entries to chat messages; events, errors and other kinds are left out."""
     messages: list[Message] = []
     pending: dict[str, Sequence[Mapping[str, Any]]] = {}
     for entry in entries:
-        # Turns of a tape run side by side: a result answers the calls of its own.
+        # Turns of a tape run concurrently: a result answers the calls of its own turn.
         loop = f"{entry.meta.get('turn')} {entry.meta.get('fork')}"
         if entry.kind == ANCHOR:
             messages.append(_anchor_message(entry))
@@ -229,20 +242,20 @@ def _anchor_message(entry: Entry) -> Message:
 
 
 def _result_messages(
-    results: Sequence[object], pending: Sequence[Mapping[str, Any]]
+    results: Sequence[object], calls: Sequence[Mapping[str, Any]]
 ) -> Iterable[Message]:
     for position, result in enumerate(results):
         content = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
         message: Message = {"role": "tool", "content": content}
-        if position < len(pending):
-            call = pending[position]
+        if position < len(calls):
+            call = calls[position]
             message["tool_call_id"] = call.get("id")
             message["name"] = (call.get("function") or {}).get("name")
         yield message
 
 
 def pair_up(messages: Sequence[Message]) -> list[Message]:
-    """Drop calls without a result and results without a call: providers refuse both."""
+    """Drop calls without a result and results without a call: providers reject both."""
     kept: list[Message] = []
     for position, message in enumerate(messages):
         if message.get("role") == "tool":
@@ -272,7 +285,7 @@ def _answers(messages: Sequence[Message], position: int) -> dict[str, Message]:
 
 
 def merge_neighbours(messages: Sequence[Message]) -> list[Message]:
-    """Join neighbouring plain texts of one role, for servers with strict chat templates."""
+    """Join adjacent plain texts of one role, for servers with strict chat templates."""
     merged: list[Message] = []
     for message in messages:
         last = merged[-1] if merged else None

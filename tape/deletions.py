@@ -1,7 +1,7 @@
-"""What people deleted: it stays on the tape, and leaves views and search.
+"""Deleted messages: they stay on the tape, and views and searches leave out their text.
 
-An event names the entry of the message. What shows its words (the message, an edit of it, the
-prompt that was made of it, what a search of the tape found) shows from then on that it was deleted.
+A `message.delete` event names the entry of the message. From then on everything that repeats its
+text (the message, its edits, the prompt made from it, a search result) says that it was deleted.
 """
 
 from __future__ import annotations
@@ -16,55 +16,58 @@ from tape.quoted_results import quoted
 from tape.reads import Reads
 
 MESSAGE_DELETE: Final = "message.delete"
-GONE: Final = "[This message was deleted.]"
-TAKEN_OUT: Final = "[This result was taken out: a message that it quoted was deleted.]"
+DELETED_TEXT: Final = "[This message was deleted.]"
+REMOVED_RESULT: Final = "[This result was taken out: a message that it quoted was deleted.]"
 
 
 def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
-    """Return the event that a message was deleted."""
+    """Make the event that records the deletion of a message."""
     return event(MESSAGE_DELETE, {"entry": entry_id, "message_id": message_id}, **meta)
 
 
 async def deleted(tape: Reads, after: int = 0) -> set[int]:
-    """Return the entries that were deleted, as told after an id."""
+    """Return the ids of the messages that were deleted by events after the id `after`."""
     found = await tape.query(Query(tape.name, after=after, kinds=(EVENT,), name=MESSAGE_DELETE))
     return {entry.payload["data"]["entry"] for entry in found}
 
 
 async def without_deleted(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
-    """Return entries as they may be shown: what was deleted says no more than that."""
-    words = [number for entry in entries if (number := words_of(entry)) is not None]
-    gone = await deleted(tape, min(words)) if words else set()
-    shown = [_emptied(entry) if words_of(entry) in gone else entry for entry in entries]
+    """Replace the text of deleted messages, and results that quote them."""
+    ids = [number for entry in entries if (number := source_message(entry)) is not None]
+    gone = await deleted(tape, min(ids)) if ids else set()
+    shown = [_emptied(entry) if source_message(entry) in gone else entry for entry in entries]
     return await _without_quotes(tape, shown)
 
 
 async def _without_quotes(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
-    """Take out results that quote what was deleted; each keeps its place beside its call."""
+    """Replace results that quote deleted messages; a result keeps its position."""
     quotes = quoted(entries)
-    said = await tape.entries(sorted({number for ids in quotes.values() for number in ids}))
-    subjects = {number: words_of(entry) for number, entry in said.items()}
-    words = tuple({subject for subject in subjects.values() if subject is not None})
-    if not words:
+    found = await tape.entries(sorted({number for ids in quotes.values() for number in ids}))
+    sources = {number: source_message(entry) for number, entry in found.items()}
+    messages = tuple({source for source in sources.values() if source is not None})
+    if not messages:
         return list(entries)
-    told = Query(tape.name, kinds=(EVENT,), name=MESSAGE_DELETE, about=words)
-    gone = {entry.payload["data"]["entry"] for entry in await tape.query(told)}
-    out = {at for at, ids in quotes.items() if any(subjects.get(n) in gone for n in ids)}
+    deletions = Query(tape.name, kinds=(EVENT,), name=MESSAGE_DELETE, about=messages)
+    gone = {entry.payload["data"]["entry"] for entry in await tape.query(deletions)}
+    out = {at for at, ids in quotes.items() if any(sources.get(n) in gone for n in ids)}
     return [_without_results(entry, {p for e, p in out if e == entry.id}) for entry in entries]
 
 
-def _without_results(entry: Entry, places: Collection[int]) -> Entry:
-    if not places:
+def _without_results(entry: Entry, positions: Collection[int]) -> Entry:
+    if not positions:
         return entry
     results = [
-        TAKEN_OUT if place in places else result
-        for place, result in enumerate(entry.payload["results"])
+        REMOVED_RESULT if position in positions else result
+        for position, result in enumerate(entry.payload["results"])
     ]
     return replace(entry, payload={**entry.payload, "results": results})
 
 
-def words_of(entry: Entry) -> int | None:
-    """Return the message whose words an entry shows; None: nobody's."""
+def source_message(entry: Entry) -> int | None:
+    """Return the id of the message whose text a message entry shows: its own, or the original's.
+
+    The original is the edited message or the question of a prompt. None for other kinds.
+    """
     if entry.kind != MESSAGE:
         return None
     number = entry.meta.get("edit_of", entry.meta.get("prompt_of", entry.id))
@@ -72,4 +75,6 @@ def words_of(entry: Entry) -> int | None:
 
 
 def _emptied(entry: Entry) -> Entry:
-    return replace(entry, payload={"role": entry.payload.get("role", "user"), "content": GONE})
+    return replace(
+        entry, payload={"role": entry.payload.get("role", "user"), "content": DELETED_TEXT}
+    )

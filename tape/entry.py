@@ -1,6 +1,6 @@
-"""One immutable record of a tape, its kinds, and its form as a line of JSON.
+"""The immutable record of a tape: its kinds, its constructors, and its JSON form.
 
-The JSONL form of an entry is its five keys: `id`, `kind`, `payload`, `meta`, `date`.
+As a line of JSONL, an entry has five keys: `id`, `kind`, `payload`, `meta`, `date`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,12 @@ KINDS: Final = frozenset({MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT, SYSTEM
 SESSION_START: Final = "session/start"
 FORK_OPEN: Final = "fork.open"
 
-_PARTIAL: Final = re.compile(r"(\d{4})(?:-(\d{2}))?", re.ASCII)
+_YEAR_AND_MONTH: Final = re.compile(r"(\d{4})(?:-(\d{2}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class NewEntry:
-    """An entry before it is on a tape.
-
-    `date` is ISO 8601 in UTC; empty means the moment of the append.
-    """
+    """An entry to append: `date` is ISO 8601 in UTC; empty means the time of the append."""
 
     kind: str
     payload: JSON
@@ -68,7 +65,7 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """What the entry says in plain text, for search and for people; may be empty."""
+        """The plain text of the entry, for search and for people; may be empty."""
         return entry_text(self.kind, self.payload)
 
 
@@ -81,7 +78,7 @@ def entry_name(kind: str, payload: JSON) -> str | None:
 
 
 def entry_text(kind: str, payload: JSON) -> str:
-    """Return the searchable text of a payload: what was said, never the plumbing around it."""
+    """Return the searchable text of a payload; empty for calls, results and events."""
     if kind == MESSAGE:
         return content_text(payload.get("content"))
     if kind == ANCHOR:
@@ -108,7 +105,7 @@ def message(role: str, content: object, **meta: Any) -> NewEntry:
 
 
 def tool_call(calls: Sequence[JSON], **meta: Any) -> NewEntry:
-    """Make the entry of one step's calls: OpenAI tool_calls, as the model made them."""
+    """Make the entry of one step's calls: OpenAI `tool_calls`, as the model wrote them."""
     return NewEntry(TOOL_CALL, {"calls": list(calls)}, meta)
 
 
@@ -133,7 +130,7 @@ def error(text: str, **meta: Any) -> NewEntry:
 
 
 def handoff(name: str, state: JSON | None = None, **meta: Any) -> tuple[NewEntry, NewEntry]:
-    """Make the two entries of a handoff: the anchor and the event that tells of it."""
+    """Make the two entries of a handoff: the anchor and the event that records it."""
     return (anchor(name, state, **meta), event("handoff", {"name": name}, **meta))
 
 
@@ -143,9 +140,9 @@ def bootstrap() -> tuple[NewEntry, NewEntry]:
 
 
 def with_bootstrap(batch: Sequence[NewEntry], *, empty: bool) -> list[NewEntry]:
-    """Return the batch as it goes on the tape: the first one of a tape brings its bootstrap.
+    """Return the batch as it is written: the first batch of a tape gets the bootstrap before it.
 
-    A batch that begins with the bootstrap itself (an import) or opens a fork stays as it is.
+    A batch that starts with its own bootstrap (an import) or opens a fork stays as it is.
     """
     if not empty or (batch and _begins_a_tape(batch[0])):
         return list(batch)
@@ -157,7 +154,7 @@ def _begins_a_tape(entry: NewEntry) -> bool:
 
 
 def utc_iso(moment: datetime) -> str:
-    """Return a moment as tapes write it: UTC with microseconds, so text order is time order."""
+    """Format a moment as tapes do: UTC with microseconds, so text order is time order."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
@@ -168,43 +165,43 @@ def parse_date(text: str) -> datetime:
 
 
 def as_date(text: str) -> str:
-    """Return a date as tapes write it; raises ValueError for what is none.
+    """Format a date as tapes do; raises ValueError if the text is not a date.
 
-    `text` is what people write: a year, a month or a day, or ISO 8601 with a time, with `Z` or an
-    offset; without one it is UTC.
+    `text` is a year, a month or a day, or ISO 8601 with a time, with `Z` or an offset; without
+    one it is UTC.
     """
     text = text.strip()
-    if partial := _PARTIAL.fullmatch(text):
+    if partial := _YEAR_AND_MONTH.fullmatch(text):
         text = f"{partial[1]}-{partial[2] or '01'}-01"
     try:
         return utc_iso(parse_date(text.upper()))
     except OverflowError as cause:
-        raise ValueError("a date beyond the years that there are") from cause
+        raise ValueError("the date is out of range") from cause
 
 
 def dump(value: object) -> str:
-    """Write a value as compact JSON with its key order kept.
+    """Write a value as compact JSON, keeping the order of keys.
 
-    Raises AppendRefused for what JSON or UTF-8 cannot hold.
+    Raises AppendRefused for values that JSON or UTF-8 cannot represent.
     """
     try:
         text = orjson.dumps(value)
-        if b"null" in text and _has_no_word(value):
-            raise ValueError("a number that is not finite")
+        # orjson writes NaN and the infinities as null.
+        if b"null" in text and _has_non_finite(value):
+            raise ValueError("a number is not finite")
     except (TypeError, ValueError) as cause:
         raise AppendRefused(
-            f"an entry holds what JSON cannot ({cause}): clean it before the append"
+            f"an entry has a value that JSON cannot represent ({cause}): clean it before the append"
         ) from cause
     return text.decode()
 
 
-def _has_no_word(value: object) -> bool:
-    """Tell whether a value holds NaN or an infinity, which orjson writes as null."""
+def _has_non_finite(value: object) -> bool:
     if isinstance(value, float):
         return not isfinite(value)
     if isinstance(value, Mapping):
-        return any(_has_no_word(inner) for inner in value.values())
-    return isinstance(value, (list, tuple)) and any(_has_no_word(inner) for inner in value)
+        return any(_has_non_finite(inner) for inner in value.values())
+    return isinstance(value, (list, tuple)) and any(_has_non_finite(inner) for inner in value)
 
 
 def load(text: str | bytes) -> Any:
@@ -212,19 +209,28 @@ def load(text: str | bytes) -> Any:
     return orjson.loads(text)
 
 
+def numbered(batch: Iterable[NewEntry], newest: int, date: str) -> list[Entry]:
+    """Return a batch as entries with ids after `newest`; an entry without a date gets `date`."""
+    return [
+        Entry(number, new.kind, new.payload, new.meta, new.date or date)
+        for number, new in enumerate(batch, start=newest + 1)
+    ]
+
+
 def check(batch: Iterable[NewEntry]) -> None:
-    """Refuse what is no entry, an unknown kind, and anchors and events without a name."""
+    """Raise AppendRefused for a malformed entry, an unknown kind, or a missing name."""
     for new in batch:
         if not _well_typed(new):
             raise AppendRefused(
-                "an entry needs a text as kind and date and a mapping as payload and meta"
+                "an entry needs a string as kind and date, and a mapping as payload and meta: "
+                "make it with tape.message, tape.event or another constructor"
             )
         if new.kind not in KINDS:
             raise AppendRefused(
-                f"{new.kind!r} is not a kind of entry; known are {', '.join(sorted(KINDS))}"
+                f"{new.kind!r} is not a kind of entry: use one of {', '.join(sorted(KINDS))}"
             )
         if new.kind in (ANCHOR, EVENT) and not new.name:
-            raise AppendRefused(f"an entry of kind {new.kind} needs a name in its payload")
+            raise AppendRefused(f"the payload of this {new.kind} has no name: add one")
 
 
 def _well_typed(new: object) -> bool:
@@ -238,7 +244,8 @@ def _well_typed(new: object) -> bool:
 
 
 def to_line(entry: Entry) -> str:
-    """Write an entry as one line of JSONL, without the line's end."""
+    """Write an entry as one line of JSONL, without the newline."""
+    # The keys keep this order: a file tape seals the bytes of the line.
     return dump(
         {
             "id": entry.id,
@@ -251,7 +258,7 @@ def to_line(entry: Entry) -> str:
 
 
 def from_line(line: str | bytes) -> Entry:
-    """Read an entry from one line of JSONL; raises ValueError for anything else."""
+    """Read an entry from one line of JSONL; raises ValueError if the line is not an entry."""
     raw = load(line)
     if not isinstance(raw, dict) or not {"id", "kind", "payload", "date"} <= raw.keys():
         raise ValueError("a tape line needs the keys id, kind, payload, meta and date")

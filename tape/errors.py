@@ -1,16 +1,16 @@
-"""What can go wrong with a tape.
+"""The errors of the tape.
 
 TapeError
-+-- AppendRefused     an entry or a batch that the tape does not take
-|   +-- TapeNotAsWas    an import onto a tape that has other entries
-+-- QueryRefused      a query that nothing can answer to: a date that is none, half a character
-+-- UnitFailed        a statement of a unit of work did not change what it had to
-+-- NotFound          no such anchor; names the nearest ones
-+-- NumbersUnfit      what the linker has learned is missing or damaged; its rules work without
-+-- EmbedderFailed    texts could not be made into vectors (raised by embedders)
-+-- StoreUnavailable  the store is closed, or its disk or database is away
-+-- StoreTooNew       written by a newer version; left untouched
-+-- StoreUnfit        not a tape database, or an SQLite that could damage it
++-- AppendRefused     the tape does not accept an entry or a batch
+|   +-- TapeMismatch    the tape does not end where an import expects it to
++-- QueryRefused      a condition of a query has an invalid value
++-- UnitFailed        a statement of a unit of work changed the wrong number of rows
++-- NotFound          the tape has no such anchor; names the nearest ones
++-- WeightsInvalid    the linker's weights are missing or damaged; it falls back to rules
++-- EmbedderFailed    an embedder could not make vectors
++-- StoreUnavailable  the store is closed, or its disk or database is unavailable
++-- StoreTooNew       a newer version wrote the store; nothing was changed
++-- StoreUnusable     not a tape store, a damaged one, or an SQLite that could damage it
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-LONGEST_NAME: Final = 200
+MAX_NAME_LENGTH: Final = 200
+"""Maximum characters of an anchor's name that an error compares and quotes."""
 
 
 class TapeError(Exception):
@@ -28,68 +29,65 @@ class TapeError(Exception):
 
 
 class AppendRefused(TapeError):
-    """An entry or a batch that the tape does not take; nothing of the batch was written."""
+    """The tape does not accept an entry; nothing of its batch was written."""
 
 
-class TapeNotAsWas(AppendRefused):
-    """An import that goes on a tape which has grown since, or is not empty."""
+class TapeMismatch(AppendRefused):
+    """A batch is meant for a tape of another length; nothing was written."""
 
-    def __init__(self, tape: str, wanted: int, found: int) -> None:
+    def __init__(self, tape: str, expected: int, found: int) -> None:
         super().__init__(
-            f"the tape {tape} has {found} entries where {wanted} were expected; nothing was written"
+            f"the tape {tape} has {found} entries instead of {expected}: start the import again;"
+            " nothing was written"
         )
 
 
 class QueryRefused(TapeError):
-    """A query holds what no entry can (half a character, a date that is none): ask otherwise."""
+    """A condition of a query has an invalid value, such as an unreadable date."""
 
 
 class UnitFailed(TapeError):
-    """A statement of a unit of work changed another number of rows than it had to.
-
-    Nothing of the unit was written.
-    """
+    """A statement of a unit of work changed the wrong number of rows; nothing was written."""
 
     def __init__(self, statement: str, expected: int, changed: int) -> None:
         self.statement = statement
         self.expected = expected
         self.changed = changed
         super().__init__(
-            f"{statement} changed {changed} rows where {expected} were expected;"
-            " nothing was written"
+            f"{statement} changed {changed} rows instead of {expected}; nothing was written"
         )
 
 
 class NotFound(TapeError):
-    """No anchor of that name on the tape."""
+    """The tape has no anchor of that name; `nearest` has up to three similar names."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name
-        shown = name[:LONGEST_NAME]  # comparing a megabyte with every name takes for ever
+        shown = name[:MAX_NAME_LENGTH]  # comparing a megabyte with every name takes minutes
         self.nearest = tuple(get_close_matches(shown, list(known), n=3, cutoff=0.3))
         hint = f"; the nearest are {', '.join(self.nearest)}" if self.nearest else ""
         super().__init__(f"no anchor named {shown!r} on this tape{hint}")
 
 
 class WeightsInvalid(TapeError):
-    """What the linker has learned is missing or damaged; it links by its rules without."""
+    """The linker's weights are missing or damaged; it links by rules alone."""
 
     def __init__(self, path: Path, trouble: str) -> None:
         self.path = path
         super().__init__(
-            f"{path} cannot be read ({trouble}): install Tapeway again; until then messages are"
-            " linked by rules alone"
+            f"{path} cannot be read ({trouble}): reinstall Tapeway; until then messages are linked"
+            " by rules alone"
         )
 
 
 class EmbedderFailed(TapeError):
-    """Texts could not be made into vectors, for now; searches go by words alone."""
+    """An embedder could not make vectors for now; searches use words alone."""
 
 
 class StoreUnavailable(TapeError):
-    """The store is closed, or its disk or database is away; the caller may try again.
+    """The store is closed, or its disk or database is unavailable; the caller may retry.
 
-    `full` tells that the disk is.
+    `full` is true if the disk is full.
     """
 
     def __init__(self, message: str, *, full: bool = False) -> None:
@@ -98,16 +96,16 @@ class StoreUnavailable(TapeError):
 
 
 class StoreTooNew(TapeError):
-    """A database that a newer version has written; it was opened for reading only."""
+    """A newer version wrote the database; nothing was changed."""
 
     def __init__(self, path: Path, schema: str, found: int, known: int) -> None:
         self.path = path
         super().__init__(
-            f"{path} was written by a newer Tapeway ({schema} schema {found}, this one knows"
-            f" {known}): install that version again, or name another file in TAPEWAY_TAPE__URL;"
+            f"{path} was written by a newer Tapeway ({schema} schema {found}, this version knows"
+            f" {known}): install that version, or name another file in TAPEWAY_TAPE__URL;"
             " nothing was changed"
         )
 
 
-class StoreUnfit(TapeError):
-    """Not a tape database, or an SQLite library that could damage one."""
+class StoreUnusable(TapeError):
+    """Not a tape store, a damaged one, or an SQLite library that could damage it."""

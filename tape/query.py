@@ -1,48 +1,54 @@
-"""A question to a store, as data: every store answers the same query alike."""
+"""A query on one tape, as data: every store gives the same answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from operator import attrgetter
 from typing import Any, Final
 
 from tape.entry import ANCHOR, EVENT, Entry, as_date
 from tape.errors import NotFound, QueryRefused
 
-MOST_NAMES: Final = 1000
-"""So many of the newest anchors are looked at for the names nearest to an unknown one."""
+MAX_NAMES: Final = 1000
+"""Maximum anchors read, newest first, to suggest names near an unknown one."""
 
-ROOM: Final = 4294967296
-"""The room of a tape: no id is as great."""
+ID_SPACE: Final = 4294967296
+"""Number of ids reserved for each tape: every entry id is below it."""
 
-TOLD: Final = ("message.delete", "message.edit", "message.media")
-"""The events that tell what became of a message: `data.entry` is the message's id."""
+MESSAGE_CHANGES: Final = ("message.delete", "message.edit", "message.media")
+"""Events about an earlier message, whose id is their `data.entry`."""
+
+_ID: Final = attrgetter("id")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which entries of one tape.
+    """Conditions on the entries of one tape.
 
-    All conditions must hold; None asks for nothing. The answer is in tape order. Raises
-    QueryRefused for a date that is none, a negative limit, and text that is no text.
+    All conditions must hold; None is no condition. The answer is in tape order. Raises QueryRefused
+    for an unreadable date, a negative limit, and text that is not valid Unicode.
 
     after, before   ids, both exclusive
-    after_anchor    behind the latest anchor of this name
-    before_anchor   before the first anchor of this name behind `after_anchor`; without that, before
-                    the latest of this name; a store raises NotFound where there is no such anchor
+    after_anchor    only entries after the latest anchor of this name
+    before_anchor   only entries before the first anchor of this name after `after_anchor`; without
+                    `after_anchor`, before the latest of this name; a store raises NotFound for an
+                    anchor that does not exist
     ids             exactly these (unknown ones are absent from the answer)
     kinds           any of these
     name, names     the name of an anchor or event; any of several
     since, until    dates as people write them (`2026-01-02`, `2026-01-02 15:04`, with `Z` or an
-                    offset, else UTC), kept as tapes write them; inclusive and exclusive
+                    offset, else UTC), stored as tapes write them; inclusive and exclusive
     author, authors `meta.author`; any of several
-    unauthored      only entries without an author: not what people said
+    unauthored      only entries without an author
     lane            `meta.lane`
-    unlaned         with `lane`: also entries that carry no lane (a lane is a text)
+    unlaned         with `lane`: also entries without a lane (a lane is a text)
     turn            `meta.turn`
-    about           only the events that tell what became of these entries (`TOLD`)
-    text            a piece of the entry's text, whatever its case
-    limit           how many at most; the newest ones where `newest`, else the oldest
+    about           only the events about these messages (`MESSAGE_CHANGES`)
+    text            a substring of the entry's text, ignoring case
+    limit           maximum number of entries; the newest ones if `newest`, else the oldest
     """
 
     tape: str
@@ -68,11 +74,11 @@ class Query:
     newest: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what no entry can answer to, and write dates as tapes do."""
+        """Refuse values that no entry can have, and write dates as tapes do."""
         if self.limit is not None and self.limit < 0:
-            raise QueryRefused(f"a limit is how many entries to return, not {self.limit}")
+            raise QueryRefused(f"the limit is {self.limit}: use a number of entries, zero or more")
         for text in self._texts():
-            _refuse_half_characters(text)
+            _require_unicode(text)
         for bound in ("since", "until"):
             text = getattr(self, bound)
             if text is not None:
@@ -80,73 +86,79 @@ class Query:
 
     @property
     def any_name(self) -> tuple[str, ...] | None:
-        """The names that `name` and `names` leave; None: any, or none at all."""
+        """The names that satisfy `name` and `names`; None is no condition."""
         return _either(self.name, self.names)
 
     @property
     def any_author(self) -> tuple[str, ...] | None:
-        """The authors that `author` and `authors` leave; None: any, or nobody."""
+        """The authors that satisfy `author` and `authors`; None is no condition."""
         return _either(self.author, self.authors)
 
     @property
-    def asks_for_nothing(self) -> bool:
-        """Whether no entry can answer, whatever the tape holds."""
+    def is_empty(self) -> bool:
+        """Whether no entry of any tape can match."""
         several = (self.ids, self.kinds, self.any_name, self.any_author, self.about)
         return self.limit == 0 or any(some is not None and not some for some in several)
 
-    def matches(self, entry: Entry) -> bool:
-        """Tell whether an entry answers this query, its anchors' names and its limit apart."""
-        lane, author = entry.meta.get("lane"), entry.meta.get("author")
-        unlaned = self.unlaned and not isinstance(lane, str)
-        names, authors = self.any_name, self.any_author
-        return (
-            entry.id > self.after
-            and (self.before is None or entry.id < self.before)
-            and (self.ids is None or entry.id in self.ids)
-            and (self.kinds is None or entry.kind in self.kinds)
-            and (names is None or entry.name in names)
-            and (self.since is None or entry.date >= self.since)
-            and (self.until is None or entry.date < self.until)
-            and (authors is None or author in authors)
-            and not (self.unauthored and isinstance(author, str))
-            and (self.lane is None or lane == self.lane or unlaned)
-            and (self.turn is None or entry.meta.get("turn") == self.turn)
-            and (self.about is None or told_of(entry) in self.about)
-            and (self.text is None or fold(self.text) in fold(entry.text))
-        )
-
     def pick(self, entries: Sequence[Entry]) -> list[Entry]:
         """Answer the query from a list in tape order: the reference for every store."""
-        query = located(self, lambda asked: asked.pick(entries))
-        hits = [entry for entry in entries if query.matches(entry)]
-        if self.limit is None:
-            return hits
-        if not self.newest:
-            return hits[: self.limit]
-        return hits[-self.limit :] if self.limit else []
+        query = located(self, lambda question: question.pick(entries))
+        first = bisect_right(entries, query.after, key=_ID)
+        end = len(entries)
+        if query.before is not None:
+            end = bisect_left(entries, query.before, key=_ID)
+        span = entries[first:end]
+        found: Iterable[Entry] = reversed(span) if self.newest else span
+        for condition in query._conditions():
+            found = filter(condition, found)
+        hits = list(islice(found, self.limit))
+        return hits[::-1] if self.newest else hits
 
-    def _texts(self) -> list[str]:
-        several = (self.kinds, self.names, self.authors)
-        one = (
-            self.tape,
-            self.after_anchor,
-            self.before_anchor,
-            self.name,
-            self.author,
-            self.lane,
-            self.turn,
-        )
-        found = [text for texts in several if texts for text in texts]
-        return [*found, *(text for text in (*one, self.text) if text is not None)]
+    def _conditions(self) -> Iterator[Callable[[Entry], bool]]:
+        """Yield a predicate for each condition on the entry itself, the cheapest first."""
+        if (ids := self.ids) is not None:
+            yield lambda entry: entry.id in ids
+        if (kinds := self.kinds) is not None:
+            yield lambda entry: entry.kind in kinds
+        if (turn := self.turn) is not None:
+            yield lambda entry: entry.meta.get("turn") == turn
+        if (since := self.since) is not None:
+            yield lambda entry: entry.date >= since
+        if (until := self.until) is not None:
+            yield lambda entry: entry.date < until
+        if self.unauthored:
+            yield lambda entry: not isinstance(entry.meta.get("author"), str)
+        if (authors := self.any_author) is not None:
+            yield lambda entry: entry.meta.get("author") in authors
+        if self.lane is not None:
+            yield _in_lane(self.lane, self.unlaned)
+        if (names := self.any_name) is not None:
+            yield lambda entry: entry.name in names
+        if (about := self.about) is not None:
+            yield lambda entry: subject_of(entry) in about
+        if self.text is not None:
+            folded = fold(self.text)
+            yield lambda entry: folded in fold(entry.text)
+
+    def _texts(self) -> Iterator[str]:
+        for texts in (self.kinds, self.names, self.authors):
+            yield from texts or ()
+        anchors = (self.after_anchor, self.before_anchor)
+        for text in (self.tape, *anchors, self.name, self.author, self.lane, self.turn, self.text):
+            if text is not None:
+                yield text
 
 
-Locating = Generator[Query, Sequence[Entry], Query]
+def _in_lane(lane: str, unlaned: bool) -> Callable[[Entry], bool]:
+    if not unlaned:
+        return lambda entry: entry.meta.get("lane") == lane
+    return lambda entry: (own := entry.meta.get("lane")) == lane or not isinstance(own, str)
 
 
-def locating(query: Query) -> Locating:
-    """Ask where a query's anchors stand, and return it with ids in place of their names.
+def locating(query: Query) -> Generator[Query, Sequence[Entry], Query]:
+    """Replace the anchor names of a query by ids.
 
-    Yields the queries to be answered for that; raises NotFound.
+    Yields the queries whose answers it needs, and returns the new query; raises NotFound.
     """
     after, before = query.after, query.before
     behind = 0
@@ -160,41 +172,41 @@ def locating(query: Query) -> Locating:
 
 
 def located(query: Query, answer: Callable[[Query], Sequence[Entry]]) -> Query:
-    """Return a query with ids in place of its anchors' names; `answer` answers what that asks."""
+    """Replace the anchor names of a query by ids, which `answer` looks up; raises NotFound."""
     if query.after_anchor is None and query.before_anchor is None:
         return query
     steps = locating(query)
     try:
-        asked = next(steps)
+        question = next(steps)
         while True:
-            asked = steps.send(answer(asked))
+            question = steps.send(answer(question))
     except StopIteration as done:
         found: Query = done.value
         return found
 
 
 def _anchor(query: Query, name: str, behind: int) -> Generator[Query, Sequence[Entry], int]:
-    """Find the first anchor of a name behind an entry; behind none, the latest of all."""
+    """Find the first anchor of a name after the entry `behind`; for 0, the latest one."""
     anchors = Query(query.tape, kinds=(ANCHOR,))
     first = replace(anchors, name=name, after=behind, limit=1, newest=not behind)
     found = yield first
     if found:
         return found[0].id
-    known = yield replace(anchors, limit=MOST_NAMES, newest=True)
+    known = yield replace(anchors, limit=MAX_NAMES, newest=True)
     raise NotFound(name, sorted({entry.name for entry in known if entry.name}))
 
 
-def told_of(entry: Entry) -> float | None:
-    """Return the entry whose fate an event tells."""
-    if entry.kind != EVENT or entry.name not in TOLD:
+def subject_of(entry: Entry) -> float | None:
+    """Return the id of the message that an event of MESSAGE_CHANGES is about."""
+    if entry.kind != EVENT or entry.name not in MESSAGE_CHANGES:
         return None
     data = entry.payload.get("data")
     found = data.get("entry") if isinstance(data, Mapping) else None
-    return found if isinstance(found, (int, float)) and 0 < found < ROOM else None
+    return found if isinstance(found, (int, float)) and 0 < found < ID_SPACE else None
 
 
 def fold(text: str) -> str:
-    """Return a text as plain matching compares it."""
+    """Return a text as `Query.text` compares it."""
     return text.casefold()
 
 
@@ -209,13 +221,15 @@ def _date(text: str, bound: str) -> str:
         return as_date(text)
     except ValueError as cause:
         raise QueryRefused(
-            f"{bound} is no date ({text[:40]!r}): write 2026-01-02, 2026-01-02T15:04 or"
+            f"{bound} is not a date ({text[:40]!r}): write 2026-01-02, 2026-01-02T15:04 or"
             " 2026-01-02T15:04+02:00"
         ) from cause
 
 
-def _refuse_half_characters(text: Any) -> None:
+def _require_unicode(text: Any) -> None:
     try:
         text.encode()
     except (UnicodeEncodeError, AttributeError) as cause:
-        raise QueryRefused(f"a query holds what no entry can ({cause})") from cause
+        raise QueryRefused(
+            f"the query holds a value that is not valid Unicode text ({cause}): remove it"
+        ) from cause

@@ -1,7 +1,7 @@
-"""Results that say again what stands on the tape, and which entries they quote.
+"""Results that repeat entries of the tape, and the ids of the entries that they quote.
 
-A result is the text that the model read; it may be cut at its end. Quotation marks of what people
-wrote are escaped in it, so that nobody's words pass for its ids.
+A result is JSON text as the model read it, possibly cut at its end. Quotation marks in people's
+messages are escaped in it, so that a message cannot imitate an id.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ Writer = tuple[str, ...]
 
 
 def writer_of(entry: Entry) -> Writer:
-    """Return who wrote a call or a result: a result is that of its writer's last call."""
+    """Return the writer of a call or result; a result answers the last call of its writer."""
     return tuple(str(entry.meta.get(name)) for name in ("turn", "lane", "fork"))
 
 
 def quotes_the_tape(call: object) -> bool:
-    """Tell whether a call's result says again what the tape holds: `tape.*`, or a subagent's."""
+    """Return whether a call's result repeats the tape: a `tape.*` tool, or a subagent."""
     name = _name(call)
     return name.startswith("tape_") or name == "subagent"
 
 
 def quoted(entries: Sequence[Entry]) -> dict[tuple[int, int], list[int]]:
-    """Return the entries that results quote, by the entry and the place of the result.
+    """Return the ids that results quote, by the id of the result's entry and its position there.
 
-    The entries are in the order of a view: results stand after their calls.
+    `entries` are in the order of a view: results come after their calls.
     """
     found: dict[tuple[int, int], list[int]] = {}
     open_calls: dict[Writer, Entry] = {}
@@ -53,7 +53,7 @@ def quoted(entries: Sequence[Entry]) -> dict[tuple[int, int], list[int]]:
 
 def _quoted(call: object, result: object) -> list[int]:
     text = result if isinstance(result, str) else json.dumps(result)
-    # What another chat's tape says has the ids of that tape.
+    # A search of another chat's tape returns ids of that tape.
     if _name(call) == "tape_search" and not _is_elsewhere(call):
         return [int(number) for number in _ONE.findall(text)]
     if _name(call) == "tape_context" and not _is_elsewhere(call):
@@ -63,16 +63,16 @@ def _quoted(call: object, result: object) -> list[int]:
 
 
 def _name(call: object) -> str:
-    """Return a tool's name as providers write it."""
+    # Providers allow no dots in names, so that `tape.search` comes back as `tape_search`.
     return str(_function(call).get("name") or "").replace(".", "_")
 
 
 def _is_elsewhere(call: object) -> bool:
     try:
-        told = json.loads(_function(call).get("arguments") or "{}")
+        arguments = json.loads(_function(call).get("arguments") or "{}")
     except (TypeError, ValueError):
         return False
-    return isinstance(told, Mapping) and bool(str(told.get("chat") or "").strip())
+    return isinstance(arguments, Mapping) and bool(str(arguments.get("chat") or "").strip())
 
 
 def _function(call: object) -> Mapping[str, Any]:

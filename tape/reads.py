@@ -1,4 +1,4 @@
-"""Reads of a tape: each costs what it returns, never the length of the tape."""
+"""Reads of a tape: the cost depends on the size of the result, not of the tape."""
 
 from __future__ import annotations
 
@@ -8,52 +8,52 @@ from typing import Any
 
 from tape.entry import ANCHOR, Entry
 from tape.errors import NotFound
-from tape.query import MOST_NAMES, Query
+from tape.query import MAX_NAMES, Query
 from tape.store import TapeStore
 
 
 class Reads:
-    """What can be read of one tape of a store; views are made of it."""
+    """The reading half of a tape; views are built on it."""
 
     def __init__(self, store: TapeStore, name: str) -> None:
         self.store = store
         self.name = name
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query on this tape, whatever tape it names."""
+        """Answer a query on this tape, whichever tape the query names."""
         return await self.store.query(replace(query, tape=self.name))
 
     async def size(self) -> int:
-        """Return how many entries there are."""
+        """Return the number of entries."""
         return await self.store.size(self.name)
 
     async def find(self, **conditions: Any) -> list[Entry]:
-        """Answer a query given by its conditions (see `Query`)."""
+        """Return the entries that meet all conditions (see `Query`)."""
         return await self.query(Query(self.name, **conditions))
 
     async def read(self) -> list[Entry]:
-        """Return every entry; on a long tape ask for less."""
+        """Return every entry; on a long tape, use `find` or `recent` instead."""
         return await self.find()
 
     async def recent(self, limit: int) -> list[Entry]:
-        """Return the newest entries, oldest of them first."""
+        """Return the newest `limit` entries in tape order."""
         return await self.find(limit=limit, newest=True)
 
     async def entries(self, ids: Sequence[int]) -> dict[int, Entry]:
-        """Return entries by their ids; unknown ones are absent."""
+        """Return entries by id; unknown ids are absent."""
         if not ids:
             return {}
         found = await self.find(ids=tuple(ids))
         return {entry.id: entry for entry in found}
 
     async def anchors(self, limit: int | None = None) -> list[Entry]:
-        """Return the anchors (the newest `limit` of them) in tape order."""
+        """Return the anchors, or the newest `limit` of them, in tape order."""
         return await self.find(kinds=(ANCHOR,), limit=limit, newest=limit is not None)
 
     async def last_anchor(
         self, name: str | None = None, lane: str | None = None, before: int | None = None
     ) -> Entry | None:
-        """Return the latest anchor (before an id); with a lane, its own or a tape-wide one."""
+        """Return the latest anchor, with a lane one of that lane or of none."""
         found = await self.find(
             kinds=(ANCHOR,),
             name=name,
@@ -66,7 +66,7 @@ class Reads:
         return found[0] if found else None
 
     async def after(self, name: str | None = None, limit: int | None = None) -> list[Entry]:
-        """Return what follows the latest anchor of a name (or the latest of all), without it.
+        """Return the entries after the latest anchor of a name, or of any name.
 
         Raises NotFound with the nearest names.
         """
@@ -76,9 +76,9 @@ class Reads:
         return await self.find(after=start.id if start else 0, limit=limit)
 
     async def between(self, first: str, second: str) -> list[Entry]:
-        """Return what stands between the latest `first` and the next `second`, without both.
+        """Return the entries between the latest anchor `first` and the next anchor `second`.
 
-        Raises NotFound with the nearest names, also where no `second` follows.
+        Raises NotFound with the nearest names, also if no `second` follows.
         """
         return await self.find(after_anchor=first, before_anchor=second)
 
@@ -90,4 +90,4 @@ class Reads:
         return found
 
     async def _names(self) -> list[str]:
-        return sorted({entry.name for entry in await self.anchors(limit=MOST_NAMES) if entry.name})
+        return sorted({entry.name for entry in await self.anchors(limit=MAX_NAMES) if entry.name})

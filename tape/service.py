@@ -10,16 +10,17 @@ from pathlib import Path
 import anyio
 
 from tape.fork import INFIX
-from tape.handle import ForkTape, Tape, find_fork, open_fork
+from tape.handle import ForkTape, Tape, find_fork
 from tape.search.search import NearestSearch
 from tape.store import TapeStore
+from tape.stores.registry import open_tapes
 
 
 def tape_name(workspace: Path, session_id: str) -> str:
     """Return the name of a session's tape in a workspace.
 
-    Sixteen hex digits of the workspace's resolved path, two underscores, sixteen of the session:
-    the same session in another workspace is another tape.
+    It has sixteen hex digits of the workspace's resolved path, two underscores, and sixteen of the
+    session: the same session in another workspace has another tape.
     """
     return f"{_prefix(workspace)}{_digest(session_id)}"
 
@@ -33,39 +34,58 @@ def _digest(text: str) -> str:
 
 
 class TapeService:
-    """The tapes of one workspace in one store."""
+    """The tapes of one workspace in one store; `semantic` finds entries by meaning."""
 
     def __init__(
-        self, store: TapeStore, workspace: Path, meaning: NearestSearch | None = None
+        self, store: TapeStore, workspace: Path, semantic: NearestSearch | None = None
     ) -> None:
         self.store = store
-        self.meaning = meaning
+        self.semantic = semantic
         self.workspace = workspace
-        self._prefix = _prefix(workspace)  # once: resolving a path asks the disk at each part of it
+        self._prefix = _prefix(workspace)  # once: resolving a path reads the disk
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, url: str = "memory:", workspace: Path | None = None
+    ) -> AsyncIterator[TapeService]:
+        """Open the store of a URL, and close it at the end of the block.
+
+        url        `memory:`, `sqlite:///absolute/file.db` or `file:///absolute/folder`
+        workspace  part of the tapes' names; the current directory by default
+
+        Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
+        """
+        store = open_tapes(url)
+        try:
+            yield cls(store, workspace or Path.cwd())
+        finally:
+            with anyio.CancelScope(shield=True):
+                await store.close()
 
     def session_tape(self, session_id: str) -> Tape:
-        """Return the tape of a session; it exists from its first entry on."""
+        """Return the tape of a session; it exists once it has an entry."""
         return self.tape(f"{self._prefix}{_digest(session_id)}")
 
     def tape(self, name: str) -> Tape:
         """Return a tape by its name."""
-        return Tape(self.store, name, self.meaning)
+        return Tape(self.store, name, self.semantic)
 
     async def ensure_bootstrap_anchor(self, tape: Tape) -> None:
-        """Write the bootstrap of a tape that has no entry yet; on any other it does nothing."""
+        """Write the bootstrap of a tape without entries; on any other, do nothing."""
         await tape.append()
 
     @asynccontextmanager
     async def fork_tape(
         self, name: str | Tape, merge_back: bool = True, at: str | None = None
     ) -> AsyncIterator[ForkTape]:
-        """Give a sub-task a fork: merged as one block at the end, or discarded.
+        """Open a fork for a sub-task; at the end of the block it is merged or discarded.
 
-        `at` names an anchor to which the fork reads back, itself included. An error inside
-        discards the fork and goes on; a crash leaves it open (see `open_forks`).
+        `at` names an anchor: the fork has the parent's entries up to and including it. An exception
+        discards the fork and propagates; a crash leaves it open (see `open_forks`).
         """
         parent = self.tape(name) if isinstance(name, str) else name
-        fork = await open_fork(parent, await self._place(parent, at), merge_back)
+        fork = await parent.fork(at, merge_back)
         try:
             yield fork
         except BaseException as cause:
@@ -78,12 +98,7 @@ class TapeService:
             await fork.discard("not to be merged")
 
     async def open_forks(self, tape: str = "") -> list[ForkTape]:
-        """Return the forks that were neither merged nor discarded, oldest name first."""
+        """Return the forks, of one tape or of all, that were neither merged nor discarded."""
         infos = await self.store.tapes(f"{tape}{INFIX}" if tape else "")
         forks = [await find_fork(self.tape(info.name)) for info in infos if INFIX in info.name]
         return [fork for fork in forks if await fork.state() == "open"]
-
-    async def _place(self, parent: Tape, at: str | None) -> int | None:
-        if at is None:
-            return None
-        return (await parent.anchor(at)).id

@@ -1,4 +1,4 @@
-"""A tape as it was: reads end at an entry, and nothing is written."""
+"""A read-only snapshot of a tape up to an entry."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from tape.search.query_text import SearchQuery
 
 
 class TapeSnapshot(Tape):
-    """A tape up to the entry `upto`, itself included: what a view showed, it shows again."""
+    """A tape up to and including the entry `upto`; it repeats the views of that time."""
 
     def __init__(self, tape: Tape, upto: int) -> None:
-        super().__init__(tape.store, tape.name, tape.meaning)
+        super().__init__(tape.store, tape.name, tape.semantic)
         self.tape = tape
         self.upto = upto
 
     async def append(self, *_entries: NewEntry, key: str | None = None) -> list[Entry]:  # noqa: ARG002
-        """Refuse: the past is only read."""
-        raise TapeError(f"this is {self.name} as it was at entry {self.upto}: write to the tape")
+        """Raise TapeError: a snapshot is read-only."""
+        raise TapeError(
+            f"this is a snapshot of {self.name} at entry {self.upto}: write to the tape"
+        )
 
     async def fork(
         self,
         at: str | Entry | None = None,  # noqa: ARG002
         merge_back: bool = True,  # noqa: ARG002
     ) -> ForkTape:
-        """Refuse: a fork is written to."""
-        raise TapeError(f"this is {self.name} as it was at entry {self.upto}: fork the tape")
+        """Raise TapeError: a snapshot is read-only."""
+        raise TapeError(f"this is a snapshot of {self.name} at entry {self.upto}: fork the tape")
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query as it would have been answered then."""
-        end = self.upto + 1
-        before = end if query.before is None else min(query.before, end)
-        return await self.tape.query(replace(query, before=before))
+        """Answer a query as of the snapshot."""
+        return await self.tape.query(self._bounded(query))
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest hits of then."""
-        end = self.upto + 1
-        before = end if query.before is None else min(query.before, end)
-        return await self.tape.hits(replace(query, before=before), wanted)
+        """Return the newest entries of the snapshot that match both queries."""
+        return await self.tape.hits(self._bounded(query), wanted)
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
-        """Return what meant nearly the same then."""
-        end = self.upto + 1
-        before = end if query.before is None else min(query.before, end)
-        return await self.tape.near(replace(query, before=before), text)
+        """Return the entries of the snapshot closest in meaning."""
+        return await self.tape.near(self._bounded(query), text)
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the entries whose words were not deleted: not by now, as in `hits`."""
+        """Return the entries whose message has not been deleted by now."""
         return await self.tape.shown(entries)
 
     async def size(self) -> int:
-        """Return how many entries there were."""
+        """Return the number of entries of the snapshot."""
         return self.upto
+
+    def _bounded(self, query: Query) -> Query:
+        end = self.upto + 1
+        return replace(query, before=end if query.before is None else min(query.before, end))

@@ -1,15 +1,14 @@
 """The contract of a tape store.
 
-Every store: `append` is atomic (all of a batch or nothing, contiguous) and, once it has returned,
-as durable as `durable` says. Entry ids are contiguous from 1. Appends to one tape that are begun
-one after the other keep that order. Nothing that is on a tape is ever changed or removed, by no
-call of this contract. The first append to a tape brings its bootstrap (`with_bootstrap`); an
-append of nothing to an empty tape writes the bootstrap alone. An append returns the entries that
-were asked for, without the bootstrap. An append with a key that this tape has seen returns the
-entries of the first one and writes nothing, whatever the batch is now.
+`append` is atomic (all of a batch or nothing, contiguous), and durable when it returns if
+`durable` is true. Entry ids are contiguous from 1. Appends to one tape keep the order in which
+they started. No call changes or removes an entry. The first append to a tape writes the bootstrap
+before its batch (`with_bootstrap`); an empty append to an empty tape writes the bootstrap alone.
+An append returns the entries of its batch, without the bootstrap. An append with a key that the
+tape has seen returns the entries of the first append with that key and writes nothing.
 
-A store that also has a unit of work (`UnitStore`) runs the steps of a `Unit` in order and in one
-transaction; if one fails, none has happened.
+A store with a unit of work (`UnitStore`) runs the steps of a `Unit` in order and in one
+transaction; if a step fails, nothing is written.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ Now = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """Return the wall clock's moment in UTC; the default of every store's `now`."""
+    """Return the wall clock time in UTC; the default of every store's `now`."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class TapeInfo:
-    """One tape of a store: how many entries, and the date of its newest ('' when it has none)."""
+    """A tape of a store: its number of entries, and the date of the newest ('' if none)."""
 
     name: str
     size: int
@@ -42,62 +41,63 @@ class TapeInfo:
 
 @runtime_checkable
 class TapeStore(Protocol):
-    """What a tape store must do; see the module for the contract."""
+    """A tape store; the module docstring has the contract."""
 
     durable: bool
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:
-        """Put a batch on a tape and return it with its ids; raises TapeError."""
+        """Append a batch to a tape and return it with its ids; raises TapeError."""
         ...
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query, in tape order; an unknown tape has no entries."""
+        """Return the entries that match, in tape order; an unknown tape has none."""
         ...
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
-        """List the tapes whose names begin with a prefix, by name."""
+        """List the tapes whose names start with a prefix, sorted by name."""
         ...
 
     async def size(self, tape: str) -> int:
-        """Return how many entries a tape has, which is also the id of its newest."""
+        """Return the number of entries of a tape, which is also its newest id."""
         ...
 
     async def close(self) -> None:
-        """Finish what was accepted and let go of every resource; may be called twice."""
+        """Finish accepted writes and release every resource; calling it twice is safe."""
         ...
 
 
 @runtime_checkable
-class TakesIn(Protocol):
-    """A store that takes a batch of any size in one act, reading it while it is written.
+class BatchStore(Protocol):
+    """A store that appends a batch of any size atomically, and reads it while it writes.
 
-    Others are given an import as one append.
+    Other stores get an import as one append.
     """
 
-    async def take_in(self, tape: str, batch: Batch) -> None:
-        """Put a batch on a tape that has just the entries before it.
+    async def append_batch(self, tape: str, batch: Batch) -> None:
+        """Append a batch to a tape that has exactly `batch.after` entries.
 
-        Raises AppendRefused where the tape has others, or more; nothing was written then.
+        Raises AppendRefused for a tape of another length, or a batch that cannot be read; nothing
+        was written then.
         """
         ...
 
 
 @runtime_checkable
 class UnitStore(TapeStore, Protocol):
-    """A store whose transactions also take the statements of others.
+    """A store whose transactions also run statements on other tables.
 
-    `one_transaction`: a unit is one; else its appends come first, each for itself, and a crash may
-    leave them without the rest.
+    one_transaction  whether a unit is one transaction; if not, its appends come first, each in its
+                     own, and a crash may leave them without the rest
     """
 
     one_transaction: bool
 
     async def commit(self, unit: Unit) -> list[Outcome]:
-        """Run a unit in one transaction and return one outcome a step; raises TapeError."""
+        """Run a unit in one transaction and return one outcome per step; raises TapeError."""
         ...
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named reading statement on what was committed before."""
+        """Run a named SELECT statement on committed data."""
         ...

@@ -1,6 +1,6 @@
-"""How many tokens a text costs, without a vocabulary: UTF-8 bytes / 4, and 6 a message.
+"""Token estimates without a vocabulary: UTF-8 bytes / 4, and 6 for each message.
 
-Within -2 to +15 percent of a common tokenizer, Chinese included (characters / 4 is not).
+They are within -2 to +15 percent of a common tokenizer, also for Chinese (characters / 4 is not).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from tape.entry import dump
 
-PER_MESSAGE: Final = 6
-PER_IMAGE: Final = 1_000
+TOKENS_PER_MESSAGE: Final = 6
+TOKENS_PER_IMAGE: Final = 1_000
 
 
 def estimate_text(text: str) -> int:
@@ -33,4 +33,4 @@ def estimate_message(message: Mapping[str, Any]) -> int:
     total = estimate_text(content if isinstance(content, str) else dump(content))
     if message.get("tool_calls"):
         total += estimate_text(dump(message["tool_calls"]))
-    return total + images * PER_IMAGE + PER_MESSAGE
+    return total + images * TOKENS_PER_IMAGE + TOKENS_PER_MESSAGE

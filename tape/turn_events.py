@@ -24,7 +24,7 @@ PROMPT_SYSTEM: Final = "prompt.system"
 RECEIPT: Final = "send.receipt"
 
 TAKES: Final = (TURN_START, TURN_RETAKE)
-"""The events that put messages into a view."""
+"""Events that put messages into a view."""
 
 _WHOLE_ROOM: Final = "room"
 
@@ -46,7 +46,7 @@ class TurnStart:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The ids of all messages that it shows, in their order."""
+        """The ids of all messages to show, in order."""
         return (*self.include, *self.takes)
 
     def to_entry(self) -> NewEntry:
@@ -72,7 +72,7 @@ class TurnRetake:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The ids of all messages that it shows, in their order."""
+        """The ids of all messages to show, in order."""
         return (*self.include, *self.takes)
 
     def to_entry(self) -> NewEntry:

@@ -1,7 +1,7 @@
-"""The unit of work, as data: appends and other tables' statements that stand or fall together.
+"""The unit of work, as data: appends and statements on other tables in one transaction.
 
-A unit is a list of steps, so that a store of any dialect can run it in one transaction, and a
-store that shares no transaction can do the appends first (each with a key) and the rest after.
+A unit is a list of steps, so that a store of any SQL dialect can run it in one transaction, and a
+store without a shared transaction can run the appends first (each with a key) and then the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Put a batch on a tape; a key that this tape knows returns the first result instead."""
+    """Append a batch to a tape; with a key that the tape has seen, return the first result."""
 
     tape: str
     entries: tuple[NewEntry, ...]
@@ -28,9 +28,9 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """So many entries that are read while they are written: the `count` behind the first `after`.
+    """Entries that are read while they are written: `count` of them, after the first `after`.
 
-    `entries` gives them from the first on, and may be called again.
+    `entries` iterates over all of them from the first, and may be called again.
     """
 
     entries: Callable[[], Iterator[NewEntry]]
@@ -38,18 +38,21 @@ class Batch:
     count: int
 
     def __iter__(self) -> Iterator[NewEntry]:
-        """Give the entries."""
+        """Iterate over the entries of the batch."""
         return islice(self.entries(), self.after, self.after + self.count)
 
     def check(self, newest: int) -> None:
-        """Raise AppendRefused where fewer came than were counted."""
+        """Raise AppendRefused if fewer entries came than were counted."""
         if newest != self.after + self.count:
-            raise AppendRefused("what is taken in changed meanwhile; nothing was written")
+            raise AppendRefused(
+                "the imported entries changed during the import: start it again; nothing was"
+                " written"
+            )
 
 
 @dataclass(frozen=True, slots=True)
-class TakeIn:
-    """Put a batch on a tape that has just the `after` entries that stand before it."""
+class AppendBatch:
+    """Append a batch to a tape that has exactly `batch.after` entries."""
 
     tape: str
     batch: Batch
@@ -57,14 +60,14 @@ class TakeIn:
 
 @dataclass(frozen=True, slots=True)
 class FirstId:
-    """Stand for the id of the first entry that an earlier append of the same unit wrote."""
+    """A placeholder for the first id that an earlier append of the same unit wrote."""
 
     step: int
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Run a named statement; `expect` is how many rows it must change, else the unit fails."""
+    """Run a named statement; `expect` is the number of rows it must change, or the unit fails."""
 
     statement: str
     values: Mapping[str, Any]
@@ -73,7 +76,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one step gave: the entries of an append, or the rows of a statement."""
+    """The result of one step: the entries of an append, or the rows of a statement."""
 
     entries: tuple[Entry, ...] = ()
     rows: tuple[Row, ...] = ()
@@ -84,10 +87,10 @@ class Outcome:
 class Unit:
     """Steps that a store runs in order, in one transaction."""
 
-    steps: list[Append | TakeIn | Run] = field(default_factory=list)
+    steps: list[Append | AppendBatch | Run] = field(default_factory=list)
 
     def append(self, tape: str, entries: Sequence[NewEntry], key: str | None = None) -> FirstId:
-        """Add an append; the value returned stands for its first id in later statements."""
+        """Add an append; returns the placeholder of its first id for later statements."""
         self.steps.append(Append(tape, tuple(entries), key))
         return FirstId(len(self.steps) - 1)
 
@@ -98,13 +101,13 @@ class Unit:
 
 
 def resolve(values: Mapping[str, Any], outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Put the ids of earlier appends in place of what stood for them."""
+    """Replace placeholders by the ids of earlier appends."""
     return {
         name: _first_id(value, outcomes) if isinstance(value, FirstId) else value
         for name, value in values.items()
     }
 
 
-def _first_id(wanted: FirstId, outcomes: Sequence[Outcome]) -> int | None:
-    entries = outcomes[wanted.step].entries
+def _first_id(placeholder: FirstId, outcomes: Sequence[Outcome]) -> int | None:
+    entries = outcomes[placeholder.step].entries
     return entries[0].id if entries else None

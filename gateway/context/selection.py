@@ -17,9 +17,9 @@ from tape.context import (
     LATEST,
     edit_as_message,
     is_edit,
+    is_inbox_message,
     to_messages,
     view_entries,
-    waits,
 )
 from tape.deletions import deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
@@ -221,7 +221,7 @@ def _is_said(entry: Entry) -> bool:
 
 
 def _is_chatter(entry: Entry) -> bool:
-    return waits(entry) and "command" not in entry.meta
+    return is_inbox_message(entry) and "command" not in entry.meta
 
 
 def _must_show(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bool:

@@ -36,7 +36,7 @@ def read_only(path: Path) -> Iterator[ReadOnly]:
         read_schema("tape", "tape", "sqlite"),
         read_schema("ledger", "gateway.storage.ledger", "sqlite"),
     )
-    reader = Database.look(path, schemas)
+    reader = Database.open_read_only(path, schemas)
     try:
         yield ReadOnly(reader)
     finally:

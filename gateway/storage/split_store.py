@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from tape.entry import Entry, NewEntry
-from tape.errors import TapeNotAsWas
+from tape.errors import TapeMismatch
 from tape.query import Query
-from tape.store import TakesIn, TapeInfo, TapeStore, UnitStore
+from tape.store import BatchStore, TapeInfo, TapeStore, UnitStore
 from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit, resolve
 
 
@@ -51,12 +51,12 @@ class SplitStore:
             outcomes[position] = outcome
         return outcomes
 
-    async def take_in(self, tape: str, batch: Batch) -> None:
-        """Import a batch, or append it if the plugin's store cannot import."""
-        if isinstance(self._tapes, TakesIn):
-            await self._tapes.take_in(tape, batch)
+    async def append_batch(self, tape: str, batch: Batch) -> None:
+        """Append a batch of any size, as one append if the plugin's store has no other way."""
+        if isinstance(self._tapes, BatchStore):
+            await self._tapes.append_batch(tape, batch)
         elif await self._tapes.size(tape) != batch.after:
-            raise TapeNotAsWas(tape, batch.after, await self._tapes.size(tape))
+            raise TapeMismatch(tape, batch.after, await self._tapes.size(tape))
         else:
             await self._tapes.append(tape, list(batch), f"import:{batch.after}:{batch.count}")
 

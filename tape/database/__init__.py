@@ -1,1 +1,1 @@
-"""database."""
+"""SQLite for tapes: schemas, connections, compiled queries, and group commit."""

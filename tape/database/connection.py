@@ -1,7 +1,7 @@
-"""Opening an SQLite database fit for tapes: checks, migrations, connections.
+"""SQLite databases of tapes: checks before opening, migrations, and connections.
 
-Below SQLite 3.51.3 a bug in the reset of the write-ahead log can corrupt a database; apsw's wheel
-carries a current one, and an older library is refused.
+Before SQLite 3.51.3, a bug in the reset of the write-ahead log can corrupt a database. apsw's wheel
+has a newer library, and an older one is refused.
 """
 
 from __future__ import annotations
@@ -16,28 +16,31 @@ import apsw
 from tape.database.query_compiler import compose
 from tape.database.schema import Schema
 from tape.entry import Entry, entry_text, load
-from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnfit
+from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnusable
 from tape.query import Query, fold, located
 from tape.store import TapeInfo
 from tape.unit_of_work import Row
 
 APPLICATION_ID: Final = 0x54505759  # "TPWY"
-OLDEST_SQLITE: Final = (3, 51, 3)
-BUSY_MS: Final = 5000
-CHECKED_BYTES: Final = 128 * 1024 * 1024
-"""A larger file is not read through at the start: that would take longer than people wait."""
+MIN_SQLITE: Final = (3, 51, 3)
+BUSY_TIMEOUT_MS: Final = 5000
+MAX_CHECKED_BYTES: Final = 128 * 1024 * 1024
+"""Maximum size of a file that is checked in full when it is opened; that takes about a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A checked and migrated database file, from which connections are made."""
+    """A checked and migrated database file, which opens connections."""
 
     path: Path
     statements: Mapping[str, str]
 
     @classmethod
     def open(cls, path: Path, schemas: Sequence[Schema]) -> Database:
-        """Check a file before touching it, then bring its tables up to date."""
+        """Check a file before changing it, then apply the migrations of `schemas`.
+
+        Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
+        """
         _check_library()
         try:
             if path.exists() and path.stat().st_size:
@@ -51,9 +54,9 @@ class Database:
             finally:
                 connection.close()
         except (apsw.NotADBError, apsw.CorruptError) as cause:
-            raise StoreUnfit(
-                f"{path} is not a sound tape database ({cause}): restore a backup of it, or move it"
-                " away and start anew; nothing was changed"
+            raise StoreUnusable(
+                f"{path} is not an intact tape database ({cause}): restore a backup, or move it"
+                " away to start with an empty one; nothing was changed"
             ) from cause
         except (apsw.Error, OSError) as cause:
             raise StoreUnavailable(
@@ -63,51 +66,50 @@ class Database:
         return database
 
     @classmethod
-    def look(cls, path: Path, schemas: Sequence[Schema]) -> Reader:
-        """Open a file for reading alone, where another program may hold it; nothing is changed.
+    def open_read_only(cls, path: Path, schemas: Sequence[Schema]) -> Reader:
+        """Open a file read-only, also while another process uses it.
 
-        Raises StoreTooNew, StoreUnfit, and StoreUnavailable also where its tables are older than
-        the statements: opening it for writing brings them up to date.
+        Raises StoreTooNew, StoreUnusable, and StoreUnavailable, also if its tables are older than
+        the statements; `open` would migrate them.
         """
         statements = {name: sql for s in schemas for name, sql in s.statements.items()}
         try:
             connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-            connection.set_busy_timeout(BUSY_MS)
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             _check_kind(connection, path, schemas)
             if any(_applied(connection, s.name) < s.version for s in schemas):
                 connection.close()
                 raise StoreUnavailable(
-                    f"{path} was written by an older version: start the gateway once, which brings"
-                    " it up to date"
+                    f"{path} was written by an older version: start the gateway once to migrate it"
                 )
         except (apsw.Error, OSError) as cause:
             raise StoreUnavailable(
-                f"{path} cannot be read ({cause}): check its permissions, or whether it is there"
+                f"{path} cannot be read ({cause}): check that it exists, and its permissions"
             ) from cause
         return Reader(connection, statements)
 
     def writer(self) -> apsw.Connection:
-        """Make a read-write connection; for the writer thread alone."""
+        """Open a read-write connection; for the writer thread only."""
         connection = apsw.Connection(str(self.path))
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("foreign_keys", True)
         return connection
 
     def reader(self) -> Reader:
-        """Make a reader; for the thread that makes it."""
+        """Open a reader; only the thread that opens it may use it."""
         return Reader(self.read_connection(), self.statements)
 
     def read_connection(self) -> apsw.Connection:
-        """Make a read-only connection; for the thread that makes it."""
+        """Open a read-only connection; only the thread that opens it may use it."""
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         return connection
 
 
 def migrate(connection: apsw.Connection, schemas: Sequence[Schema]) -> None:
-    """Apply every migration that the database has not seen, in one transaction."""
+    """Apply the missing migrations in one transaction."""
     with connection:
         connection.pragma("application_id", APPLICATION_ID)
         connection.execute(
@@ -133,21 +135,21 @@ def _applied(connection: apsw.Connection, schema: str) -> int:
 
 def _check_library() -> None:
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
-    if version < OLDEST_SQLITE:
-        oldest = ".".join(map(str, OLDEST_SQLITE))
-        raise StoreUnfit(
-            f"SQLite {apsw.sqlite_lib_version()} can corrupt a database; {oldest} or newer is"
-            " needed: install the apsw wheel that requirements.txt pins"
+    if version < MIN_SQLITE:
+        oldest = ".".join(map(str, MIN_SQLITE))
+        raise StoreUnusable(
+            f"SQLite {apsw.sqlite_lib_version()} can corrupt a database: install the apsw wheel"
+            f" that requirements.txt pins, with SQLite {oldest} or newer"
         )
 
 
 def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    # After a kill the first to look at the file recovers its log: that may be somebody else.
-    connection.set_busy_timeout(BUSY_MS)
+    # After a kill, the first connection recovers the log: wait if another process is doing that.
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     try:
         _check_kind(connection, path, schemas)
-        if path.stat().st_size <= CHECKED_BYTES:
+        if path.stat().st_size <= MAX_CHECKED_BYTES:
             verdict = connection.execute("PRAGMA quick_check(1)").get
             if verdict != "ok":
                 raise apsw.CorruptError(str(verdict).replace("\n", " "))
@@ -156,9 +158,9 @@ def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
 
 
 def _check_kind(connection: apsw.Connection, path: Path, schemas: Sequence[Schema]) -> None:
-    """Refuse another program's database, and one of a newer version."""
+    """Raise StoreUnusable for another program's database, StoreTooNew for a newer version's."""
     if connection.pragma("application_id") != APPLICATION_ID:
-        raise StoreUnfit(
+        raise StoreUnusable(
             f"{path} is a database of another program: name another file in TAPEWAY_TAPE__URL;"
             " nothing was changed"
         )
@@ -169,7 +171,7 @@ def _check_kind(connection: apsw.Connection, path: Path, schemas: Sequence[Schem
 
 
 class Reader:
-    """A read-only connection with the stores' questions on it."""
+    """A read-only connection that answers a store's queries."""
 
     def __init__(self, connection: apsw.Connection, statements: Mapping[str, str]) -> None:
         self._connection = connection
@@ -180,7 +182,7 @@ class Reader:
         """Answer a query."""
         query = located(query, self.query)
         tape = self._tape(query.tape)
-        if tape is None or query.asks_for_nothing:
+        if tape is None or query.is_empty:
             return []
         if query.since is not None or query.until is not None:
             query = self._between_dates(tape, query)
@@ -189,20 +191,20 @@ class Reader:
         return entries[::-1] if query.newest else entries
 
     def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named statement and return its rows by column."""
+        """Run a named SELECT statement; each row maps column names to values."""
         try:
             cursor = self._connection.execute(self._sql[statement], values)
             return rows_of(cursor)
         except apsw.Error as cause:
-            raise StoreUnavailable(f"the database cannot be read: {cause}") from cause
+            raise StoreUnavailable(f"the database cannot be read ({cause}): try again") from cause
 
     def tapes(self, prefix: str) -> list[TapeInfo]:
-        """List tapes by prefix."""
+        """List the tapes whose names start with a prefix."""
         rows = self._fetch(self._sql["tape.tapes"], {"prefix": prefix})
         return [TapeInfo(name, size, last or "") for name, size, last in rows]
 
     def size(self, tape: str) -> int:
-        """Return the id of the newest entry."""
+        """Return the newest id of a tape; 0 if it has no entries."""
         number = self._tape(tape)
         if number is None:
             return 0
@@ -223,12 +225,14 @@ class Reader:
         try:
             return list(self._connection.execute(sql, values))
         except (UnicodeEncodeError, OverflowError) as cause:
-            raise QueryRefused(f"a query holds what no entry can ({cause})") from cause
+            raise QueryRefused(
+                f"the query holds a value that no entry can have ({cause}): remove it"
+            ) from cause
         except apsw.Error as cause:
-            raise StoreUnavailable(f"the database cannot be read: {cause}") from cause
+            raise StoreUnavailable(f"the database cannot be read ({cause}): try again") from cause
 
     def _between_dates(self, tape: int, query: Query) -> Query:
-        """Narrow a query to the ids that its dates leave, so that none is looked for in vain."""
+        """Narrow the id range of a query by its dates, so that fewer entries are scanned."""
         after, before = query.after, query.before
         if query.since is not None:
             after = max(after, self._last_before(tape, query.since))
@@ -240,7 +244,7 @@ class Reader:
         return replace(query, after=after, before=before)
 
     def _last_before(self, tape: int, date: str) -> int:
-        """Return the last entry that is dated before and is not late, by halving; 0: none is."""
+        """Return the last entry in date order before a date, by binary search; 0 if none."""
         sql = self._sql["tape.dated"]
         low, high = 0, int(self._fetch(self._sql["tape.newest_id"], {"tape": tape})[0][0])
         while low < high:
@@ -255,7 +259,7 @@ class Reader:
 
 
 def rows_of(cursor: apsw.Cursor) -> list[Row]:
-    """Return all rows of a statement, each by column name."""
+    """Return all rows of a statement; each maps column names to values."""
     rows: list[Row] = []
     names: tuple[str, ...] | None = None
     for row in cursor:

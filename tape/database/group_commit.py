@@ -1,16 +1,17 @@
-"""The writer thread: everything that waits goes into one transaction.
+"""The writer thread: all waiting units share one transaction.
 
-Units keep the order in which they were submitted. Each runs in a savepoint of its own, so that one
-that fails takes no other with it; what was written is told only after the commit that holds it.
+Units run in the order in which they were submitted, each in its own savepoint, so that a failing
+unit does not affect the others. A caller gets its outcome after the commit.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import queue
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Protocol
@@ -18,68 +19,71 @@ from typing import Final, Protocol
 import apsw
 
 from tape.database.connection import read_entry, rows_of
-from tape.entry import Entry, NewEntry, check, dump, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas, UnitFailed
+from tape.entry import Entry, NewEntry, check, dump, numbered, utc_iso, with_bootstrap
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch, UnitFailed
 from tape.store import Now
-from tape.unit_of_work import Append, Outcome, Run, TakeIn, Unit, resolve
+from tape.unit_of_work import Append, AppendBatch, Outcome, Run, Unit, resolve
 
-MOST_UNITS: Final = 256
-"""How many units share one transaction at most, so that the first of them does not wait long."""
+MAX_UNITS: Final = 256
+"""Maximum units in one transaction, so that the first one does not wait long."""
 
-PIECE: Final = 1000
-"""So many entries of an import are in memory at once."""
+PIECE_SIZE: Final = 1000
+"""Maximum entries of an import in memory at once."""
 
-OF_THE_UNIT: Final = (
+UNIT_ERRORS: Final = (
     apsw.BindingsError,
     apsw.ConstraintError,
     apsw.MismatchError,
     apsw.SQLError,
     apsw.TooBigError,
 )
-"""What SQLite says of one unit's statements; its other errors are the disk's, and everybody's."""
+"""SQLite errors of a single unit; the others come from the disk and fail the whole batch."""
+
+
+_FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 
 
 @dataclass(slots=True)
 class Job:
-    """A submitted unit, and where its outcome is awaited."""
+    """A submitted unit, and the future of its outcomes."""
 
     unit: Unit
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[list[Outcome]]
 
 
-Told = Callable[[Mapping[int, str]], None]
-"""Is told, after a commit, which tapes have new entries: their numbers and names. Never waits."""
+OnCommit = Callable[[Mapping[int, str]], None]
+"""Called after a commit with the numbers and names of the tapes that grew; must not block."""
 
 
 Result = tuple[Job, list[Outcome] | TapeError]
 
 
-class Batches(Protocol):
-    """Who writes what the thread drains; it is made and used in that thread alone."""
+class BatchRunner(Protocol):
+    """Writes batches of units; it is created and used in the writer thread only."""
 
     def run(self, batch: list[Job]) -> list[Result]:
-        """Write a batch; returns what became of each unit."""
+        """Write a batch and return the result of each unit."""
         ...
 
     def close(self) -> None:
-        """Let go of every resource."""
+        """Release every resource."""
         ...
 
 
 class WriterThread:
-    """Owns what writes: `open_batches` makes it, in the thread."""
+    """The thread of a batch runner, which `open_runner` creates in that thread."""
 
-    def __init__(self, open_batches: Callable[[], Batches]) -> None:
-        self._open = open_batches
+    def __init__(self, open_runner: Callable[[], BatchRunner]) -> None:
+        self._open = open_runner
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="tape-writer", daemon=True)
         self._thread.start()
 
     async def submit(self, unit: Unit) -> list[Outcome]:
-        """Hand a unit over and wait until the transaction that holds it is on the disk.
+        """Queue a unit and wait until its transaction is on disk.
 
-        A caller that is cancelled stops waiting; the unit is written all the same.
+        A cancelled caller stops waiting; the unit is still written.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[list[Outcome]] = loop.create_future()
@@ -87,36 +91,34 @@ class WriterThread:
         return await future
 
     async def close(self) -> None:
-        """Write everything that was submitted, then end the thread."""
+        """Write everything submitted, then end the thread."""
         self._jobs.put(None)
         await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
 
     def _run(self) -> None:
-        batches = self._open()
+        runner = self._open()
         try:
             open_for_more = True
             while open_for_more:
                 batch, open_for_more = self._drain()
                 if batch:
-                    _settle(self._run_batch(batches, batch))
+                    _settle(self._run_batch(runner, batch))
         finally:
-            batches.close()
+            runner.close()
 
-    def _run_batch(self, batches: Batches, batch: list[Job]) -> list[Result]:
-        """Run a batch; whatever is raised, every caller is told and the thread goes on."""
+    def _run_batch(self, runner: BatchRunner, batch: list[Job]) -> list[Result]:
+        """Run a batch; any error goes to every caller, and the thread continues."""
         try:
-            return batches.run(batch)
+            return runner.run(batch)
         except Exception as cause:
-            failure = StoreUnavailable(f"the writer failed: {type(cause).__name__}: {cause}")
-            failure.__cause__ = cause
-            return [(job, failure) for job in batch]
+            return failed(batch, f"the writer failed ({type(cause).__name__}: {cause})", cause)
 
     def _drain(self) -> tuple[list[Job], bool]:
         batch: list[Job] = []
         job = self._jobs.get()
         while job is not None:
             batch.append(job)
-            if len(batch) == MOST_UNITS:
+            if len(batch) == MAX_UNITS:
                 return batch, True
             try:
                 job = self._jobs.get_nowait()
@@ -126,54 +128,46 @@ class WriterThread:
 
 
 class Transaction:
-    """Runs units on a connection."""
+    """Runs units on a connection, a batch in each transaction."""
 
     def __init__(
         self,
         connection: apsw.Connection,
         statements: Mapping[str, str],
         now: Now,
-        told: Told,
+        on_commit: OnCommit,
     ) -> None:
         self._connection = connection
         self._sql = statements
         self._now = now
-        self._told = told
+        self._on_commit = on_commit
         self._wrote: dict[int, str] = {}
 
     def run(self, batch: list[Job]) -> list[Result]:
-        """Run a batch in one transaction; a failed commit fails all of it."""
+        """Run a batch in one transaction; a failed commit fails every unit."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             self._wrote = {}
             results = [self._one(job) for job in batch]
             self._connection.execute("COMMIT")
-        except Exception as cause:  # whatever it is, the thread and its callers live on
-            self._roll_back()
-            full = isinstance(cause, apsw.FullError)
-            failure = StoreUnavailable(
-                f"the database took nothing ({cause}); it is tried again", full=full
-            )
-            failure.__cause__ = cause
-            return [(job, failure) for job in batch]
+        except Exception as cause:  # the thread and its callers survive any error
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            return failed(batch, f"the database refused the write ({cause}): try again", cause)
         if self._wrote:
-            self._told(self._wrote)
+            self._on_commit(self._wrote)
         return results
 
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
 
-    def _roll_back(self) -> None:
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
-
     def _one(self, job: Job) -> Result:
         self._connection.execute("SAVEPOINT unit")
         try:
             outcomes = self.steps(job.unit)
         except Exception as cause:
-            if isinstance(cause, apsw.Error) and not isinstance(cause, OF_THE_UNIT):
+            if isinstance(cause, apsw.Error) and not isinstance(cause, UNIT_ERRORS):
                 raise
             self._connection.execute("ROLLBACK TO unit")
             self._connection.execute("RELEASE unit")
@@ -182,25 +176,16 @@ class Transaction:
         return job, outcomes
 
     def steps(self, unit: Unit) -> list[Outcome]:
-        """Run the steps of one unit; whoever calls holds the transaction."""
+        """Run the steps of one unit inside the caller's transaction."""
         outcomes: list[Outcome] = []
         for step in unit.steps:
             if isinstance(step, Append):
                 outcomes.append(self._append(step))
-            elif isinstance(step, TakeIn):
-                outcomes.append(self._take_in(step))
+            elif isinstance(step, AppendBatch):
+                outcomes.append(self._append_batch(step))
             else:
-                outcomes.append(self._run(step, outcomes))
+                outcomes.append(run_step(self._connection, self._sql, step, outcomes))
         return outcomes
-
-    def _run(self, step: Run, outcomes: list[Outcome]) -> Outcome:
-        before = self._connection.total_changes()
-        cursor = self._connection.execute(self._sql[step.statement], resolve(step.values, outcomes))
-        rows = tuple(rows_of(cursor))
-        changed = self._connection.total_changes() - before
-        if step.expect is not None and changed != step.expect:
-            raise UnitFailed(step.statement, step.expect, changed)
-        return Outcome(rows=rows, changed=changed)
 
     def _append(self, step: Append) -> Outcome:
         check(step.entries)
@@ -213,27 +198,21 @@ class Transaction:
         batch = with_bootstrap(step.entries, empty=newest == 0)
         entries = self._write(tape, newest, (dated, last), batch)
         self._wrote[tape] = step.tape
-        asked = tuple(entries[len(batch) - len(step.entries) :])
+        own = tuple(entries[len(batch) - len(step.entries) :])
         if step.key is not None:
-            self._connection.execute(
-                self._sql["tape.add_key"],
-                {
-                    "tape": tape,
-                    "key": step.key,
-                    "first": asked[0].id if asked else 0,
-                    "count": len(asked),
-                },
-            )
-        return Outcome(asked)
+            first = own[0].id if own else 0
+            values = {"tape": tape, "key": step.key, "first": first, "count": len(own)}
+            self._sequence("add_key", values)
+        return Outcome(own)
 
-    def _take_in(self, step: TakeIn) -> Outcome:
-        """Write a batch of any size, a piece at a time; the transaction holds all of it."""
+    def _append_batch(self, step: AppendBatch) -> Outcome:
+        """Write a batch of any size in pieces, all in one transaction."""
         tape = self._tape(step.tape)
         newest = self._newest(tape)[1]
         if newest != step.batch.after:
-            raise TapeNotAsWas(step.tape, step.batch.after, newest)
+            raise TapeMismatch(step.tape, step.batch.after, newest)
         entries = iter(step.batch)
-        while piece := list(islice(entries, PIECE)):
+        while piece := list(islice(entries, PIECE_SIZE)):
             check(piece)
             dated, newest, last = self._newest(tape)
             self._write(tape, newest, (dated, last), piece)
@@ -245,12 +224,8 @@ class Transaction:
     def _write(
         self, tape: int, newest: int, dated: tuple[str, int], batch: list[NewEntry]
     ) -> list[Entry]:
-        date = utc_iso(self._now())
-        entries = [
-            Entry(number, new.kind, new.payload, new.meta, new.date or date)
-            for number, new in enumerate(batch, start=newest + 1)
-        ]
-        late = late_ones(entries, *dated)
+        entries = numbered(batch, newest, utc_iso(self._now()))
+        late = late_entries(entries, *dated)
         rows = [
             (
                 tape,
@@ -273,7 +248,7 @@ class Transaction:
         return entries
 
     def _newest(self, tape: int) -> tuple[str, int, int]:
-        """Return the latest date of a tape, the id of its newest entry, and of the one so dated."""
+        """Return the latest date of a tape, its newest id, and the id of the entry so dated."""
         found = self._sequence("newest", {"tape": tape})
         return (str(found[0][0]), found[0][1], found[0][2]) if found else ("", 0, 0)
 
@@ -291,10 +266,23 @@ class Transaction:
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
 
 
-def late_ones(entries: Iterable[Entry], newest: str, last: int) -> dict[int, int]:
-    """Return which are dated before one that stands before them, each with the last in order.
+def run_step(
+    connection: apsw.Connection, sql: Mapping[str, str], step: Run, outcomes: Sequence[Outcome]
+) -> Outcome:
+    """Run the statement of a step; raises UnitFailed if it changed the wrong number of rows."""
+    before = connection.total_changes()
+    cursor = connection.execute(sql[step.statement], resolve(step.values, outcomes))
+    rows = tuple(rows_of(cursor))
+    changed = connection.total_changes() - before
+    if step.expect is not None and changed != step.expect:
+        raise UnitFailed(step.statement, step.expect, changed)
+    return Outcome(rows=rows, changed=changed)
 
-    `newest` is the latest date before them, and `last` the id of the last entry dated so.
+
+def late_entries(entries: Iterable[Entry], newest: str, last: int) -> dict[int, int]:
+    """Return the entries dated before an earlier one, each with the last entry in date order.
+
+    `newest` is the latest date on the tape so far, and `last` the id of the entry that has it.
     """
     late = {}
     for entry in entries:
@@ -317,17 +305,25 @@ def _as_tape_error(cause: Exception) -> TapeError:
     return refused
 
 
+def failed(batch: list[Job], sentence: str, cause: Exception) -> list[Result]:
+    """Return StoreUnavailable as the result of every unit of a batch."""
+    full = isinstance(cause, apsw.FullError) or getattr(cause, "errno", None) in _FULL
+    failure = StoreUnavailable(sentence, full=full)
+    failure.__cause__ = cause
+    return [(job, failure) for job in batch]
+
+
 def _settle(results: list[Result]) -> None:
-    """Tell every caller, with one wake-up a loop."""
+    """Resolve every caller's future, with one wake-up per loop."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Result]] = {}
     for job, outcome in results:
         by_loop.setdefault(job.loop, []).append((job, outcome))
     for loop, own in by_loop.items():
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_tell, own)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: its callers are gone
+            loop.call_soon_threadsafe(_resolve_futures, own)
 
 
-def _tell(results: list[Result]) -> None:
+def _resolve_futures(results: list[Result]) -> None:
     for job, outcome in results:
         if job.future.done():
             continue

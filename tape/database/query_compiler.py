@@ -1,8 +1,8 @@
-"""From a query to SQL: the pieces of a dialect's file, put together.
+"""The query compiler: it assembles a query's SQL from the pieces in a dialect's file.
 
-A query goes by one index, that of the first of its conditions which has one. Of a condition with
-several values each goes by itself, and SQLite merges what they give in the order of ids: so a read
-costs what it returns, however long the tape is and however rare what is asked for.
+A query uses one index, that of its first condition that has one. A condition with several values
+becomes one SELECT per value, which SQLite merges in id order. So the cost of a read depends on its
+result, not on the length of the tape or on how rare a value is.
 """
 
 from __future__ import annotations
@@ -11,29 +11,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tape.entry import ANCHOR, EVENT, MESSAGE, dump
-from tape.query import ROOM, Query, fold
+from tape.query import ID_SPACE, Query, fold
 from tape.turn_events import LOOP_STEP, OUTBOUND, RECEIPT, TOOL_DONE, TURN_END, TURN_START
 
-FOREVER: Final = ROOM
-"""Before this are all entries of a tape."""
+MAX_BRANCHES: Final = 50
+"""Maximum values of a condition that uses its index; with more, entries are filtered."""
 
-MOST_ARMS: Final = 50
-"""A condition with more values than that is held to each entry instead."""
+UNINDEXED_EVENTS: Final = frozenset({TURN_START, TURN_END, LOOP_STEP, TOOL_DONE, OUTBOUND, RECEIPT})
+"""Events too frequent for an index; the SQL of the index has the same list."""
 
-EVERY_TURNS: Final = frozenset({TURN_START, TURN_END, LOOP_STEP, TOOL_DONE, OUTBOUND, RECEIPT})
-"""Events that are so many that they have no index; the same list stands in the SQL of the index."""
-
-Arms = Sequence[tuple[str, str | None]]
-"""The ways to what a query asks for: a statement's name, and the value that it goes by."""
+Branches = Sequence[tuple[str, str | None]]
+"""The SELECTs of a query: the name of a statement, and the value it looks up."""
 
 
 def compose(query: Query, sql: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
-    """Return the statement of a query, and its values but for the tape's number."""
-    arms, implied = _arms(query)
+    """Return the SQL of a query, and its values except for the tape's number."""
+    branches, implied = _branches(query)
     conditions = _conditions(query)
     values: dict[str, Any] = {
         "after": _within(query.after),
-        "before": _within(query.before) if query.before is not None else FOREVER,
+        "before": _within(query.before) if query.before is not None else ID_SPACE,
         "limit": query.limit if query.limit is not None else -1,
     }
     rest = []
@@ -48,20 +45,20 @@ def compose(query: Query, sql: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
     if query.unauthored:
         rest.append(sql["tape.where_unauthored"])
     selects = []
-    for number, (way, value) in enumerate(arms):
+    for number, (name, value) in enumerate(branches):
         values[f"value{number}"] = value
-        pieces = [sql["tape.columns"], sql[f"tape.{way}"], *rest]
+        pieces = [sql["tape.columns"], sql[f"tape.{name}"], *rest]
         selects.append("\n".join(pieces).replace(":value", f":value{number}"))
     for name, ids in (("ids", query.ids), ("about", query.about)):
         if ids is not None:
-            values[name] = dump([number for number in ids if 0 < number < FOREVER])
-    placed = arms[0][0] in ("by_place", "by_ids")
+            values[name] = dump([number for number in ids if 0 < number < ID_SPACE])
+    placed = branches[0][0] in ("by_place", "by_ids")
     order = f"{'newest' if query.newest else 'oldest'}_{'placed' if placed else 'first'}"
     return "\nUNION ALL\n".join(selects) + "\n" + sql[f"tape.{order}"], values
 
 
 def _conditions(query: Query) -> dict[str, Any]:
-    """Return the conditions that a query has, with their values as SQL takes them."""
+    """Return the conditions of a query with their values for SQL."""
     several = {"kinds": query.kinds, "names": query.any_name, "authors": query.any_author}
     one = {
         "since": query.since,
@@ -74,48 +71,48 @@ def _conditions(query: Query) -> dict[str, Any]:
     return {**found, **{name: value for name, value in one.items() if value is not None}}
 
 
-def _arms(query: Query) -> tuple[Arms, frozenset[str]]:
-    """Choose the index that a query goes by, and tell which conditions that already holds."""
+def _branches(query: Query) -> tuple[Branches, frozenset[str]]:
+    """Choose the index of a query; also return the conditions that it already covers."""
     if query.ids is not None:
         return [("by_ids", None)], frozenset()
     if query.turn is not None:
         return [("by_turn", query.turn)], frozenset({"turn"})
     if query.about is not None:
         return [("by_about", None)], frozenset({"about"})
-    ways = (_by_names, _by_anchors_of_lane, _by_lane, _by_authors, _by_kinds)
-    for arms, implied in (way(query) for way in ways):
-        if 0 < len(arms) <= MOST_ARMS:
-            return arms, frozenset(implied)
+    indexes = (_by_names, _by_anchors_of_lane, _by_lane, _by_authors, _by_kinds)
+    for branches, implied in (index(query) for index in indexes):
+        if 0 < len(branches) <= MAX_BRANCHES:
+            return branches, frozenset(implied)
     return [("by_place", None)], frozenset()
 
 
-def _by_names(query: Query) -> tuple[Arms, set[str]]:
+def _by_names(query: Query) -> tuple[Branches, set[str]]:
     kinds = [kind for kind in (ANCHOR, EVENT) if query.kinds is None or kind in query.kinds]
     names = dict.fromkeys(query.any_name or ())
-    if EVENT in kinds and not EVERY_TURNS.isdisjoint(names):
+    if EVENT in kinds and not UNINDEXED_EVENTS.isdisjoint(names):
         return [], set()
     return [(f"by_{kind}_name", name) for kind in kinds for name in names], {"names", "kinds"}
 
 
-def _by_anchors_of_lane(query: Query) -> tuple[Arms, set[str]]:
-    """Go by a lane's anchors and by those of none: the anchors of other lanes may be many."""
+def _by_anchors_of_lane(query: Query) -> tuple[Branches, set[str]]:
+    """Use the anchors of the lane and those of no lane: other lanes may have many."""
     if query.lane is None or not query.unlaned or query.kinds != (ANCHOR,):
         return [], set()
     return [("by_anchor_lane", query.lane), ("by_anchor_unlaned", None)], {"lane", "kinds"}
 
 
-def _by_lane(query: Query) -> tuple[Arms, set[str]]:
+def _by_lane(query: Query) -> tuple[Branches, set[str]]:
     if query.lane is None or query.unlaned:
         return [], set()
     return [("by_lane", query.lane)], {"lane"}
 
 
-def _by_authors(query: Query) -> tuple[Arms, set[str]]:
+def _by_authors(query: Query) -> tuple[Branches, set[str]]:
     return [("by_author", author) for author in dict.fromkeys(query.any_author or ())], {"authors"}
 
 
-def _by_kinds(query: Query) -> tuple[Arms, set[str]]:
-    """Go by kinds where all that are asked for are few on every tape."""
+def _by_kinds(query: Query) -> tuple[Branches, set[str]]:
+    """Use the kinds if all of them are rare on every tape."""
     kinds = dict.fromkeys(query.kinds or ())
     if MESSAGE in kinds or EVENT in kinds:
         return [], set()
@@ -125,5 +122,5 @@ def _by_kinds(query: Query) -> tuple[Arms, set[str]]:
 
 
 def _within(number: int) -> int:
-    """Keep an id inside its tape's room: what lies beyond is another tape's."""
-    return min(max(number, 0), FOREVER)
+    """Clamp an id to the tape's own range: ids beyond it are those of another tape."""
+    return min(max(number, 0), ID_SPACE)

@@ -1,7 +1,7 @@
-"""SQL in files: numbered migrations and named statements.
+"""SQL files: numbered migrations and named statements.
 
-A folder `sql/` of a package holds `DIALECT/0001_name.sql`, 0002 ... (a migration each) and
-`DIALECT/statements.sql`, where each statement follows a line `-- name: NAME` and its comment.
+The folder `sql/` of a package has `DIALECT/0001_name.sql`, 0002 ... (one migration each) and
+`DIALECT/statements.sql`, where a line `-- name: NAME` and a comment precede each statement.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Schema:
 
     @property
     def version(self) -> int:
-        """The number of the newest migration that this program knows."""
+        """The number of the newest migration."""
         return len(self.migrations)
 
 
 def read_schema(name: str, package: str, dialect: str) -> Schema:
-    """Read the schema that a package's `sql/DIALECT` folder holds."""
+    """Read a schema from the folder `sql/DIALECT` of a package."""
     folder = files(package) / "sql" / dialect
     migrations = sorted(
         (item for item in folder.iterdir() if _MIGRATION.match(item.name)), key=lambda i: i.name
@@ -42,7 +42,7 @@ def read_schema(name: str, package: str, dialect: str) -> Schema:
 
 
 def parse_statements(text: str, prefix: str = "") -> dict[str, str]:
-    """Split a file of statements at its `-- name:` lines."""
+    """Return the statements of a file by name, with `prefix` before each name."""
     parts = _NAME.split(text)
     names, bodies = parts[1::2], parts[2::2]
     return {prefix + name: body.strip() for name, body in zip(names, bodies, strict=True)}

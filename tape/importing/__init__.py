@@ -1,1 +1,1 @@
-"""importing."""
+"""Imports of JSONL files from Tapeway or another tool."""

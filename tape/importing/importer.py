@@ -1,9 +1,8 @@
-"""A tape's JSONL file, of ours or of another tool, as a batch for a tape, mended where it must be.
+"""Imports: a JSONL file of Tapeway or another tool becomes entries of a tape, repaired if needed.
 
-The file is read as a stream, as often as it is asked for, and gives the same entries each time, so
-that a million lines need no memory. Ids are given anew, from 1 without gaps, and what names an
-entry by its old id names it by its new one. The file goes on a tape that is empty, or on one that
-holds its beginning and nothing else; in one act, or not at all.
+The file is read as a stream, several times with the same result, so that a million lines need
+little memory. Entries get new ids from 1 without gaps, and references to old ids are updated. The
+tape must be empty or hold the beginning of the file and nothing else. An import is atomic.
 """
 
 from __future__ import annotations
@@ -21,22 +20,27 @@ from tape.entry import ANCHOR, EVENT, SESSION_START, Entry, NewEntry, bootstrap
 from tape.errors import AppendRefused
 from tape.importing.normalize import Raw, read_raw
 from tape.query import Query
-from tape.store import TakesIn, TapeStore
+from tape.store import BatchStore, TapeStore
 from tape.unit_of_work import Batch
 
-PAGE: Final = 500
-MOST_LINES_TOLD: Final = 20
-"""So many lines of each kind of trouble are named; all are counted."""
+PAGE: Final = 500  # entries that a comparison reads at once
+MAX_LINES_LISTED: Final = 20
+"""Maximum line numbers listed for each kind of repair; all of them are counted."""
 
 _LISTS: Final = ("takes", "include", "entries")
 _META: Final = ("prompt_of", "edit_of")
 
 
 @dataclass(slots=True)
-class Report:
-    """What was read and what was mended: counts, and the first lines, by what was the matter.
+class ImportReport:
+    """The result of reading a file.
 
-    `entries` were in the file, `size` is how many they are on a tape.
+    lines     number of lines in the file
+    entries   number of entries in the file
+    size      number of entries on a tape, with the bootstrap
+    left_out  number of lines that are not entries
+    mended    number of repairs, by their description
+    where     first line numbers of each repair
     """
 
     lines: int = 0
@@ -47,16 +51,16 @@ class Report:
     where: dict[str, list[int]] = field(default_factory=dict)
 
     def note(self, what: str) -> None:
-        """Note what is the matter with the line that is being read."""
+        """Record a repair of the current line."""
         self.mended[what] = self.mended.get(what, 0) + 1
-        told = self.where.setdefault(what, [])
-        if len(told) < MOST_LINES_TOLD:
-            told.append(self.lines)
+        lines = self.where.setdefault(what, [])
+        if len(lines) < MAX_LINES_LISTED:
+            lines.append(self.lines)
 
 
 @dataclass(slots=True)
 class _Ids:
-    """From old ids to new ones, kept as runs: a million that follow one another are one."""
+    """A map from old ids to new ones, stored as runs: a million consecutive ids are one run."""
 
     starts: list[int] = field(default_factory=list)
     runs: list[tuple[int, int]] = field(default_factory=list)
@@ -66,12 +70,10 @@ class _Ids:
             start, length = self.runs[-1]
             if old == self.starts[-1] + length and new == start + length:
                 self.runs[-1] = (start, length + 1)
-                return None
-        if self.starts and old < self.starts[-1]:
-            return self._insert(old, new)
-        self.starts.append(old)
-        self.runs.append((new, 1))
-        return None
+                return
+        at = bisect_right(self.starts, old)
+        self.starts.insert(at, old)
+        self.runs.insert(at, (new, 1))
 
     def find(self, old: int) -> int | None:
         at = bisect_right(self.starts, old) - 1
@@ -80,36 +82,31 @@ class _Ids:
         start, length = self.runs[at]
         return start + old - self.starts[at] if old < self.starts[at] + length else None
 
-    def _insert(self, old: int, new: int) -> None:
-        at = bisect_right(self.starts, old)
-        self.starts.insert(at, old)
-        self.runs.insert(at, (new, 1))
-
 
 class TapeFile:
-    """A file to be imported; `examine` it before its entries are asked for."""
+    """A file to import; call `examine` before `entries`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def examine(self, report: Report) -> Report:
-        """Read it through; raises AppendRefused where it is no tape."""
+    def examine(self, report: ImportReport) -> ImportReport:
+        """Read the whole file into a report; raises AppendRefused if it is not a tape."""
         for _entry in self.entries(report):
             report.size += 1
         if not report.entries or report.left_out > report.entries:
             raise AppendRefused(
-                f"{self._path.name} is no tape: of {report.lines} lines {report.left_out} are no"
-                " entries (JSON objects with kind, payload and date); nothing was imported"
+                f"{self._path.name} is not a tape: {report.left_out} of {report.lines} lines are"
+                " not entries (JSON objects with kind, payload and date); nothing was imported"
             )
         return report
 
-    def entries(self, report: Report) -> Iterator[NewEntry]:
-        """Give its entries in order, the bootstrap first, as they go on an empty tape."""
+    def entries(self, report: ImportReport) -> Iterator[NewEntry]:
+        """Yield the entries in order, the bootstrap first, as an empty tape gets them."""
         ids = _Ids()
         number, newest, date = 0, 0, ""
         for raw in _raws(self._path, report):
             if number == 0 and not _begins(raw):
-                report.note("the first entry: session/start put before it")
+                report.note("no session/start: added before the first entry")
                 for new in bootstrap():
                     number += 1
                     yield replace(new, date=raw.date)
@@ -123,46 +120,44 @@ class TapeFile:
 
 
 class Import:
-    """One import, from the first look at the file to its end; `doing` and `done` tell how far.
+    """One import: `examine`, then `write`.
 
-    `done` is of `report.lines`, once those are known.
+    doing     the current phase: reading, comparing, or writing
+    existing  number of the file's entries that the tape already has, after `examine`
     """
 
     def __init__(self, store: TapeStore, tape: str, path: Path) -> None:
         self._store = store
         self._tape = tape
         self._file = TapeFile(path)
-        self.report = Report()
-        self._second = Report()
+        self.report = ImportReport()
+        self._second = ImportReport()
         self.doing = "reading"
-        self.there = 0
+        self.existing = 0
 
     @property
     def done(self) -> int:
-        """How many lines were read so far, in what it is doing."""
+        """Number of lines read in the current phase, of `report.lines` after the first one."""
         return self.report.lines if self.doing == "reading" else self._second.lines
 
-    async def look(self) -> Report:
-        """Read the file through and compare it with the tape; raises AppendRefused.
-
-        `there` is then how many of its entries are on the tape already.
-        """
+    async def examine(self) -> ImportReport:
+        """Read the file and compare it with the tape; raises AppendRefused if they conflict."""
         await to_thread.run_sync(self._file.examine, self.report)
-        self.there = min(await self._store.size(self._tape), self.report.size)
-        if self.there:
+        self.existing = min(await self._store.size(self._tape), self.report.size)
+        if self.existing:
             self.doing = "comparing"
             await self._compare(await self._store.size(self._tape))
         return self.report
 
     async def write(self) -> int:
-        """Put what is not there yet on the tape, in one act; returns how many entries that is."""
-        rest = self.report.size - self.there
+        """Append the missing entries atomically, and return their number."""
+        rest = self.report.size - self.existing
         if not rest:
             return 0
-        self.doing, self._second = "writing", Report()
-        batch = Batch(lambda: self._file.entries(self._second), self.there, rest)
-        if isinstance(self._store, TakesIn):
-            await self._store.take_in(self._tape, batch)
+        self.doing, self._second = "writing", ImportReport()
+        batch = Batch(lambda: self._file.entries(self._second), self.existing, rest)
+        if isinstance(self._store, BatchStore):
+            await self._store.append_batch(self._tape, batch)
         else:
             entries = await to_thread.run_sync(lambda: list(batch))
             await self._store.append(self._tape, entries, f"import:{self.report.size}")
@@ -172,13 +167,13 @@ class Import:
         entries = self._file.entries(self._second)
         at = 0
         while at < size:
-            wanted = await to_thread.run_sync(lambda: list(islice(entries, PAGE)))
+            expected = await to_thread.run_sync(lambda: list(islice(entries, PAGE)))
             found = await self._store.query(Query(self._tape, after=at, limit=PAGE))
-            for new, entry in zip_longest(wanted, found):
+            for new, entry in zip_longest(expected, found):
                 if entry is not None and not _same(new, entry):
                     raise AppendRefused(
-                        f"the tape has entries that are not this file's, from entry {entry.id} on:"
-                        " import it under another name; nothing was imported"
+                        f"the tape differs from this file from entry {entry.id} on: import the file"
+                        " under another name; nothing was imported"
                     )
             at += PAGE
 
@@ -190,7 +185,7 @@ def _same(new: NewEntry | None, entry: Entry) -> bool:
     )
 
 
-def _raws(path: Path, report: Report) -> Iterator[Raw]:
+def _raws(path: Path, report: ImportReport) -> Iterator[Raw]:
     previous = b""
     with path.open("rb") as file:
         for line in file:
@@ -201,10 +196,10 @@ def _raws(path: Path, report: Report) -> Iterator[Raw]:
                 continue
             raw = read_raw(text, report.note)
             if raw is None:
-                report.note("no entry: left out")
+                report.note("not an entry: left out")
                 report.left_out += 1
             elif text == previous and raw.id is not None:
-                report.note("the same line once more: left out")
+                report.note("duplicate line: left out")
             else:
                 previous = text
                 yield raw
@@ -214,20 +209,19 @@ def _begins(raw: Raw) -> bool:
     return raw.kind == ANCHOR and raw.payload["name"] == SESSION_START
 
 
-def _note_order(raw: Raw, newest: int, report: Report) -> int:
-    """Note ids that do not follow one another; returns the newest."""
+def _note_order(raw: Raw, newest: int, report: ImportReport) -> int:
     if raw.id is None:
-        report.note("without an id: given one")
+        report.note("no id: assigned one")
         return newest
     if newest and raw.id > newest + 1:
-        report.note("ids are missing before it")
+        report.note("ids are missing before this line: renumbered")
     elif raw.id <= newest:
-        report.note("an id that was there before: given another")
+        report.note("duplicate id: assigned a new one")
     return max(newest, raw.id)
 
 
-def _renamed(raw: Raw, ids: _Ids, date: str, report: Report) -> NewEntry:
-    """Return an entry whose references are to the new ids."""
+def _renamed(raw: Raw, ids: _Ids, date: str, report: ImportReport) -> NewEntry:
+    """Return an entry with its references updated to new ids."""
     payload, meta = raw.payload, raw.meta
     data = payload.get("data")
     if raw.kind == EVENT and isinstance(data, dict):
@@ -237,13 +231,13 @@ def _renamed(raw: Raw, ids: _Ids, date: str, report: Report) -> NewEntry:
             found = ids.find(meta[name])
             meta = {key: value for key, value in meta.items() if key != name or found}
             if found is None:
-                report.note(f"its {name} is not in the file: taken off")
+                report.note(f"{name} refers to an entry that is not before it: removed")
             else:
                 meta[name] = found
     return NewEntry(raw.kind, payload, meta, date)
 
 
-def _data(data: dict[str, Any], ids: _Ids, report: Report) -> dict[str, Any]:
+def _data(data: dict[str, Any], ids: _Ids, report: ImportReport) -> dict[str, Any]:
     changed = dict(data)
     for name in _LISTS:
         numbers = data.get(name)
@@ -251,10 +245,10 @@ def _data(data: dict[str, Any], ids: _Ids, report: Report) -> dict[str, Any]:
             found = [ids.find(number) for number in numbers]
             changed[name] = [number for number in found if number is not None]
             if None in found:
-                report.note(f"{name} names entries that are not before it: taken off")
+                report.note(f"{name} refers to entries that are not before it: removed")
     if type(data.get("entry")) is int:
         found_entry = ids.find(data["entry"])
         if found_entry is None:
-            report.note("names an entry that is not before it")
+            report.note("entry refers to an entry that is not before it: set to 0")
         changed["entry"] = found_entry or 0
     return changed

@@ -1,7 +1,7 @@
-"""From a line of any tool's tape to an entry that ours takes, and a word on what was mended.
+"""Normalization of a line of any tool's tape into a valid entry, with a note on each repair.
 
-Nothing is guessed: what no view could show (an unknown kind, a message without a role, calls that
-are no list) is kept as the event `import.<kind>`, which says what it was.
+Nothing is guessed: what a view cannot show (an unknown kind, a message without a role, calls that
+are not a list) becomes an event `import.<kind>` with the original payload.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from tape.entry import (
     as_date,
     utc_iso,
 )
-from tape.importing.normalize_meta import without_unfit
+from tape.importing.normalize_meta import without_invalid
 from tape.turn_events import TURN_RETAKE, TURN_START
 
-DEEPEST: Final = 60
-LONGEST_LINE: Final = 32 * 1024 * 1024
-MILLISECONDS: Final = 100_000_000_000
-"""A moment as great as that is told in milliseconds: in seconds it would be after the year 5000."""
+MAX_DEPTH: Final = 60  # nested objects and lists
+MAX_LINE_BYTES: Final = 32 * 1024 * 1024
+MIN_MILLISECONDS: Final = 100_000_000_000
+"""Minimum timestamp read as milliseconds: in seconds it would be after the year 5000."""
 
-_MARK: Final = re.compile(r"[0-9a-f]{16}")
-_HALVES: Final = re.compile("[\ud800-\udfff]")
+_SUM: Final = re.compile(r"[0-9a-f]{16}")
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 Note = Callable[[str], None]
-"""Takes a word on what was mended."""
+"""Records the description of a repair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A line as it was read: `id` and `date` may be missing (None, '')."""
+    """A parsed line; a missing `id` is None, a missing `date` is ''."""
 
     id: int | None
     kind: str
@@ -53,7 +53,7 @@ class Raw:
 
 
 def read_raw(line: bytes, note: Note) -> Raw | None:
-    """Read a line and mend it; None where it is no entry at all."""
+    """Parse and repair a line; return None if it is not an entry."""
     value = _object(line)
     if value is None or not isinstance(value.get("kind"), str):
         return None
@@ -70,75 +70,75 @@ def read_raw(line: bytes, note: Note) -> Raw | None:
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
-    if len(line) > LONGEST_LINE:
+    if len(line) > MAX_LINE_BYTES:
         return None
     try:
         value = orjson.loads(line)
     except ValueError:
         try:
-            value = json.loads(line)  # takes what is strictly no JSON: NaN, half characters
+            value = json.loads(line)  # accepts NaN and lone surrogates, which orjson rejects
         except (ValueError, RecursionError):
             return None
     return value if isinstance(value, dict) else None
 
 
 def _clean(value: dict[str, Any], note: Note) -> dict[str, Any]:
-    """Take out what neither JSON nor a database holds."""
+    """Remove values that neither JSON nor a database can represent."""
     changed = False
 
     def clean(inner: Any, depth: int) -> Any:
         nonlocal changed
         if isinstance(inner, str):
-            fit = _HALVES.sub("\ufffd", inner.replace("\x00", ""))
-            changed = changed or fit != inner
-            return fit
-        if isinstance(inner, Mapping | list) and depth > DEEPEST:
+            text = _SURROGATES.sub("\ufffd", inner.replace("\x00", ""))
+            changed = changed or text != inner
+            return text
+        if isinstance(inner, Mapping | list) and depth > MAX_DEPTH:
             changed = True
             return None
         if isinstance(inner, dict):
-            return {clean(key, depth): clean(one, depth + 1) for key, one in inner.items()}
+            return {clean(key, depth): clean(item, depth + 1) for key, item in inner.items()}
         if isinstance(inner, list):
-            return [clean(one, depth + 1) for one in inner]
-        if _beyond(inner):
+            return [clean(item, depth + 1) for item in inner]
+        if _is_out_of_range(inner):
             changed = True
             return str(inner)
         return inner
 
     cleaned: dict[str, Any] = clean(value, 0)
     if changed:
-        note("cleaned of what no tape holds (NUL, half characters, numbers without end)")
+        note("cleaned: NUL, lone surrogates, deep nesting, or numbers out of range")
     return cleaned
 
 
-def _beyond(value: object) -> bool:
+def _is_out_of_range(value: object) -> bool:
     if isinstance(value, float):
         return value != value or value in (float("inf"), float("-inf"))
     return type(value) is int and not -(2**63) <= value < 2**64
 
 
 def _fit(kind: str, payload: Any, note: Note) -> tuple[str, dict[str, Any]]:
-    """Return a kind and payload that views and tools can read."""
-    if kind in _FITS and isinstance(payload, dict):
-        fitting = _FITS[kind](payload)
-        if fitting is not None:
-            if fitting is not payload:
-                note(f"of kind {kind}: made complete")
-            return kind, fitting
-        note(f"of kind {kind}, without what such an entry holds: kept as an event")
+    """Return a kind and a payload that views and tools can read."""
+    if kind in _REPAIRS and isinstance(payload, dict):
+        repaired = _REPAIRS[kind](payload)
+        if repaired is not None:
+            if repaired is not payload:
+                note(f"incomplete {kind}: completed")
+            return kind, repaired
+        note(f"invalid {kind}: kept as an event")
     else:
-        note(f"of kind {kind[:40]}, which no tape knows: kept as an event")
+        note(f"unknown kind {kind[:40]}: kept as an event")
     return EVENT, {"name": f"import.{kind}"[:200], "data": {"kind": kind, "payload": payload}}
 
 
 def _message(payload: dict[str, Any]) -> dict[str, Any] | None:
     content, calls = payload.get("content"), payload.get("tool_calls")
-    fits = (
+    valid = (
         isinstance(payload.get("role"), str)
         and (isinstance(content, str) or _is_list_of(content, dict))
         and (calls is None or _are_calls(calls))
         and isinstance(payload.get("tool_call_id"), str | None)
     )
-    return payload if fits else None
+    return payload if valid else None
 
 
 def _calls(payload: dict[str, Any]) -> dict[str, Any] | None:
@@ -177,8 +177,8 @@ def _event(payload: dict[str, Any]) -> dict[str, Any] | None:
     name, data = payload["name"], payload.get("data")
     if not isinstance(data, dict):
         payload = {**payload, "data": {} if data is None else {"value": data}}
-    fits = _EVENTS.get(name)
-    return payload if fits is None or fits(payload["data"]) else None
+    is_valid = _EVENTS.get(name)
+    return payload if is_valid is None or is_valid(payload["data"]) else None
 
 
 def _named(payload: dict[str, Any]) -> bool:
@@ -203,7 +203,7 @@ def _names_an_entry(data: dict[str, Any]) -> bool:
     return type(data.get("entry")) is int
 
 
-_FITS: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any] | None]]] = {
+_REPAIRS: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any] | None]]] = {
     MESSAGE: _message,
     TOOL_CALL: _calls,
     TOOL_RESULT: _results,
@@ -225,15 +225,15 @@ def _meta(meta: Any, note: Note) -> dict[str, Any]:
     if meta is None:
         return {}
     if not isinstance(meta, dict):
-        note("with a meta that is no object: kept under meta.value")
+        note("meta is not an object: kept under meta.value")
         return {"value": meta}
-    return without_unfit(_without_marks(meta), note)
+    return without_invalid(_without_file_fields(meta), note)
 
 
-def _without_marks(meta: dict[str, Any]) -> dict[str, Any]:
-    """Take off the marks of a file store's own line."""
+def _without_file_fields(meta: dict[str, Any]) -> dict[str, Any]:
+    """Remove the fields that a file store adds (see `tape.stores.jsonl.line`)."""
     digest = meta.get("sum")
-    if not (isinstance(digest, str) and _MARK.fullmatch(digest) and list(meta)[-1] == "sum"):
+    if not (isinstance(digest, str) and _SUM.fullmatch(digest) and list(meta)[-1] == "sum"):
         return meta
     own = meta.get("meta")
     if isinstance(own, dict):
@@ -242,15 +242,15 @@ def _without_marks(meta: dict[str, Any]) -> dict[str, Any]:
 
 
 def _date(value: Mapping[str, Any], note: Note) -> str:
-    """Return the date as tapes write it; '' where there is none that can be read."""
+    """Return the date as tapes write it; '' if there is no readable one."""
     given = value.get("date", value.get("timestamp"))
     try:
         if isinstance(given, str):
             return as_date(given)
         if type(given) in (int, float):
-            seconds = given / 1000 if abs(given) >= MILLISECONDS else given
+            seconds = given / 1000 if abs(given) >= MIN_MILLISECONDS else given
             return utc_iso(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
         pass
-    note("without a date that can be read: given the date of the entry before")
+    note("no readable date: took the date of the entry before")
     return ""

@@ -1,6 +1,6 @@
-"""The marks in an entry's meta that views and rooms read: what is not as we write it is taken off.
+"""Normalization of meta: fields that Tapeway reads are removed if they are invalid.
 
-Anything else in a meta is its writer's own and stays as it is.
+All other fields belong to their writer and stay as they are.
 """
 
 from __future__ import annotations
@@ -11,19 +11,21 @@ from typing import Any, Final
 from tape.entry import parse_date
 
 _INBOX: Final = ("message_id", "author", "text")
-"""What a person's message has beside its number: rooms and histories read it."""
+"""Fields that a person's message needs together with `inbox`: room memory and views read them."""
 
 
-def without_unfit(meta: dict[str, Any], note: Callable[[str], None]) -> dict[str, Any]:
-    """Take off the marks that no reader could read, with a word on each."""
-    unfit = {
-        name for name, fits in _MARKS.items() if meta.get(name) is not None and not fits(meta[name])
+def without_invalid(meta: dict[str, Any], note: Callable[[str], None]) -> dict[str, Any]:
+    """Remove invalid fields from a meta, with a note on each."""
+    invalid = {
+        name
+        for name, is_valid in _FIELDS.items()
+        if meta.get(name) is not None and not is_valid(meta[name])
     }
     if "inbox" in meta and not _is_arrived(meta):
-        unfit.add("inbox")
-    for name in sorted(unfit):
-        note(f"its {name} is not as tapes have it: taken off")
-    return {name: value for name, value in meta.items() if name not in unfit} if unfit else meta
+        invalid.add("inbox")
+    for name in sorted(invalid):
+        note(f"invalid {name} in meta: removed")
+    return {name: value for name, value in meta.items() if name not in invalid} if invalid else meta
 
 
 def _is_text(value: object) -> bool:
@@ -51,7 +53,6 @@ def _is_link(value: object) -> bool:
 
 
 def _is_arrived(meta: Mapping[str, Any]) -> bool:
-    """Tell whether a message that has arrived says all that a room is made of."""
     texts = all(_is_text(meta.get(name)) for name in _INBOX)
     return texts and _is_number(meta["inbox"]) and _is_moment(meta.get("said_at"))
 
@@ -66,7 +67,7 @@ def _is_moment(value: object) -> bool:
     return True
 
 
-_MARKS: Final[Mapping[str, Callable[[object], bool]]] = {
+_FIELDS: Final[Mapping[str, Callable[[object], bool]]] = {
     "author": _is_text,
     "edit_of": _is_number,
     "lane": _is_text,

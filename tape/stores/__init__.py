@@ -1,1 +1,1 @@
-"""stores."""
+"""The built-in stores: memory, SQLite, and JSONL files."""

@@ -1,7 +1,7 @@
-"""The memory store: the contract without a disk, for tests and for trying things out.
+"""The memory store: the contract without a disk, for tests and experiments.
 
-Its tapes are plain lists; the statements of others run on an SQLite database in memory, inside a
-savepoint that stands or falls with the lists.
+Its tapes are lists. Statements on other tables run on an SQLite database in memory, in a savepoint
+that is rolled back together with the lists.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any
 import apsw
 
 from tape.database.connection import migrate, rows_of
+from tape.database.group_commit import run_step
 from tape.database.schema import Schema
-from tape.entry import Entry, NewEntry, check, dump, load, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas, UnitFailed
+from tape.entry import Entry, NewEntry, check, dump, load, numbered, utc_iso, with_bootstrap
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.query import Query
 from tape.store import Now, TapeInfo, utc_now
-from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit, resolve
+from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit
 
 
 @dataclass(slots=True)
@@ -28,7 +29,7 @@ class _Tape:
 
 
 class MemoryStore:
-    """A tape store that is gone with its process."""
+    """A tape store that lives as long as its process."""
 
     durable = False
     one_transaction = True
@@ -44,12 +45,10 @@ class MemoryStore:
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:
-        """Put a batch on a tape; see the contract in `tape.store`."""
         unit = Unit([Append(tape, tuple(entries), key)])
         return list((await self.commit(unit))[0].entries)
 
     async def commit(self, unit: Unit) -> list[Outcome]:
-        """Run a unit; on an error its tapes and tables are as they were."""
         self._refuse_when_closed()
         undo: list[tuple[str, int, str | None]] = []
         outcomes: list[Outcome] = []
@@ -59,10 +58,10 @@ class MemoryStore:
                 if isinstance(step, Append):
                     outcomes.append(self._append(step, undo))
                 elif isinstance(step, Run):
-                    outcomes.append(self._run(step, outcomes))
+                    outcomes.append(run_step(self._database, self._sql, step, outcomes))
         except BaseException as cause:
             self._database.execute("ROLLBACK TO unit")
-            self._take_back(undo)
+            self._undo(undo)
             if isinstance(cause, Exception) and not isinstance(cause, TapeError):
                 raise AppendRefused(f"the database refused a statement: {cause}") from cause
             raise
@@ -70,28 +69,24 @@ class MemoryStore:
             self._database.execute("RELEASE unit")
         return outcomes
 
-    async def take_in(self, tape: str, batch: Batch) -> None:
-        """Put a batch on a tape that has just the entries before it."""
+    async def append_batch(self, tape: str, batch: Batch) -> None:
         size = await self.size(tape)
         if size != batch.after:
-            raise TapeNotAsWas(tape, batch.after, size)
+            raise TapeMismatch(tape, batch.after, size)
         entries = list(batch)
         batch.check(size + len(entries))
         await self.append(tape, entries)
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query by the reference itself."""
         self._refuse_when_closed()
         tape = self._tapes.get(query.tape)
         return [_copy(entry) for entry in query.pick(tape.entries if tape else [])]
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named reading statement."""
         self._refuse_when_closed()
         return rows_of(self._database.execute(self._sql[statement], values))
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
-        """List the tapes whose names begin with a prefix."""
         self._refuse_when_closed()
         return [
             TapeInfo(name, len(tape.entries), tape.entries[-1].date)
@@ -100,49 +95,34 @@ class MemoryStore:
         ]
 
     async def size(self, tape: str) -> int:
-        """Return the id of a tape's newest entry."""
         self._refuse_when_closed()
         return len(self._tapes[tape].entries) if tape in self._tapes else 0
 
     async def close(self) -> None:
-        """Forget everything."""
         self._closed = True
         self._database.close()
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
-            raise StoreUnavailable("the tape store is closed")
+            raise StoreUnavailable("the tape store is closed: open it again")
 
     def _append(self, step: Append, undo: list[tuple[str, int, str | None]]) -> Outcome:
         check(step.entries)
-        dump([step.tape, step.key])  # refuses what is no text
+        dump([step.tape, step.key])  # raises AppendRefused unless both are valid text
         tape = self._tapes.setdefault(step.tape, _Tape())
         if step.key is not None and step.key in tape.keys:
             return Outcome(tuple(_copy(entry) for entry in tape.keys[step.key]))
         batch = with_bootstrap(step.entries, empty=not tape.entries)
-        date = utc_iso(self._now())
         newest = len(tape.entries)
-        entries = [
-            _copy(Entry(number, new.kind, new.payload, new.meta, new.date or date))
-            for number, new in enumerate(batch, start=newest + 1)
-        ]
+        entries = [_copy(entry) for entry in numbered(batch, newest, utc_iso(self._now()))]
         tape.entries.extend(entries)
-        asked = tuple(entries[len(batch) - len(step.entries) :])
+        own = tuple(entries[len(batch) - len(step.entries) :])
         if step.key is not None:
-            tape.keys[step.key] = asked
+            tape.keys[step.key] = own
         undo.append((step.tape, newest, step.key))
-        return Outcome(tuple(_copy(entry) for entry in asked))
+        return Outcome(tuple(_copy(entry) for entry in own))
 
-    def _run(self, step: Run, outcomes: Sequence[Outcome]) -> Outcome:
-        before = self._database.total_changes()
-        cursor = self._database.execute(self._sql[step.statement], resolve(step.values, outcomes))
-        rows = tuple(rows_of(cursor))
-        changed = self._database.total_changes() - before
-        if step.expect is not None and changed != step.expect:
-            raise UnitFailed(step.statement, step.expect, changed)
-        return Outcome(rows=rows, changed=changed)
-
-    def _take_back(self, undo: list[tuple[str, int, str | None]]) -> None:
+    def _undo(self, undo: list[tuple[str, int, str | None]]) -> None:
         for name, size, key in reversed(undo):
             tape = self._tapes[name]
             del tape.entries[size:]
@@ -151,7 +131,6 @@ class MemoryStore:
 
 
 def _copy(entry: Entry) -> Entry:
-    """Copy an entry through JSON: what a caller does to its dicts is never the tape's."""
     return Entry(
         entry.id, entry.kind, load(dump(entry.payload)), load(dump(entry.meta)), entry.date
     )

@@ -1,4 +1,4 @@
-"""The built-in stores by the scheme of their URL; a plugin may bring another."""
+"""The built-in stores by the scheme of their URL; a plugin may provide others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tape.database.schema import Schema
-from tape.errors import StoreUnfit
+from tape.errors import StoreUnusable
 from tape.store import Now, TapeStore, UnitStore, utc_now
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
@@ -29,34 +29,40 @@ def _open_file(rest: str, now: Now) -> TapeStore:
 UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = MappingProxyType(
     {"memory": _open_memory, "sqlite": _open_sqlite}
 )
-"""Those with a unit of work, in which the ledger stands beside the tapes."""
+"""Stores with a unit of work, which can hold the ledger next to the tapes."""
 
 TAPE_STORES: Mapping[str, Callable[[str, Now], TapeStore]] = MappingProxyType({"file": _open_file})
-"""Those of tapes alone: the ledger needs a database of its own."""
+"""Stores for tapes only, next to which the ledger needs its own database."""
 
 
-def holds_tapes_alone(url: str) -> bool:
-    """Tell whether a URL is that of a store without a unit of work; raises StoreUnfit."""
+def is_tapes_only(url: str) -> bool:
+    """Return whether a URL names a store without a unit of work; raises StoreUnusable."""
     scheme = url.partition(":")[0]
     if scheme not in {**UNIT_STORES, **TAPE_STORES}:
         known = ", ".join(sorted({**UNIT_STORES, **TAPE_STORES}))
-        raise StoreUnfit(
-            f"no tape store is known for {scheme!r} (known: {known}): set TAPEWAY_TAPE__URL to"
-            " something like sqlite:///srv/tapeway.db"
+        raise StoreUnusable(
+            f"no tape store has the scheme {scheme!r} (known: {known}): use a URL like"
+            " sqlite:///srv/tapeway.db in TAPEWAY_TAPE__URL"
         )
     return scheme in TAPE_STORES
 
 
 def open_store(url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> UnitStore:
-    """Open the store of a URL: `sqlite:///absolute/file.db` or `memory:`."""
-    if holds_tapes_alone(url):
-        raise StoreUnfit(f"{url} holds tapes alone, and no tables of others")
+    """Open the store of a URL, `sqlite:///absolute/file.db` or `memory:`.
+
+    It gets the tables of `schemas` next to its tapes. Raises StoreUnusable, StoreTooNew, or
+    StoreUnavailable.
+    """
+    if is_tapes_only(url):
+        raise StoreUnusable(f"{url} can hold tapes only: open it with open_tapes")
     scheme, _, rest = url.partition(":")
     return UNIT_STORES[scheme](rest, schemas, now)
 
 
 def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
-    """Open a store of tapes alone: `file:///absolute/folder`."""
+    """Open any store for its tapes: `file:///absolute/folder`, or a URL of `open_store`."""
+    if not is_tapes_only(url):
+        return open_store(url, now=now)
     scheme, _, rest = url.partition(":")
     return TAPE_STORES[scheme](rest, now)
 
@@ -64,5 +70,5 @@ def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
 def _path(rest: str, example: str) -> Path:
     path = rest.removeprefix("//").split("?")[0]
     if not path:
-        raise StoreUnfit(f"TAPEWAY_TAPE__URL names no place: for example {example}")
+        raise StoreUnusable(f"TAPEWAY_TAPE__URL has no path: use a URL like {example}")
     return Path(path)

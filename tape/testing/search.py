@@ -1,8 +1,4 @@
-"""The search checks that every tape store must pass, free of any test framework.
-
-Run each on a fresh store, like those of `tape.testing.stores`. A store with an index is asked
-twice: while the index lacks the entries, and when it has them.
-"""
+"""Checks of searches; a store with an index is checked before and after it has the entries."""
 
 from __future__ import annotations
 
@@ -11,13 +7,13 @@ from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 from tape.deletions import deletion
-from tape.entry import NewEntry, anchor, event, message, tool_call, tool_result
+from tape.entry import NewEntry, anchor, event, tool_call, tool_result
 from tape.errors import QueryRefused
 from tape.handle import Tape
 from tape.service import TapeService
 from tape.store import TapeStore
+from tape.testing.stores import T, said
 
-T: Final = "tape-under-test"
 DATE: Final = "2026-01-0{}T00:00:00.000000+00:00"
 
 TEXTS: Final = (
@@ -71,20 +67,19 @@ ANSWERS: Final[Mapping[str, Sequence[int]]] = {
     "\x00\ud800": (),
     "'; DROP TABLE entry; --": (),
 }
-"""What is asked, and which of the texts answer it, newest first."""
+"""Searches, and the positions in TEXTS of their hits, newest first."""
 
 
 @runtime_checkable
 class IndexedStore(Protocol):
-    """A store whose index can be waited for."""
+    """A store with an index that a check can wait for."""
 
     async def indexed(self) -> None:
-        """Wait until the index has what is on the tapes by now."""
+        """Wait until the index has every entry written so far."""
         ...
 
 
 async def twice(store: TapeStore, check: Callable[[], Awaitable[None]]) -> None:
-    """Check before and after the index, where there is one, has the entries."""
     await check()
     if isinstance(store, IndexedStore):
         await store.indexed()
@@ -92,30 +87,22 @@ async def twice(store: TapeStore, check: Callable[[], Awaitable[None]]) -> None:
 
 
 async def found(tape: Tape, text: str, **conditions: Any) -> list[str]:
-    """Return what the hits say."""
     return [entry.text for entry in await tape.search(text, **conditions)]
 
 
-def said(text: str, /, **meta: Any) -> NewEntry:
-    """Make a person's message."""
-    return message("user", text, **meta)
-
-
-async def plain_text_finds_what_says_it_newest_first(store: TapeStore) -> None:
-    """Words, phrases, scripts without spaces, and whatever looks like an operator."""
+async def plain_text_finds_matches_newest_first(store: TapeStore) -> None:
     tape = Tape(store, T)
     await tape.append(*(said(text) for text in TEXTS))
 
     async def check() -> None:
-        for text, places in ANSWERS.items():
+        for text, positions in ANSWERS.items():
             hits = await found(tape, text)
-            assert hits == [TEXTS[place] for place in places], f"{text!r} found {hits}"
+            assert hits == [TEXTS[position] for position in positions], f"{text!r} found {hits}"
 
     await twice(store, check)
 
 
 async def the_limit_takes_the_newest(store: TapeStore) -> None:
-    """And `before` goes on where a page ended."""
     tape = Tape(store, T)
     await tape.append(*(said(f"plum {number}") for number in range(250)))
 
@@ -130,7 +117,6 @@ async def the_limit_takes_the_newest(store: TapeStore) -> None:
 
 
 async def every_condition_narrows_a_search(store: TapeStore) -> None:
-    """Kinds, dates (in any order), author, lane, alone and together."""
     tape = Tape(store, T)
     moments = (DATE.format(5), DATE.format(3), DATE.format(4))
     await tape.append(
@@ -142,7 +128,7 @@ async def every_condition_narrows_a_search(store: TapeStore) -> None:
         tool_result(["tea is ready", {"degrees": 96}]),
         event("message.edit", {"entry": 6, "text": "coffee"}),
     )
-    asked: list[tuple[str, dict[str, Any], list[int]]] = [
+    searches: list[tuple[str, dict[str, Any], list[int]]] = [
         ("tea", {}, [8, 7, 6, 5, 4, 3]),
         ("tea", {"kinds": ("message",)}, [7, 6, 5, 4, 3]),
         ("tea", {"kinds": ("anchor",)}, [8]),
@@ -165,15 +151,14 @@ async def every_condition_narrows_a_search(store: TapeStore) -> None:
     ]
 
     async def check() -> None:
-        for text, conditions, ids in asked:
+        for text, conditions, ids in searches:
             hits = [entry.id for entry in await tape.search(text, **conditions)]
             assert hits == ids, f"{text!r} with {conditions} found {hits}"
 
     await twice(store, check)
 
 
-async def a_name_counts_beside_words_of_the_text(store: TapeStore) -> None:
-    """So that a question finds what Ana said of it, and her name alone what tells of her."""
+async def a_name_counts_together_with_words_of_the_text(store: TapeStore) -> None:
     tape = Tape(store, T)
     await tape.append(
         said("[Room | Ana Lee (id 7)]\n> the bill", name="Ana Lee", text="the bill", author="7"),
@@ -194,7 +179,6 @@ async def a_name_counts_beside_words_of_the_text(store: TapeStore) -> None:
 
 
 async def the_best_come_first_on_request(store: TapeStore) -> None:
-    """Often and in a short text is better; of equals, the newest."""
     tape = Tape(store, T)
     await tape.append(
         said("plum"), said("plum plum"), said(f"a plum among {'many ' * 30}words"), said("plum")
@@ -208,7 +192,6 @@ async def the_best_come_first_on_request(store: TapeStore) -> None:
 
 
 async def a_search_that_is_too_long_is_refused(store: TapeStore) -> None:
-    """A megabyte of text, and thousands of words."""
     tape = Tape(store, T)
     await tape.append(said("a " * 100_000), said("x" * 1_000_000))
     for text in ("x" * 1_000_000, " ".join(map(str, range(300))), "部" * 300):
@@ -216,7 +199,7 @@ async def a_search_that_is_too_long_is_refused(store: TapeStore) -> None:
             await tape.search(text)
         except QueryRefused:
             continue
-        raise AssertionError("a search that is too long was not refused")
+        raise AssertionError("the store accepted a search that is too long")
 
     async def check() -> None:
         assert [entry.id for entry in await tape.search("x" * 3000)] == [4]
@@ -226,7 +209,6 @@ async def a_search_that_is_too_long_is_refused(store: TapeStore) -> None:
 
 
 async def the_longest_searches_are_answered(store: TapeStore) -> None:
-    """Hundreds of words, one phrase of hundreds, and a run of hundreds of characters."""
     tape = Tape(store, T)
     numbers = " ".join(map(str, range(256)))
     characters = "".join(map(chr, range(0x4E00, 0x4F00)))
@@ -245,8 +227,7 @@ async def the_longest_searches_are_answered(store: TapeStore) -> None:
     await twice(store, check)
 
 
-async def what_was_deleted_is_not_found(store: TapeStore) -> None:
-    """Its message, its edits, and the prompt that was made of it; as many others are."""
+async def deleted_messages_are_not_found(store: TapeStore) -> None:
     tape = Tape(store, T)
     await tape.append(*(said(f"plum {number}") for number in range(30)))
     await tape.append(event("message.edit", {"entry": 32, "text": "plum tart"}))
@@ -262,8 +243,7 @@ async def what_was_deleted_is_not_found(store: TapeStore) -> None:
     await twice(store, check)
 
 
-async def tapes_are_searched_apart(store: TapeStore) -> None:
-    """Also where one has no entries."""
+async def a_search_covers_one_tape(store: TapeStore) -> None:
     await store.append("one", [said("plum")])
     await store.append("two", [said("plum"), said("pear")])
 
@@ -276,7 +256,6 @@ async def tapes_are_searched_apart(store: TapeStore) -> None:
 
 
 async def a_fork_is_searched_as_its_parent_and_itself(store: TapeStore) -> None:
-    """Newest first over both, up to where it was opened."""
     service = TapeService(store, Path("workspace"))
     await store.append(T, [said("plum 1"), said("plum 2")])
     async with service.fork_tape(T, merge_back=False) as fork:
@@ -291,17 +270,15 @@ async def a_fork_is_searched_as_its_parent_and_itself(store: TapeStore) -> None:
         await twice(store, check)
 
 
-SearchCheck = Callable[[TapeStore], Awaitable[None]]
-
-SEARCH_CHECKS: Final[tuple[SearchCheck, ...]] = (
-    plain_text_finds_what_says_it_newest_first,
+SEARCH_CHECKS: Final[tuple[Callable[[TapeStore], Awaitable[None]], ...]] = (
+    plain_text_finds_matches_newest_first,
     the_limit_takes_the_newest,
     every_condition_narrows_a_search,
-    a_name_counts_beside_words_of_the_text,
+    a_name_counts_together_with_words_of_the_text,
     the_best_come_first_on_request,
     a_search_that_is_too_long_is_refused,
     the_longest_searches_are_answered,
-    what_was_deleted_is_not_found,
-    tapes_are_searched_apart,
+    deleted_messages_are_not_found,
+    a_search_covers_one_tape,
     a_fork_is_searched_as_its_parent_and_itself,
 )

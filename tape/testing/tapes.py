@@ -1,4 +1,4 @@
-"""The conformance checks of a whole tape: see `tape.testing.stores`."""
+"""Checks of reads: queries, anchors, contexts, summaries, forks, and imported batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tape.context import default_tape_context, view
-from tape.deletions import GONE, deletion
+from tape.deletions import DELETED_TEXT, deletion
 from tape.entry import (
     Entry,
     NewEntry,
@@ -27,7 +27,7 @@ from tape.errors import AppendRefused, NotFound, QueryRefused
 from tape.handle import Tape
 from tape.query import Query
 from tape.service import TapeService
-from tape.store import TakesIn, TapeStore
+from tape.store import BatchStore, TapeStore
 from tape.unit_of_work import Batch
 
 T: Final = "tape-under-test"
@@ -37,8 +37,8 @@ def _dated(new: NewEntry, day: int) -> NewEntry:
     return replace(new, date=f"2026-01-{day:02}T12:00:00.000000+00:00")
 
 
-async def _story(store: TapeStore) -> Tape:
-    """Write two tasks, with what was said before, between and behind them."""
+async def _two_tasks(store: TapeStore) -> Tape:
+    """Write two tasks, with messages before, between and after them."""
     tape = Tape(store, T)
     await tape.append(_dated(message("user", "before", author="1", lane="a"), 1))
     await tape.append(_dated(anchor("task/start", {"n": 1}), 2))
@@ -56,8 +56,7 @@ def _said(entries: list[Entry]) -> list[str]:
 
 
 async def a_tape_is_read_from_both_ends(store: TapeStore) -> None:
-    """All of it, the newest few (oldest of them first), its size, entries by their ids."""
-    tape = await _story(store)
+    tape = await _two_tasks(store)
     entries = await tape.read()
     assert [entry.id for entry in entries] == list(range(1, 14))
     assert await tape.recent(3) == entries[-3:]
@@ -67,9 +66,8 @@ async def a_tape_is_read_from_both_ends(store: TapeStore) -> None:
     assert await tape.entries([4, 2, 99]) == {4: entries[3], 2: entries[1]}
 
 
-async def anchors_are_found_by_name_and_by_place(store: TapeStore) -> None:
-    """In tape order; the latest of all, of a name, before an entry."""
-    tape = await _story(store)
+async def anchors_are_found_by_name_and_by_position(store: TapeStore) -> None:
+    tape = await _two_tasks(store)
     names = [entry.name for entry in await tape.anchors()]
     assert names == ["session/start", *("task/start", "task/done") * 2, "task/done"]
     assert [entry.id for entry in await tape.anchors(2)] == [10, 12]
@@ -84,8 +82,7 @@ async def anchors_are_found_by_name_and_by_place(store: TapeStore) -> None:
 
 
 async def after_and_between_read_from_the_latest_anchor_on(store: TapeStore) -> None:
-    """Both exclusive; between goes from the latest first to the first second behind it."""
-    tape = await _story(store)
+    tape = await _two_tasks(store)
     assert _said(await tape.after("task/start")) == ["two", "end"]
     assert _said(await tape.after("task/start", limit=1)) == ["two"]
     assert _said(await tape.after()) == ["end"]
@@ -94,31 +91,29 @@ async def after_and_between_read_from_the_latest_anchor_on(store: TapeStore) -> 
 
 
 async def an_unknown_anchor_names_the_nearest(store: TapeStore) -> None:
-    """Also one that does not follow, one of a tape without entries, and one of a megabyte."""
-    tape = await _story(store)
-    for asked in (
+    tape = await _two_tasks(store)
+    for reading in (
         tape.after("task/stat"),
         tape.anchor("task/stat"),
         tape.between("task/stat", "task/done"),
         tape.find(before_anchor="task/stat"),
     ):
-        assert (await _not_found(asked)).nearest[0] == "task/start"
+        assert (await _not_found(reading)).nearest[0] == "task/start"
     assert (await _not_found(tape.between("task/done", "task/start"))).name == "task/start"
     assert (await _not_found(Tape(store, "empty").after("task/start"))).nearest == ()
     assert len(str(await _not_found(tape.after("task/" * 200_000)))) < 1000
 
 
-async def _not_found(asked: Awaitable[object]) -> NotFound:
+async def _not_found(reading: Awaitable[object]) -> NotFound:
     try:
-        await asked
-    except NotFound as told:
-        return told
+        await reading
+    except NotFound as missing:
+        return missing
     raise AssertionError("an unknown anchor was found")
 
 
 async def conditions_compose(store: TapeStore) -> None:
-    """Anchors, dates, kinds, names, text, authors, lane and limit, as the reference says."""
-    tape = await _story(store)
+    tape = await _two_tasks(store)
     everything = await tape.read()
     for query, ids in (
         (Query(T, after_anchor="task/start", kinds=("message",)), [9, 13]),
@@ -146,8 +141,55 @@ async def conditions_compose(store: TapeStore) -> None:
         assert found == query.pick(everything), query
 
 
+async def queries_answer_as_the_reference_does(store: TapeStore) -> None:
+    await store.append(
+        T,
+        [
+            message("user", "Hello", author="1", lane="a", turn="t1"),
+            tool_call([{"id": "c", "function": {"name": "n"}}], lane="a", turn="t1"),
+            message("user", "\u4f60\u597d", author="2", lane="b"),
+            anchor("phase:one", {"goal": "caf\u00e9"}, lane="a"),
+            anchor("phase:two"),
+            event("turn.start", {"takes": [3]}, lane="b", turn="t2"),
+            replace(message("user", "old"), date="2020-01-01T00:00:00.000000+00:00"),
+        ],
+    )
+    entries = await store.query(Query(T))
+    queries = [
+        Query(T, after=3),
+        Query(T, before=4),
+        Query(T, after=2, before=7),
+        Query(T, ids=(3, 5, 99)),
+        Query(T, ids=()),
+        Query(T, kinds=("message", "anchor")),
+        Query(T, kinds=()),
+        Query(T, kinds=("anchor",)),
+        Query(T, kinds=("anchor",), name="phase:one"),
+        Query(T, kinds=("anchor",), lane="a", unlaned=True, newest=True, limit=1),
+        Query(T, name="turn.start"),
+        Query(T, since="2021", until="2999"),
+        Query(T, until="2021"),
+        Query(T, author="1"),
+        Query(T, lane="a"),
+        Query(T, lane="b", unlaned=True),
+        Query(T, unauthored=True),
+        Query(T, lane="b", unauthored=True, limit=2, newest=True),
+        Query(T, turn="t1", kinds=("message",)),
+        Query(T, text="HELLO"),
+        Query(T, text="\u597d"),
+        Query(T, text="CAF\u00c9"),
+        Query(T, text="no such thing"),
+        Query(T, text="%"),
+        Query(T, limit=2),
+        Query(T, limit=0),
+        Query(T, limit=2, newest=True),
+        Query(T, limit=100, newest=True, kinds=("message",)),
+    ]
+    for query in queries:
+        assert await store.query(query) == query.pick(entries), query
+
+
 async def dates_that_are_out_of_order_are_found_where_they_stand(store: TapeStore) -> None:
-    """A merged fork and an import bring entries that are dated before what stands before them."""
     tape = Tape(store, T)
     for day in (20, 10, 25, 10, 25, 5, 28):
         await tape.append(_dated(message("user", str(day)), day))
@@ -164,10 +206,9 @@ async def dates_that_are_out_of_order_are_found_where_they_stand(store: TapeStor
             assert found == (days[-2:] if newest else days[:2]), query
 
 
-async def nonsense_is_refused_and_hostile_text_finds_nothing(store: TapeStore) -> None:
-    """Never an error of the database."""
-    tape = await _story(store)
-    nonsense: list[dict[str, Any]] = [
+async def invalid_conditions_are_refused_and_hostile_text_finds_nothing(store: TapeStore) -> None:
+    tape = await _two_tasks(store)
+    invalid: list[dict[str, Any]] = [
         {"limit": -1},
         {"since": "yesterday-ish"},
         {"until": "2026-13-01"},
@@ -178,12 +219,12 @@ async def nonsense_is_refused_and_hostile_text_finds_nothing(store: TapeStore) -
         {"lane": "\ud800"},
         {"names": ("\ud800",)},
     ]
-    for conditions in nonsense:
+    for conditions in invalid:
         try:
             await tape.find(**conditions)
         except QueryRefused:
             continue
-        raise AssertionError(f"a query was answered that is none: {conditions}")
+        raise AssertionError(f"the store answered an invalid query: {conditions}")
     for text in ("' OR 1=1 --", '"', "%", "\x00", "NEAR(a b)", "a" * 1_000_000, "\u597d", "*"):
         assert await tape.find(text=text, kinds=("message",)) == []
         assert await tape.find(lane=text) == []
@@ -194,8 +235,7 @@ async def nonsense_is_refused_and_hostile_text_finds_nothing(store: TapeStore) -
 async def a_context_begins_at_the_latest_anchor_and_the_full_one_at_the_start(
     store: TapeStore,
 ) -> None:
-    """Under one mapping: anchors, messages, calls and their results."""
-    tape = await _story(store)
+    tape = await _two_tasks(store)
     await tape.append(
         tool_call([{"id": "c1", "function": {"name": "look"}}]), tool_result([{"found": 1}])
     )
@@ -215,9 +255,8 @@ async def a_context_begins_at_the_latest_anchor_and_the_full_one_at_the_start(
     assert await view(tape, default_tape_context()) == now
 
 
-async def a_summary_says_what_there_is_in_json(store: TapeStore) -> None:
-    """How much, since when, and what the last anchor knows."""
-    tape = await _story(store)
+async def a_summary_is_json(store: TapeStore) -> None:
+    tape = await _two_tasks(store)
     await tape.append(*handoff("task/done", {"next": "\u597d"}))
     await tape.append(message("user", "word " * 40), event("loop.step"), message("user", "end"))
     summary = await tape.context_summary()
@@ -234,8 +273,7 @@ async def a_summary_says_what_there_is_in_json(store: TapeStore) -> None:
 
 
 async def a_fork_has_the_whole_surface(store: TapeStore) -> None:
-    """As one tape: its context, its anchors in either part, another fork from it."""
-    tape = await _story(store)
+    tape = await _two_tasks(store)
     fork = await tape.fork()
     await fork.append(message("user", "inside"), anchor("sub/done"), message("user", "more"))
     assert _said(await fork.after("task/start")) == ["two", "end", "inside", "more"]
@@ -254,8 +292,7 @@ async def a_fork_has_the_whole_surface(store: TapeStore) -> None:
 
 
 async def a_fork_at_an_anchor_is_its_context(store: TapeStore) -> None:
-    """By name or by the anchor itself; what came later is not seen."""
-    tape = await _story(store)
+    tape = await _two_tasks(store)
     start = await tape.anchor("task/start")
     for at in ("task/start", start):
         fork = await tape.fork(at=at)
@@ -265,20 +302,18 @@ async def a_fork_at_an_anchor_is_its_context(store: TapeStore) -> None:
         await fork.discard("seen")
 
 
-async def a_fork_shows_no_more_what_was_deleted_before_it(store: TapeStore) -> None:
-    """The deletion stands on its parent."""
+async def a_fork_hides_what_was_deleted_before_it(store: TapeStore) -> None:
     tape = Tape(store, T)
     (secret,) = await tape.append(message("user", "a secret"))
     await tape.append(deletion(secret.id, "7"))
     async with TapeService(store, Path("workspace")).fork_tape(tape, merge_back=False) as fork:
         await fork.append(message("user", "inside"))
-        assert [one["content"] for one in await fork.context()][1:] == [GONE, "inside"]
+        assert [one["content"] for one in await fork.context()][1:] == [DELETED_TEXT, "inside"]
         assert await fork.search("secret") == []
 
 
-async def a_batch_is_taken_in_whole_or_not_at_all(store: TapeStore) -> None:
-    """Onto a tape that has just what stands before it; what breaks off leaves nothing."""
-    if not isinstance(store, TakesIn):
+async def a_batch_is_appended_whole_or_not_at_all(store: TapeStore) -> None:
+    if not isinstance(store, BatchStore):
         return
     whole = [*bootstrap(), *(message("user", str(number), lane="a") for number in range(2500))]
 
@@ -288,12 +323,12 @@ async def a_batch_is_taken_in_whole_or_not_at_all(store: TapeStore) -> None:
 
     await store.append("another", [message("user", "before")])
     for batch in (Batch(broken, 0, 2502), Batch(lambda: iter(whole[:9]), 0, 2502)):
-        assert await _is_refused(store.take_in(T, batch))
+        assert await _is_refused(store.append_batch(T, batch))
         assert await store.size(T) == 0
-    await store.take_in(T, Batch(lambda: iter(whole), 0, 1300))
-    assert await _is_refused(store.take_in(T, Batch(lambda: iter(whole), 0, 1300)))
-    assert await _is_refused(store.take_in("another", Batch(lambda: iter(whole), 1, 9)))
-    await store.take_in(T, Batch(lambda: iter(whole), 1300, 1202))
+    await store.append_batch(T, Batch(lambda: iter(whole), 0, 1300))
+    assert await _is_refused(store.append_batch(T, Batch(lambda: iter(whole), 0, 1300)))
+    assert await _is_refused(store.append_batch("another", Batch(lambda: iter(whole), 1, 9)))
+    await store.append_batch(T, Batch(lambda: iter(whole), 1300, 1202))
     entries = await store.query(Query(T))
     assert [entry.id for entry in entries] == list(range(1, 2503))
     assert [entry.text for entry in entries[2:]] == [str(number) for number in range(2500)]
@@ -311,16 +346,17 @@ async def _is_refused(taken: Awaitable[None]) -> bool:
 
 TAPE_CHECKS: Final[tuple[Callable[[TapeStore], Awaitable[None]], ...]] = (
     a_tape_is_read_from_both_ends,
-    anchors_are_found_by_name_and_by_place,
+    anchors_are_found_by_name_and_by_position,
     after_and_between_read_from_the_latest_anchor_on,
     an_unknown_anchor_names_the_nearest,
     conditions_compose,
+    queries_answer_as_the_reference_does,
     dates_that_are_out_of_order_are_found_where_they_stand,
-    nonsense_is_refused_and_hostile_text_finds_nothing,
+    invalid_conditions_are_refused_and_hostile_text_finds_nothing,
     a_context_begins_at_the_latest_anchor_and_the_full_one_at_the_start,
-    a_summary_says_what_there_is_in_json,
+    a_summary_is_json,
     a_fork_has_the_whole_surface,
     a_fork_at_an_anchor_is_its_context,
-    a_fork_shows_no_more_what_was_deleted_before_it,
-    a_batch_is_taken_in_whole_or_not_at_all,
+    a_fork_hides_what_was_deleted_before_it,
+    a_batch_is_appended_whole_or_not_at_all,
 )

@@ -10,8 +10,7 @@ import pytest
 from tape.store import TapeStore, UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
-from tape.testing.search import SEARCH_CHECKS, SearchCheck
-from tape.testing.stores import STORE_CHECKS, UNIT_CHECKS, StoreCheck, UnitCheck
+from tape.testing import SEARCH_CHECKS, STORE_CHECKS, UNIT_CHECKS, StoreCheck, UnitCheck
 
 pytestmark = pytest.mark.anyio
 
@@ -52,5 +51,5 @@ async def test_unit(check: UnitCheck, unit_store: UnitStore) -> None:
 
 
 @pytest.mark.parametrize("check", SEARCH_CHECKS, ids=lambda check: check.__name__)
-async def test_search(check: SearchCheck, store: TapeStore) -> None:
+async def test_search(check: StoreCheck, store: TapeStore) -> None:
     await check(store)

@@ -48,6 +48,6 @@ async def test_it_answers_is_killed_and_answers_once_what_it_was_asked(tmp_path:
 async def test_another_gateway_on_the_same_files_is_refused(tmp_path: Path) -> None:
     url = f"file://{tmp_path / 'tapes'}"
     async with gateway_of(tmp_path / "one", TAPE__URL=url):
-        with pytest.raises(StoreUnavailable, match="another process writes the tapes"):
+        with pytest.raises(StoreUnavailable, match="another process uses the tapes"):
             async with gateway_of(tmp_path / "two", TAPE__URL=url):
                 pass

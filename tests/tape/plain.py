@@ -1,7 +1,7 @@
 """The plain list that every tape is compared with.
 
-It is written apart from `Query.pick` on purpose: a mistake that the stores share with their
-reference shows here.
+It is independent of `Query.pick` on purpose: it catches a mistake that the stores share with their
+reference.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def answer(entries: list[Entry], query: Query) -> list[Entry]:
     if query.turn is not None:
         left = [entry for entry in left if entry.meta.get("turn") == query.turn]
     if query.about is not None:
-        left = [entry for entry in left if _tells_of(entry, list(query.about))]
+        left = [entry for entry in left if _is_about(entry, list(query.about))]
     if query.text is not None:
         left = [entry for entry in left if query.text.casefold() in _words(entry).casefold()]
     if query.limit is None or len(left) <= query.limit:
@@ -104,8 +104,8 @@ def _named(entry: Entry, names: list[str]) -> bool:
     return entry.kind in ("anchor", "event") and entry.payload.get("name") in names
 
 
-def _tells_of(entry: Entry, ids: list[int]) -> bool:
-    """Tell whether an entry tells what became of one of these messages."""
+def _is_about(entry: Entry, ids: list[int]) -> bool:
+    """Return whether an entry is an event about one of these messages."""
     names = ["message.delete", "message.edit", "message.media"]
     data = entry.payload.get("data")
     if entry.kind != "event" or not _named(entry, names) or not isinstance(data, dict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tape.context import (
-    FIRST_PAGE,
+    FIRST_PAGE_SIZE,
     Message,
     TapeContext,
     default_tape_context,
@@ -234,7 +234,7 @@ def test_neighbours_of_one_role_are_joined_and_others_are_not() -> None:
 
 async def test_a_view_of_several_pages_is_whole_and_in_order() -> None:
     tape = Tape(MemoryStore(), "tape")
-    count = FIRST_PAGE * 2 + 5
+    count = FIRST_PAGE_SIZE * 2 + 5
     await tape.append(*(message("user", str(number)) for number in range(count)))
     shown = await view_entries(tape)
     assert [entry.text for entry in shown[1:] if entry.kind == "message"] == [

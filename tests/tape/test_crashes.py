@@ -18,7 +18,7 @@ from tape.entry import Entry, message
 from tape.query import Query
 from tape.service import TapeService
 from tape.store import TapeStore
-from tape.stores.registry import holds_tapes_alone, open_store, open_tapes
+from tape.stores.registry import is_tapes_only, open_store, open_tapes
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +27,7 @@ ROOT: Final = Path(__file__).parents[2]
 
 
 def opened(url: str) -> TapeStore:
-    return open_tapes(url) if holds_tapes_alone(url) else open_store(url)
+    return open_tapes(url) if is_tapes_only(url) else open_store(url)
 
 
 @pytest.fixture(params=["sqlite", "file"])
@@ -93,7 +93,7 @@ def entries():
 async def main():
     store = opened(sys.argv[1])
     await store.append("other", [message("user", "a")])
-    await store.take_in("chat", Batch(entries, 0, 20_002))
+    await store.append_batch("chat", Batch(entries, 0, 20_002))
     print("taken", "in", flush=True)
 
 anyio.run(main)
@@ -137,8 +137,8 @@ async def test_a_process_killed_at_any_moment_loses_nothing_acknowledged(
     assert len(acknowledged) >= lines
     assert all(by_id[int(number)] == text for number, text in acknowledged)
     # Blocks are whole, and a key that was acknowledged is known.
-    told = [entry.text for entry in entries if entry.kind == "message"]
-    assert all(two == f"{one}+" for one, two in zip(told[::2], told[1::2], strict=True))
+    texts = [entry.text for entry in entries if entry.kind == "message"]
+    assert all(two == f"{one}+" for one, two in zip(texts[::2], texts[1::2], strict=True))
     key = next((text[:-1] for _id, text in acknowledged if int(text[:-1].split(".")[1]) % 2), None)
     if key is not None:
         again = await store.append(T, [message("user", "again")], key)
@@ -169,10 +169,10 @@ async def test_a_crash_inside_a_merge_leaves_none_or_one_whole_block(url: str, s
 
 @pytest.mark.parametrize("lines", [1, 6, 10, 11])
 async def test_an_import_that_is_killed_is_whole_or_not_there(url: str, lines: int) -> None:
-    told = await kill_after(lines, IMPORTING, url)
+    output = await kill_after(lines, IMPORTING, url)
     store = opened(url)
     size = await store.size(T)
-    assert size in ((20_002,) if ["taken", "in"] in told else (0, 20_002))
+    assert size in ((20_002,) if ["taken", "in"] in output else (0, 20_002))
     assert await store.size("other") == 3
     (entry,) = await store.append(T, [message("user", "on")])
     assert entry.id == (size or 2) + 1

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from tape.context import default_tape_context, view
-from tape.deletions import GONE, TAKEN_OUT, deletion
+from tape.deletions import DELETED_TEXT, REMOVED_RESULT, deletion
 from tape.entry import dump, event, message, tool_call, tool_result
 from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
@@ -41,7 +41,7 @@ async def test_a4_a_deleted_text_leaves_the_view_and_the_rest_stays_where_it_was
     number = await said(tape, "a secret")
     await said(tape, "three")
     await tape.append(deletion(number, "7"))
-    assert await shown(tape) == ["one", GONE, "three"]
+    assert await shown(tape) == ["one", DELETED_TEXT, "three"]
     assert (await tape.entries([number]))[number].text == "a secret"
 
 
@@ -54,7 +54,7 @@ async def test_a4_what_a_turn_took_and_its_edits_and_its_prompt_leave_the_view(t
     await tape.append(event("turn.start", {"turn": "t2", "takes": [edited.id]}))
     assert "a bad secret" in (await shown(tape))[2]
     await tape.append(deletion(number, "7"))
-    assert await shown(tape) == [GONE, "well?", GONE]
+    assert await shown(tape) == [DELETED_TEXT, "well?", DELETED_TEXT]
 
 
 async def test_a4_a_prompt_that_a_plugin_made_of_it_leaves_the_view(tape: Tape) -> None:
@@ -63,7 +63,7 @@ async def test_a4_a_prompt_that_a_plugin_made_of_it_leaves_the_view(tape: Tape) 
     await tape.append(message("user", "Be kind. a secret", prompt_of=number))
     assert await shown(tape) == ["Be kind. a secret"]
     await tape.append(deletion(number, "7"))
-    assert await shown(tape) == [GONE]
+    assert await shown(tape) == [DELETED_TEXT]
 
 
 async def test_a4_search_does_not_find_what_was_deleted_and_finds_as_many_others(
@@ -114,9 +114,9 @@ async def test_a4_a_result_that_quotes_what_was_deleted_leaves_the_view_beside_i
     before = await shown(tape)
     end = await tape.size()
     await tape.append(deletion(secret, "7"))
-    told = await view(tape, default_tape_context())
-    results = [(one["tool_call_id"], one["content"]) for one in told if one["role"] == "tool"]
-    assert results == [("a", TAKEN_OUT), ("b", made(other)), ("c", made(secret))]
+    messages = await view(tape, default_tape_context())
+    results = [(one["tool_call_id"], one["content"]) for one in messages if one["role"] == "tool"]
+    assert results == [("a", REMOVED_RESULT), ("b", made(other)), ("c", made(secret))]
     then = await view(TapeSnapshot(tape, end), default_tape_context())
     assert [str(one["content"]) for one in then][1:] == before
 
@@ -129,7 +129,7 @@ async def test_a4_a_result_cut_short_and_one_that_quotes_the_prompt_are_taken_ou
     short = f"{found(prompt.id)[:-20]}\n[cut: 20 more characters]"
     await tape.append(tool_call([asked("tape_search")]), tool_result([short]))
     await tape.append(deletion(secret, "7"))
-    assert (await shown(tape))[-1] == TAKEN_OUT
+    assert (await shown(tape))[-1] == REMOVED_RESULT
 
 
 async def test_a_result_from_another_chat_has_the_ids_of_that_chat(tape: Tape) -> None:
@@ -149,4 +149,4 @@ async def test_a4_a_result_is_taken_out_where_turns_write_side_by_side(tape: Tap
         tool_result([found(number)], turn="two"),
     )
     await tape.append(deletion(number, "7"))
-    assert (await shown(tape))[-2:] == [TAKEN_OUT, found(number)]
+    assert (await shown(tape))[-2:] == [REMOVED_RESULT, found(number)]

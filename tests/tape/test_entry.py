@@ -85,11 +85,11 @@ def test_the_text_of_an_entry_is_what_was_said() -> None:
 
 
 def test_a_handoff_is_an_anchor_and_the_event_that_names_it() -> None:
-    made, told = handoff("phase:one", {"goal": "tea"}, lane="a")
+    made, record = handoff("phase:one", {"goal": "tea"}, lane="a")
     assert (made.kind, made.payload) == ("anchor", {"name": "phase:one", "state": {"goal": "tea"}})
-    assert (told.kind, told.payload["name"]) == ("event", "handoff")
-    assert told.payload["data"] == {"name": "phase:one"}
-    assert made.meta == told.meta == {"lane": "a"}
+    assert (record.kind, record.payload["name"]) == ("event", "handoff")
+    assert record.payload["data"] == {"name": "phase:one"}
+    assert made.meta == record.meta == {"lane": "a"}
 
 
 def test_the_bootstrap_comes_before_the_first_batch_and_before_no_other() -> None:
@@ -137,7 +137,7 @@ def test_a_number_that_json_has_no_word_for_is_refused_and_not_made_null(number:
 def test_an_unknown_kind_and_a_nameless_anchor_are_refused() -> None:
     with pytest.raises(AppendRefused, match="'gossip' is not a kind"):
         check([message("user", "fine"), NewEntry("gossip", {})])
-    with pytest.raises(AppendRefused, match="needs a name"):
+    with pytest.raises(AppendRefused, match="has no name"):
         check([NewEntry("anchor", {"name": "", "state": {}})])
-    with pytest.raises(AppendRefused, match="needs a name"):
+    with pytest.raises(AppendRefused, match="has no name"):
         check([NewEntry("event", {"name": 5})])

@@ -387,7 +387,7 @@ def unpaired(messages: list[Message]) -> list[Message]:
 
 
 def is_in_order(kept: list[Message], given: list[Message]) -> bool:
-    """Tell whether what was kept stands in the order in which it was given."""
+    """Return whether the kept messages are in their original order."""
     plain = [one for one in kept if one["role"] == "user"]
     if plain != [one for one in given if one["role"] == "user"]:
         return False

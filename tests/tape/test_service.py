@@ -47,9 +47,9 @@ async def test_the_bootstrap_is_ensured_once(tmp_path: Path) -> None:
     assert await tape.size() == 0
     for _ in range(3):
         await service.ensure_bootstrap_anchor(tape)
-    first, told = await tape.read()
+    first, record = await tape.read()
     assert first.payload == {"name": "session/start", "state": {"owner": "human"}}
-    assert (told.kind, told.name) == ("event", "handoff")
+    assert (record.kind, record.name) == ("event", "handoff")
 
 
 async def test_a_service_finds_the_tape_of_a_name(tmp_path: Path) -> None:

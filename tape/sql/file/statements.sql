@@ -1,19 +1,19 @@
--- Only what differs from the statements of the tapes in SQLite, which hold for the index as well.
+-- Only the statements that differ from those of the SQLite store, which the index uses otherwise.
 
 -- name: make_tape
--- A tape whose file was not read yet.
+-- A tape whose file has not been read.
 INSERT INTO tape (name, bytes, sum) VALUES (:name, 0, CAST('0000000000000000' AS BLOB))
 RETURNING tape
 
 -- name: mark
--- How far a tape's file was read.
+-- The checkpoint of a tape's file.
 SELECT bytes, sum FROM tape WHERE tape = :tape
 
 -- name: set_mark
 UPDATE tape SET bytes = :bytes, sum = :sum WHERE tape = :tape
 
 -- name: marks
--- How far each tape's file was read.
+-- The size of each tape's file at its checkpoint.
 SELECT name, bytes FROM tape
 
 -- name: add_entry

@@ -1,10 +1,10 @@
-"""Reading a tape's file through: what of it counts, what is cut, and what is wrong with it.
+"""Verification of a tape's file: which lines count, where it is truncated, and what is damaged.
 
-A process that was killed, or a machine that lost its power, leaves an end that nobody was told of:
-half a line, some lines of a block, or bytes that say nothing. That is cut. A line that reads as an
-entry and is not the one that was written there, or one that cannot be read and has entries behind
-it, is damage, and is told of with its number. Behind what an index has read, such lines may be
-those of a block that reached the disk in part: they are cut, and kept beside the file.
+A killed process or a power failure leaves an end that was never acknowledged: half a line, part of
+a block, or garbage. It is truncated. Damage raises StoreUnusable with the number of the line: a
+valid entry that is not the one written there, or an unreadable line with entries after it. After
+the lines that an index has seen, unreadable lines with entries after them may be a block that
+reached the disk in part: they are truncated, and a copy is kept next to the file.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tape.entry import from_line
-from tape.errors import StoreUnfit
+from tape.errors import StoreUnusable
 from tape.stores.jsonl.line import FIRST, TapeLine, sum_of, unseal
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """How far a file was read before: so many bytes, and the sum of the last line of them."""
+    """How far a file was read: the number of bytes, and the sum of their last line."""
 
     size: int = 0
     sum: bytes = FIRST
@@ -29,31 +29,32 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class LocatedLine:
-    """A line and where it stands: its first byte, and how many they are without the end."""
+    """A line, the offset of its first byte, and its size in bytes without the newline."""
 
     line: TapeLine
     at: int
     size: int
 
 
-class Moved(Exception):
-    """A file is not the one that was read before: its mark is of no use."""
+class FileReplaced(Exception):
+    """The file does not match its checkpoint, so that it must be read from the start."""
 
 
 class Check:
-    """Reads one file through; `end` is then the end of what counts.
+    """Verifies one file.
 
-    `spared` tells that what lies behind it holds whole entries, and is to be kept elsewhere.
+    end                    the end of the lines that count, once `blocks` is exhausted
+    has_entries_after_end  whether what is to be truncated has whole entries, and deserves a copy
     """
 
     def __init__(self, path: Path, known: Checkpoint) -> None:
         self._path = path
         self._known = known
         self.end = Checkpoint()
-        self.spared = False
+        self.has_entries_after_end = False
 
     def blocks(self) -> Iterator[list[LocatedLine]]:
-        """Give the blocks behind the mark that was known, each whole; raises StoreUnfit, Moved."""
+        """Yield the whole blocks after the checkpoint; raises StoreUnusable or FileReplaced."""
         with self._path.open("rb") as file:
             yield from self._read(file)
 
@@ -66,56 +67,55 @@ class Check:
                 self._judge(raw, number, at, newest + 1, file)
                 break
             if at >= self._known.size:
-                placed = LocatedLine(self._line(raw, number, newest + 1), at, len(raw) - 1)
-                block.append(placed)
+                block.append(LocatedLine(self._line(raw, number, newest + 1), at, len(raw) - 1))
             newest, at, previous = newest + 1, at + len(raw), summed
             if at == self._known.size:
-                self._recognize(at, previous)
+                self._compare(at, previous)
             elif block and block[-1].line.block[0] == block[-1].line.block[1]:
                 self.end = Checkpoint(at, previous)
                 yield block
                 block = []
         if self.end.size < self._known.size:
-            raise Moved
+            raise FileReplaced
 
-    def _recognize(self, at: int, previous: bytes) -> None:
+    def _compare(self, at: int, previous: bytes) -> None:
         if previous != self._known.sum:
-            raise Moved
+            raise FileReplaced
         self.end = Checkpoint(at, previous)
 
-    def _line(self, raw: bytes, number: int, wanted: int) -> TapeLine:
+    def _line(self, raw: bytes, number: int, expected: int) -> TapeLine:
         try:
             line = unseal(raw)
         except ValueError as cause:
-            raise self._unfit(number, f"cannot be read ({cause})") from cause
-        if line.entry.id != wanted:
-            raise self._unfit(number, f"has the id {line.entry.id} where {wanted} has to be")
+            raise self._damaged(number, f"cannot be read ({cause})") from cause
+        if line.entry.id != expected:
+            raise self._damaged(number, f"has the id {line.entry.id} instead of {expected}")
         return line
 
-    def _judge(self, raw: bytes, number: int, at: int, wanted: int, rest: BinaryIO) -> None:
-        """Let what was never acknowledged be cut; raises StoreUnfit for damage."""
+    def _judge(self, raw: bytes, number: int, at: int, expected: int, rest: BinaryIO) -> None:
+        """Raise StoreUnusable if a line without a valid sum is damage, not an unfinished end."""
         found = _id_of(raw)
         if found is not None:
             what = (
                 "was changed after it was written, or is not from this gateway"
-                if found == wanted
-                else f"has the id {found} where {wanted} has to be: lines are missing or were added"
+                if found == expected
+                else f"has the id {found} instead of {expected}: lines are missing or were added"
             )
-            raise self._unfit(number, what)
-        told = at < self._known.size or not self._known.size
-        self.spared = any(_id_of(line) is not None for line in rest)
-        if told and self.spared:
-            raise self._unfit(number, "cannot be read, and entries follow it")
+            raise self._damaged(number, what)
+        acknowledged = at < self._known.size or not self._known.size
+        self.has_entries_after_end = any(_id_of(line) is not None for line in rest)
+        if acknowledged and self.has_entries_after_end:
+            raise self._damaged(number, "cannot be read, and entries follow it")
 
-    def _unfit(self, number: int, what: str) -> StoreUnfit:
-        return StoreUnfit(
+    def _damaged(self, number: int, what: str) -> StoreUnusable:
+        return StoreUnusable(
             f"{self._path}, line {number}: it {what}; nothing was changed. Restore a backup of the"
-            " file, or move it away and bring it back with `tapeway tape import`, which mends"
+            " file, or move it away and repair it with `tapeway tape import`"
         )
 
 
 def _id_of(raw: bytes) -> int | None:
-    """Return the id of a line that is whole and reads as an entry."""
+    """Return the id of a complete line that is an entry, whatever its sum."""
     try:
         return from_line(raw).id if raw.endswith(b"\n") else None
     except ValueError:

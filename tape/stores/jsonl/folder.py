@@ -1,7 +1,7 @@
-"""The folder of a file store: which file holds which tape, and who may write here.
+"""The folder of a file store: the file of each tape, and the lock of the writing process.
 
-A tape's file is called by its name, where whatever is not a small letter, a digit or one of `._-`
-is written as `%` and two hex digits: names differ on every file system, and none leaves the folder.
+A file is named after its tape; bytes other than lowercase letters, digits and `._-` become `%` and
+two hex digits, so that names differ on every file system and none leaves the folder.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from tape.errors import AppendRefused, StoreUnavailable
 SUFFIX: Final = ".jsonl"
 LOCK: Final = "lock"
 INDEX: Final = "index.db"
-LONGEST: Final = 240
-PATIENCE: Final = 0.5
-"""Seconds to wait for the lock: a process that was just ended lets go of it in a moment."""
+MAX_FILE_NAME: Final = 240  # characters, without the suffix
+LOCK_WAIT_SECONDS: Final = 0.5
+"""Seconds to wait for the lock, which a process that was just killed releases in a moment."""
 
 _PLAIN: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789._-")
 
 
 class Folder:
-    """A folder that this process holds; make it with `Folder.open`."""
+    """A folder that this process has locked; make it with `Folder.open`."""
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path
@@ -34,7 +34,7 @@ class Folder:
 
     @classmethod
     def open(cls, path: Path) -> Folder:
-        """Make the folder where it is not there, and lock it; raises StoreUnavailable."""
+        """Create the folder if it is missing, and lock it; raises StoreUnavailable."""
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
@@ -43,30 +43,32 @@ class Folder:
                 f"{path} cannot be opened ({cause.strerror}): check the disk and the permissions of"
                 " the folder, or name another in TAPEWAY_TAPE__URL"
             ) from cause
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + LOCK_WAIT_SECONDS
         while not _locked(lock):
             if time.monotonic() >= until:
                 os.close(lock)
                 raise StoreUnavailable(
-                    f"another process writes the tapes of {path}: stop it first, or name another"
+                    f"another process uses the tapes of {path}: stop it first, or name another"
                     " folder in TAPEWAY_TAPE__URL"
                 )
             time.sleep(0.01)
         return cls(path, lock)
 
     def file_of(self, tape: str) -> Path:
-        """Return the file of a tape; raises AppendRefused where its name cannot be one."""
+        """Return the file of a tape; raises AppendRefused if its name is too long or not text."""
         try:
             raw = tape.encode()
         except UnicodeEncodeError as cause:
-            raise AppendRefused(f"the name of a tape is no text ({cause})") from cause
+            raise AppendRefused(f"the tape's name is not valid text ({cause})") from cause
         name = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in raw)
-        if len(name) > LONGEST:
-            raise AppendRefused("the name of a tape is too long for a file's name")
+        if len(name) > MAX_FILE_NAME:
+            raise AppendRefused(
+                f"the tape's name is too long for a file: use at most {MAX_FILE_NAME} characters"
+            )
         return self.path / f"{name}{SUFFIX}"
 
     def sizes(self) -> dict[str, int]:
-        """Return every tape that has a file, and how many bytes; other things are none."""
+        """Return the size in bytes of each tape's file; other files are ignored."""
         found = {}
         with os.scandir(self.path) as items:
             for item in items:
@@ -82,7 +84,7 @@ class Folder:
             return False
 
     def close(self) -> None:
-        """Let others in."""
+        """Release the lock."""
         os.close(self._lock)
 
 

@@ -1,7 +1,7 @@
-"""The index of a folder of tapes: where each entry stands, and what queries go by.
+"""The index of a folder of tapes: the position of each entry, and the columns of queries.
 
-It is a database beside the files that may be thrown away at any time. What it says of a file is
-believed as far as the file's own sums agree; the rest is read again.
+It is a database next to the files that may be deleted at any time. It is trusted up to the point
+where the file's own sums agree with it; the rest of the file is read again.
 """
 
 from __future__ import annotations
@@ -17,35 +17,34 @@ from typing import Any
 import apsw
 
 from tape.database.connection import Database
-from tape.database.group_commit import late_ones
-from tape.database.query_compiler import FOREVER
+from tape.database.group_commit import late_entries
 from tape.database.schema import Schema, read_schema
 from tape.entry import Entry
-from tape.errors import StoreTooNew, StoreUnfit
-from tape.query import told_of
-from tape.stores.jsonl.check import Check, Checkpoint, LocatedLine, Moved
+from tape.errors import StoreTooNew, StoreUnusable
+from tape.query import subject_of
+from tape.stores.jsonl.check import Check, Checkpoint, FileReplaced, LocatedLine
 from tape.stores.sqlite import tape_schema
 
 
 @functools.cache
 def index_schema() -> Schema:
-    """Return the tables of the index; its statements are the tapes' own where they can be."""
+    """Return the tables of the index; it shares the statements of the SQLite store if it can."""
     own = read_schema("tape", "tape", "file")
     return Schema("file", own.migrations, {**tape_schema().statements, **own.statements})
 
 
 def open_index(path: Path) -> Database:
-    """Open the index; one that cannot be used is thrown away."""
+    """Open the index; an unusable one is deleted and created again."""
     try:
         return Database.open(path, [index_schema()])
-    except (StoreUnfit, StoreTooNew):
+    except (StoreUnusable, StoreTooNew):
         for suffix in ("", "-wal", "-shm"):
             path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
         return Database.open(path, [index_schema()])
 
 
 class FileIndex:
-    """The index, as the writer's thread holds it; whoever calls holds the transaction."""
+    """The index in the writer's thread; every method runs in the caller's transaction."""
 
     def __init__(self, connection: apsw.Connection, statements: Mapping[str, str]) -> None:
         self._connection = connection
@@ -57,73 +56,73 @@ class FileIndex:
         return rows[0][0] if rows else None
 
     def make(self, tape: str) -> int:
-        """Return the number of a tape, a new one where it has none."""
+        """Return the number of a tape, a new one if it has none."""
         number = self.find(tape)
         return int(self.run("make_tape", name=tape)[0][0]) if number is None else number
 
-    def mark(self, number: int) -> Checkpoint:
+    def checkpoint(self, number: int) -> Checkpoint:
         """Return how far the file of a tape was read."""
         ((size, digest),) = self.run("mark", tape=number)
         return Checkpoint(size, digest)
 
     def read(self, path: Path, number: int) -> None:
-        """Read a tape's file through, cut what does not count, and note what is new.
+        """Verify a tape's file, index its new entries, and truncate an unfinished end.
 
-        Raises StoreUnfit where the file is damaged.
+        Raises StoreUnusable if the file is damaged.
         """
         try:
-            check = self._note(path, number, self.mark(number))
-        except Moved:
+            check = self._note(path, number, self.checkpoint(number))
+        except FileReplaced:
             self.forget(number)
             check = self._note(path, number, Checkpoint())
         end = check.end.size
         if path.stat().st_size > end:
-            if check.spared:
-                _keep(path, end)
+            if check.has_entries_after_end:
+                _keep_copy(path, end)
             os.truncate(path, end)
 
     def forget(self, number: int) -> None:
-        """Forget what a tape's file held."""
+        """Remove every entry and key of a tape."""
         self.run("forget_entries", tape=number)
         self.run("forget_late", tape=number)
         self.run("forget_keys", tape=number)
-        self.set_mark(number, Checkpoint())
+        self.set_checkpoint(number, Checkpoint())
 
-    def set_mark(self, number: int, mark: Checkpoint) -> None:
-        """Note how far a tape's file is known."""
-        self.run("set_mark", tape=number, bytes=mark.size, sum=mark.sum)
+    def set_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
+        """Store how far a tape's file was read."""
+        self.run("set_mark", tape=number, bytes=checkpoint.size, sum=checkpoint.sum)
 
     def newest(self, number: int) -> tuple[str, int]:
         """Return the latest date of a tape and the id of its newest entry."""
         rows = self.run("newest", tape=number)
         return (rows[0][0], rows[0][1]) if rows else ("", 0)
 
-    def add(self, number: int, dated: str, placed: Sequence[tuple[Entry, int, int]]) -> None:
-        """Note entries, each with its place and size in the file."""
-        behind = bool(placed) and placed[0][0].date < dated
+    def add(self, number: int, dated: str, located: Sequence[tuple[Entry, int, int]]) -> None:
+        """Add entries, each with its offset and size in the file; `dated` is the latest date."""
+        behind = bool(located) and located[0][0].date < dated
         last = self.run("newest", tape=number)[0][2] if behind else 0
-        late = late_ones((entry for entry, _at, _size in placed), dated, last)
+        late = late_entries((entry for entry, _at, _size in located), dated, last)
         rows = [
             (
                 *(number, entry.id, entry.kind, entry.name),
-                *(_text(entry.meta.get(mark)) for mark in ("author", "lane", "turn")),
+                *(_text(entry.meta.get(name)) for name in ("author", "lane", "turn")),
                 _about(entry),
                 *(late.get(entry.id), entry.date, at, size),
             )
-            for entry, at, size in placed
+            for entry, at, size in located
         ]
         self._connection.executemany(self._sql["tape.add_entry"], rows)
-        for entry, _at, _size in placed:
+        for entry, _at, _size in located:
             if entry.id in late:
                 self.run("add_late", tape=number, id=entry.id, date=entry.date)
 
-    def add_key(self, number: int, key: str, asked: Sequence[Entry]) -> None:
-        """Note the entries that an append with a key asked for."""
-        first = asked[0].id if asked else 0
-        self.run("add_key", tape=number, key=key, first=first, count=len(asked))
+    def add_key(self, number: int, key: str, entries: Sequence[Entry]) -> None:
+        """Store the entries of the append that had a key."""
+        first = entries[0].id if entries else 0
+        self.run("add_key", tape=number, key=key, first=first, count=len(entries))
 
     def run(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-        """Run a statement."""
+        """Run a statement of the index and return its rows."""
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
 
     def _note(self, path: Path, number: int, known: Checkpoint) -> Check:
@@ -134,17 +133,17 @@ class FileIndex:
             dated = max(dated, *(one.line.entry.date for one in block))
             self._add_keys(number, block)
         if check.end != known:
-            self.set_mark(number, check.end)
+            self.set_checkpoint(number, check.end)
         return check
 
     def _add_keys(self, number: int, block: Sequence[LocatedLine]) -> None:
-        asked = [one.line for one in block if one.line.key is not None]
-        if asked and asked[0].key is not None:
-            self.add_key(number, asked[0].key, [line.entry for line in asked])
+        keyed = [one.line for one in block if one.line.key is not None]
+        if keyed and keyed[0].key is not None:
+            self.add_key(number, keyed[0].key, [line.entry for line in keyed])
 
 
-def _keep(path: Path, start: int) -> None:
-    """Copy a file's end to `<file>.cut-<n>` beside it, on the disk before it is cut."""
+def _keep_copy(path: Path, start: int) -> None:
+    """Copy the end of a file to `<file>.cut-<n>` next to it, and sync the copy."""
     numbers = itertools.count(1)
     while (kept := path.with_name(f"{path.name}.cut-{next(numbers)}")).exists():
         pass
@@ -157,9 +156,9 @@ def _keep(path: Path, start: int) -> None:
 
 
 def _about(entry: Entry) -> int | None:
-    """Return the id of the entry whose fate an event tells; what can be no id is none."""
-    found = told_of(entry)
-    return int(found) if found is not None and 0 < found < FOREVER and found % 1 == 0 else None
+    """Return the id of the message that an event is about; None if it is not a whole number."""
+    found = subject_of(entry)
+    return int(found) if found is not None and found % 1 == 0 else None
 
 
 def _text(value: object) -> str | None:

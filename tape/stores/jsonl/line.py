@@ -1,11 +1,11 @@
-"""A line of a tape's file: an entry with its five keys, and the file's own marks in `meta`.
+"""A line of a tape's file: an entry with its five keys, and the file's own fields in `meta`.
 
-`key`    the append's key, on each of the entries that it asked for
-`block`  [i, n]: the i-th of n lines that count together or not at all; absent where n is 1
-`sum`    a digest of the line (16 zeros in its place) and of the line before: the last in `meta`
+`key`    the append's key, on each entry of its batch
+`block`  [i, n]: line i of n that count together or not at all; absent if n is 1
+`sum`    a digest of the line (with 16 zeros in its place) and of the sum before; last in `meta`
 
-Callers never see the marks. An entry whose own `meta` has a key called like one of them is kept
-whole under `meta.meta`.
+Callers never see these fields. If an entry's own `meta` has a key of the same name, all of it moves
+to `meta.meta`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any, Final
 from tape.entry import Entry, from_line, to_line
 
 FIRST: Final = b"0" * 16
-"""What the sum of a file's first line goes on from."""
+"""The sum before the first line of a file, and the placeholder of a sum."""
 
-_MARK: Final = b'"sum":"'
+_SUM_KEY: Final = b'"sum":"'
 _RESERVED: Final = frozenset({"key", "block", "sum", "meta"})
 
 
 @dataclass(frozen=True, slots=True)
 class TapeLine:
-    """A line of a file, read: the entry as its writer gave it, and the marks."""
+    """A parsed line: the entry as its writer made it, and the file's own fields."""
 
     entry: Entry
     key: str | None
@@ -36,42 +36,48 @@ class TapeLine:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What is written together: how many lines, and the key of those behind the `unasked` ones."""
+    """Lines that are written together.
+
+    size   number of lines
+    key    the append's key
+    added  number of lines before the batch, which do not get the key (the bootstrap)
+    """
 
     size: int
     key: str | None = None
-    unasked: int = 0
+    added: int = 0
 
 
 def seal(
     entries: Sequence[Entry], block: Block, previous: bytes, first: int = 1
 ) -> tuple[list[bytes], bytes]:
-    """Return the lines of a block from its `first` on, with their ends, and the last one's sum.
+    """Return the lines of a block, with newlines, and the sum of the last; raises AppendRefused.
 
-    Raises AppendRefused.
+    previous  the sum of the line before
+    first     the number in the block of the first of these entries
     """
     lines = []
     for number, entry in enumerate(entries, start=first):
-        marks: dict[str, Any] = {}
-        if block.key is not None and number > block.unasked:
-            marks["key"] = block.key
+        fields: dict[str, Any] = {}
+        if block.key is not None and number > block.added:
+            fields["key"] = block.key
         if block.size > 1:
-            marks["block"] = [number, block.size]
+            fields["block"] = [number, block.size]
         own: Mapping[str, Any] = entry.meta
         if not _RESERVED.isdisjoint(own):
             own = {"meta": own}
-        marked = replace(entry, meta={**own, **marks, "sum": FIRST.decode()})
-        body = to_line(marked).encode()
+        unsealed = replace(entry, meta={**own, **fields, "sum": FIRST.decode()})
+        body = to_line(unsealed).encode()
         previous = _sum(body, previous)
-        at = body.rfind(_MARK) + len(_MARK)
+        at = body.rfind(_SUM_KEY) + len(_SUM_KEY)
         lines.append(body[:at] + previous + body[at + len(FIRST) :] + b"\n")
     return lines, previous
 
 
 def sum_of(line: bytes, previous: bytes) -> bytes | None:
-    """Return the sum of a line, without its end, that is as it was written; else None."""
-    at = line.rfind(_MARK) + len(_MARK)
-    if at < len(_MARK):
+    """Return the sum of a line without its newline, or None if the line was changed."""
+    at = line.rfind(_SUM_KEY) + len(_SUM_KEY)
+    if at < len(_SUM_KEY):
         return None
     written = line[at : at + len(FIRST)]
     zeroed = line[:at] + FIRST + line[at + len(FIRST) :]
@@ -79,19 +85,19 @@ def sum_of(line: bytes, previous: bytes) -> bytes | None:
 
 
 def unseal(line: str | bytes) -> TapeLine:
-    """Read a line; raises ValueError where it is no entry or lacks its marks."""
+    """Parse a line; raises ValueError if it is not an entry or lacks the file's own fields."""
     entry = from_line(line)
     meta = dict(entry.meta)
     digest, key, block = meta.pop("sum", None), meta.pop("key", None), meta.pop("block", [1, 1])
-    if not isinstance(digest, str) or not isinstance(key, str | None) or not _is_place(block):
-        raise ValueError("a line of a tape's file needs its marks in meta")
+    if not isinstance(digest, str) or not isinstance(key, str | None) or not _is_position(block):
+        raise ValueError("sum, key or block is missing or invalid in meta")
     own = meta.get("meta", meta)
     if not isinstance(own, dict):
-        raise ValueError("a line of a tape's file has no object as its meta")
+        raise ValueError("meta.meta is not an object")
     return TapeLine(replace(entry, meta=own), key, (block[0], block[1]), digest.encode())
 
 
-def _is_place(block: object) -> bool:
+def _is_position(block: object) -> bool:
     return (
         isinstance(block, list)
         and len(block) == 2

@@ -1,7 +1,7 @@
-"""Writing tapes' files: what waits goes to the files of its tapes at once, and is synced once.
+"""Group commit for tape files: a batch of units is written to all its files, and each synced once.
 
-The index is written in the same breath and committed last. Whatever fails before that, the files
-are cut back to where they ended, and nobody was told otherwise.
+The index is updated in the same transaction and committed last. If anything fails before that, the
+files are truncated to their old size, and no caller has seen a result.
 """
 
 from __future__ import annotations
@@ -17,35 +17,33 @@ from typing import Final
 
 import apsw
 
-from tape.database.group_commit import PIECE, Job, Result
-from tape.entry import Entry, NewEntry, check, dump, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeNotAsWas
+from tape.database.group_commit import PIECE_SIZE, Job, Result, failed
+from tape.entry import Entry, NewEntry, check, dump, numbered, utc_iso, with_bootstrap
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.store import Now
 from tape.stores.jsonl.check import Checkpoint
 from tape.stores.jsonl.folder import Folder
 from tape.stores.jsonl.index import FileIndex
 from tape.stores.jsonl.line import Block, seal, unseal
-from tape.unit_of_work import Append, Outcome, Run, TakeIn, Unit
+from tape.unit_of_work import Append, AppendBatch, Outcome, Run, Unit
 
-KNOW: Final = "file.know"
-"""The step that has a tape's file read through; its value `tape` is the name."""
-
-_FULL: Final = {errno.ENOSPC, errno.EDQUOT}
+VERIFY: Final = "file.know"
+"""The step that verifies a tape's file; its value `tape` is the tape's name."""
 
 
-def know(tape: str) -> Unit:
-    """Return the unit that has a tape's file read through."""
-    return Unit([Run(KNOW, {"tape": tape})])
+def verify(tape: str) -> Unit:
+    """Return the unit that verifies a tape's file."""
+    return Unit([Run(VERIFY, {"tape": tape})])
 
 
 @dataclass(slots=True)
 class _Stage:
-    """What a batch adds to one tape."""
+    """What a batch adds to one tape: `start` is its file's size before, `checkpoint` after it."""
 
     path: Path
     number: int
     start: int
-    mark: Checkpoint
+    checkpoint: Checkpoint
     dated: str
     newest: int
     lines: list[bytes] = field(default_factory=list)
@@ -53,7 +51,7 @@ class _Stage:
 
 
 class FileBatches:
-    """Runs units of one append each; `known` are the tapes whose files were read through."""
+    """Runs units of one append each; `verified` has the tapes whose files were verified."""
 
     def __init__(
         self,
@@ -61,44 +59,39 @@ class FileBatches:
         connection: apsw.Connection,
         statements: Mapping[str, str],
         now: Now,
-        known: set[str],
+        verified: set[str],
     ) -> None:
-        # The files are the truth, so the index need not wait for the disk.
+        # The files are the source of truth, so the index need not be synced.
         connection.pragma("synchronous", "normal")
         self._folder = folder
         self._connection = connection
         self._index = FileIndex(connection, statements)
         self._now = now
-        self._known = known
+        self._verified = verified
         self._stages: dict[str, _Stage] = {}
 
     def run(self, batch: list[Job]) -> list[Result]:
-        """Write a batch; what fails at the disk fails for all of it."""
-        before = set(self._known)
+        """Write a batch; an error of the disk fails every unit."""
+        before = set(self._verified)
         self._stages = {}
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [self._one(job) for job in batch]
             self._write()
             self._connection.execute("COMMIT")
-        except Exception as cause:  # whatever it is, the thread and its callers live on
-            self._take_back()
-            self._known.intersection_update(before.difference(self._stages))
-            full = isinstance(cause, apsw.FullError) or getattr(cause, "errno", None) in _FULL
-            failure = StoreUnavailable(
-                f"the tapes' folder took nothing ({cause}); it is tried again", full=full
-            )
-            failure.__cause__ = cause
-            return [(job, failure) for job in batch]
-        self._known.update(self._stages)
+        except Exception as cause:  # the thread and its callers survive any error
+            self._undo()
+            self._verified.intersection_update(before.difference(self._stages))
+            return failed(batch, f"the tapes' folder refused the write ({cause}): try again", cause)
+        self._verified.update(self._stages)
         return results
 
     def close(self) -> None:
         """Close the index."""
         self._connection.close()
 
-    def know_all(self) -> None:
-        """Bring the index up to the files: those that it does not know so long are read."""
+    def verify_all(self) -> None:
+        """Update the index from files whose size it does not know, and drop missing ones."""
         sizes = self._folder.sizes()
         with self._connection:
             marks = dict(self._index.run("marks"))
@@ -108,108 +101,103 @@ class FileBatches:
                 self._index.run("forget_tape", tape=number)
             for tape, size in sizes.items():
                 if marks.get(tape) != size:
-                    # What is damaged is told to whoever asks for that tape; the others go on.
+                    # A damaged file fails the first use of its own tape; the others work.
                     with contextlib.suppress(TapeError, OSError), self._connection:
-                        self._know(tape)
+                        self._verify(tape)
 
     def _one(self, job: Job) -> Result:
         (step,) = job.unit.steps
-        before = set(self._known)
+        before = set(self._verified)
         self._connection.execute("SAVEPOINT unit")
         try:
             if isinstance(step, Append):
                 outcome = self._append(step)
-            elif isinstance(step, TakeIn):
-                outcome = self._take_in(step)
+            elif isinstance(step, AppendBatch):
+                outcome = self._append_batch(step)
             else:
-                self._know(str(step.values["tape"]))
+                self._verify(str(step.values["tape"]))
                 outcome = Outcome()
         except TapeError as cause:
             self._connection.execute("ROLLBACK TO unit")
             self._connection.execute("RELEASE unit")
-            self._known.intersection_update(before)
+            self._verified.intersection_update(before)
             return job, cause
         self._connection.execute("RELEASE unit")
         return job, [outcome]
 
     def _append(self, step: Append) -> Outcome:
         check(step.entries)
-        dump([step.tape, step.key])  # refuses what is no text
+        dump([step.tape, step.key])  # raises AppendRefused unless both are valid text
         stage = self._stages.get(step.tape) or self._stage(step.tape)
         if step.key is not None and (earlier := self._earlier(stage, step.key)) is not None:
             return Outcome(earlier)
         batch = with_bootstrap(step.entries, empty=stage.newest == 0)
-        date = utc_iso(self._now())
-        entries = [
-            Entry(number, new.kind, new.payload, new.meta, new.date or date)
-            for number, new in enumerate(batch, start=stage.newest + 1)
-        ]
-        unasked = len(batch) - len(step.entries)
-        block = Block(len(entries), step.key, unasked)
-        lines, digest = seal(entries, block, stage.mark.sum)
-        asked = tuple(entries[unasked:])
+        entries = numbered(batch, stage.newest, utc_iso(self._now()))
+        added = len(batch) - len(step.entries)
+        block = Block(len(entries), step.key, added)
+        lines, digest = seal(entries, block, stage.checkpoint.sum)
+        own = tuple(entries[added:])
         self._note(stage, entries, lines, digest)
         if step.key is not None:
-            self._index.add_key(stage.number, step.key, asked)
-            stage.keys[step.key] = asked
+            self._index.add_key(stage.number, step.key, own)
+            stage.keys[step.key] = own
         self._stages[step.tape] = stage
-        return Outcome(asked)
+        return Outcome(own)
 
-    def _take_in(self, step: TakeIn) -> Outcome:
-        """Stage a batch as one block: its lines are kept until they are written, and no more."""
+    def _append_batch(self, step: AppendBatch) -> Outcome:
+        """Stage a batch as one block; only its lines are kept in memory."""
         dump(step.tape)
         stage = self._stages.get(step.tape) or self._stage(step.tape)
         stage = replace(stage, lines=list(stage.lines), keys=dict(stage.keys))
         if stage.newest != step.batch.after:
-            raise TapeNotAsWas(step.tape, step.batch.after, stage.newest)
+            raise TapeMismatch(step.tape, step.batch.after, stage.newest)
         date = utc_iso(self._now())
         block = Block(step.batch.count)
         batch = iter(step.batch)
         while piece := _next(batch):
             check(piece)
-            entries = [
-                Entry(number, new.kind, new.payload, new.meta, new.date or date)
-                for number, new in enumerate(piece, start=stage.newest + 1)
-            ]
+            entries = numbered(piece, stage.newest, date)
             first = stage.newest - step.batch.after + 1
-            lines, digest = seal(entries, block, stage.mark.sum, first)
+            lines, digest = seal(entries, block, stage.checkpoint.sum, first)
             self._note(stage, entries, lines, digest)
         step.batch.check(stage.newest)
         self._stages[step.tape] = stage
         return Outcome(changed=step.batch.count)
 
     def _note(self, stage: _Stage, entries: list[Entry], lines: list[bytes], digest: bytes) -> None:
-        at = stage.mark.size
-        placed = []
+        at = stage.checkpoint.size
+        located = []
         for entry, line in zip(entries, lines, strict=True):
-            placed.append((entry, at, len(line) - 1))
+            located.append((entry, at, len(line) - 1))
             at += len(line)
-        self._index.add(stage.number, stage.dated, placed)
-        stage.mark = Checkpoint(at, digest)
+        self._index.add(stage.number, stage.dated, located)
+        stage.checkpoint = Checkpoint(at, digest)
         stage.dated = max([stage.dated, *(entry.date for entry in entries)])
         stage.newest += len(entries)
         stage.lines += lines
 
     def _stage(self, tape: str) -> _Stage:
         path = self._folder.file_of(tape)
-        self._know(tape)
+        self._verify(tape)
         number = self._index.make(tape)
-        mark = self._index.mark(number)
-        return _Stage(path, number, mark.size, mark, *self._index.newest(number))
+        checkpoint = self._index.checkpoint(number)
+        return _Stage(path, number, checkpoint.size, checkpoint, *self._index.newest(number))
 
-    def _know(self, tape: str) -> None:
-        """Read a tape's file through, once; raises StoreUnfit where it is damaged."""
+    def _verify(self, tape: str) -> None:
+        """Verify a tape's file, once; raises StoreUnusable if it is damaged."""
         path = self._folder.file_of(tape)
-        if tape in self._known or not path.exists():
+        if tape in self._verified or not path.exists():
             return
         try:
             self._index.read(path, self._index.make(tape))
-        except OSError as cause:  # this tape's trouble, not that of others
-            raise StoreUnavailable(f"{path} cannot be read: {cause.strerror}") from cause
-        self._known.add(tape)
+        except OSError as cause:  # as a TapeError, it fails this unit and not the batch
+            raise StoreUnavailable(
+                f"{path} cannot be read ({cause.strerror}): check its permissions"
+            ) from cause
+        self._verified.add(tape)
 
     def _earlier(self, stage: _Stage, key: str) -> tuple[Entry, ...] | None:
-        """Return what an append with this key wrote, in this batch or before."""
+        """Return the entries that an append with this key wrote, in this batch or before."""
         if key in stage.keys:
             return stage.keys[key]
         found = self._index.run("find_key", tape=stage.number, key=key)
@@ -224,7 +212,7 @@ class FileBatches:
             return tuple(_read(file.fileno(), at, size) for _id, at, size in rows)
 
     def _write(self) -> None:
-        """Put what was staged on the disk: all files written, then each synced."""
+        """Write all files, then sync each."""
         with contextlib.ExitStack() as opened:
             files = []
             made = False
@@ -239,9 +227,9 @@ class FileBatches:
             if made:
                 _sync_folder(self._folder.path)
         for stage in self._stages.values():
-            self._index.set_mark(stage.number, stage.mark)
+            self._index.set_checkpoint(stage.number, stage.checkpoint)
 
-    def _take_back(self) -> None:
+    def _undo(self) -> None:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         for stage in self._stages.values():
@@ -250,11 +238,11 @@ class FileBatches:
 
 
 def _next(batch: Iterator[NewEntry]) -> list[NewEntry]:
-    """Read a piece of an import; raises AppendRefused where that fails: others' appends go on."""
+    """Read a piece of an import; raises AppendRefused on an error, so that other units succeed."""
     try:
-        return list(islice(batch, PIECE))
+        return list(islice(batch, PIECE_SIZE))
     except (OSError, ValueError) as cause:
-        raise AppendRefused(f"what is taken in cannot be read ({cause})") from cause
+        raise AppendRefused(f"the imported file cannot be read ({cause}): check it") from cause
 
 
 def _open(stage: _Stage) -> int:
@@ -262,7 +250,7 @@ def _open(stage: _Stage) -> int:
     file = os.open(stage.path, flags, 0o600)
     if os.fstat(file).st_size != stage.start:
         os.close(file)
-        raise OSError(errno.EBUSY, "somebody else wrote to it", str(stage.path))
+        raise OSError(errno.EBUSY, "another program wrote to it", str(stage.path))
     return file
 
 

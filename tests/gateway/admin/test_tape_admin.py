@@ -86,9 +86,9 @@ async def test_over_http_bodies_are_checked_and_strangers_kept_out(tmp_path: Pat
                     response = await client.post(f"/api/tapes/{path}", content=body)
                     assert response.status_code in (200, 422)
             told = await client.post("/api/tapes/import", params={"tape": "x"}, content=b"no\n")
-            assert "is no tape" in told.json()["error"]
+            assert "is not a tape" in told.json()["error"]
             nowhere = await client.post("/api/tapes/import", content=b"no\n")
-            assert "where to?" in nowhere.json()["error"]
+            assert "name the target" in nowhere.json()["error"]
     assert _uploads(tmp_path) == []
 
 

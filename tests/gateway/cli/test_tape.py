@@ -93,7 +93,7 @@ async def test_the_prompts_of_a_turn_are_printed_again_beside_a_gateway_and_with
         (2, True, ""),
     ]
     assert alone == beside
-    assert read.splitlines()[0].endswith("messages; exact: the bytes that were sent")
+    assert read.splitlines()[0].endswith("messages; exactly as sent")
     assert "        > are the plums\\u001b[31m ripe? 你好\n" in read
     assert "        calls tape_info({})\n  tool of the call call-1:\n" in read
 
@@ -112,7 +112,7 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         "     3  2026-01-02T00:00:02  message      Al (7)  [x]  你好",
     ]
     code, _out, refused = await run_tapeway(environ, "tape", "follow", "telegram:-5")
-    assert (code, "no gateway runs" in refused) == (1, True)
+    assert (code, "no gateway is running" in refused) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -122,30 +122,30 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
             ("show", "telegram:-6"),
             "there is no tape or session 'telegram:-6'; the nearest are telegram:-5",
         ),
-        (("show", "telegram:-5", "--since", "soon"), "since is no date"),
+        (("show", "telegram:-5", "--since", "soon"), "since is not a date"),
         (("show", "telegram:-5", "--anchor", "session/strt"), "the nearest are session/start"),
-        (("show", "telegram:-5", "--limit", "-1"), "a limit is how many"),
+        (("show", "telegram:-5", "--limit", "-1"), "use a number of entries"),
         (("show", "telegram:-5", "--limit", "999999"), "export"),
         (("show", ""), "there is no tape"),
         (("show", "telegram:-5", "--view", "t-1"), "this tape has no turn t-1"),
         (("search", "telegram:-5", "a" * 100_000), "at most 4000"),
         (("search", "telegram:-5", ""), "(nothing)"),
-        (("search", "telegram:-5", "text", "--since", "soon"), "since is no date"),
-        (("search", "telegram:-5", "text", "--until", "2026-13-01"), "until is no date"),
-        (("search", "telegram:-5", "text", "--limit", "-1"), "a limit is how many"),
-        (("search", "telegram:-5", "text", "--limit", "999999"), "at most 10000"),
+        (("search", "telegram:-5", "text", "--since", "soon"), "since is not a date"),
+        (("search", "telegram:-5", "text", "--until", "2026-13-01"), "until is not a date"),
+        (("search", "telegram:-5", "text", "--limit", "-1"), "use a number of entries"),
+        (("search", "telegram:-5", "text", "--limit", "999999"), "the limit is 10000"),
         (("search", "telegram:-5", "text", "--author", "8"), "(nothing)"),
         (("search", "telegram:-5", "text", "--lane", "y"), "(nothing)"),
         (("search", "telegram:-5", "text", "--kind", "anchor"), "(nothing)"),
         (("search", "telegram:-5", "text", "--until", "2026-01-02"), "(nothing)"),
         (("search", "telegram:-5", "text", "--since", "2026-01-03"), "(nothing)"),
-        (("reindex",), "the index of words is made anew"),
+        (("reindex",), "the word index is rebuilt"),
         (("import", "{file}", "--session", "telegram:-5"), "there already: 0 are imported"),
         (("search", "telegram:-5", "好"), "(nothing)"),
-        (("import", "{file}"), "where to?"),
+        (("import", "{file}"), "name the target"),
         (("import", "/no/such/file", "--tape", "x"), "No such file"),
-        (("import", "{bad}", "--tape", "x"), "is no tape"),
-        (("import", "{other}", "--session", "telegram:-5"), "not this file's"),
+        (("import", "{bad}", "--tape", "x"), "is not a tape"),
+        (("import", "{other}", "--session", "telegram:-5"), "differs from this file"),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else None,
 )
@@ -190,14 +190,14 @@ async def test_without_a_gateway_a_search_goes_by_its_conditions_and_its_index_i
     await run_tapeway(environ, "tape", "import", file, "--tape", "t")
     assert await run_tapeway(environ, "tape", "reindex") == (
         0,
-        "the index of words is made anew\n",
+        "the word index is rebuilt\n",
         "",
     )
     ranked = ("tape", "search", "t", "plums", "--rank", "--limit", "1", "--json")
     _code, out, _err = await run_tapeway(environ, *ranked)
     assert json.loads(out)["payload"]["content"] == "plums plums plums"
     code, _out, error = await run_tapeway(environ, "tape", "search", "t", "x", "--since", "soon")
-    assert (code, "since is no date" in error) == (1, True)
+    assert (code, "since is not a date" in error) == (1, True)
 
 
 async def test_tapes_without_an_index_say_so(tmp_path: Path) -> None:

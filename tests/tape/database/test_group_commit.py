@@ -1,4 +1,4 @@
-"""The writer thread: a unit that cannot be run harms nobody else, and never the thread."""
+"""The writer thread: a failing unit affects neither other units nor the thread."""
 
 from __future__ import annotations
 
@@ -58,9 +58,13 @@ async def test_a_unit_that_fails_takes_its_statements_and_appends_with_it(
     unit.append(T, [said("a")], "k")
     unit.run("notes.add", entry=1, text="x")
     unit.run("notes.drop", expect=1, text="unknown")
-    with pytest.raises(UnitFailed, match="changed 0 rows where 1 were expected") as told:
+    with pytest.raises(UnitFailed, match="changed 0 rows instead of 1") as failed:
         await store.commit(unit)
-    assert (told.value.statement, told.value.expected, told.value.changed) == ("notes.drop", 1, 0)
+    assert (failed.value.statement, failed.value.expected, failed.value.changed) == (
+        "notes.drop",
+        1,
+        0,
+    )
     assert await store.size(T) == 0
     assert await store.select("notes.all", {}) == []
 
@@ -99,10 +103,10 @@ HOSTILE = {
         lambda u: u.append(T, [NewEntry("message", {"content": "a"}, {}, "\ud800")])
     ),
     "a payload that is no object": _unit(lambda u: u.append(T, [NewEntry("anchor", None)])),  # type: ignore[arg-type]
-    "a meta that is no object": _unit(lambda u: u.append(T, [NewEntry("message", {}, 5)])),  # type: ignore[arg-type]
+    "a meta that is not an object": _unit(lambda u: u.append(T, [NewEntry("message", {}, 5)])),  # type: ignore[arg-type]
     "a value that no column holds": _unit(lambda u: u.run("notes.add", entry=1, text=object())),
     "an integer beyond 64 bits": _unit(lambda u: u.run("notes.add", entry=2**70, text="x")),
-    "a statement that nobody wrote": _unit(lambda u: u.run("notes.no_such")),
+    "an unknown statement": _unit(lambda u: u.run("notes.no_such")),
     "a value that is missing": _unit(lambda u: u.run("notes.add", text="x")),
 }
 

@@ -9,11 +9,11 @@ import apsw
 import pytest
 
 from tape.database.connection import migrate
-from tape.database.query_compiler import EVERY_TURNS, MOST_ARMS, compose
+from tape.database.query_compiler import MAX_BRANCHES, UNINDEXED_EVENTS, compose
 from tape.query import Query
 from tape.stores.sqlite import tape_schema
 
-MANY: Final = tuple(f"name {number}" for number in range(MOST_ARMS + 1))
+MANY: Final = tuple(f"name {number}" for number in range(MAX_BRANCHES + 1))
 PLANS: Final = {
     "entry_anchor": Query("t", kinds=("anchor",), names=("a", "b"), limit=3),
     "entry_anchor_order": Query("t", kinds=("anchor",), since="2026", newest=True),
@@ -56,4 +56,4 @@ def test_the_events_without_an_index_are_the_same_in_python_and_in_sql() -> None
     texts = [*schema.migrations, schema.statements["tape.by_event_name"]]
     lists = re.findall(r"name NOT IN\s*\(([^)]*)\)", "\n".join(texts))
     assert len(lists) == 2
-    assert all(set(re.findall(r"'([^']+)'", one)) == EVERY_TURNS for one in lists)
+    assert all(set(re.findall(r"'([^']+)'", one)) == UNINDEXED_EVENTS for one in lists)

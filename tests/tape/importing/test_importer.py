@@ -12,7 +12,7 @@ from tape.context import pair_up
 from tape.entry import Entry, anchor, event, message, to_line, tool_call, tool_result
 from tape.errors import AppendRefused
 from tape.handle import Tape
-from tape.importing.importer import Import, Report
+from tape.importing.importer import Import, ImportReport
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 
@@ -34,7 +34,7 @@ def said(number: int, text: str, **more: Any) -> dict[str, Any]:
     return {"id": number, "kind": "message", "payload": payload, "meta": {}, "date": DAY, **more}
 
 
-def told(name: str, number: int, **data: Any) -> dict[str, Any]:
+def event_line(name: str, number: int, **data: Any) -> dict[str, Any]:
     payload = {"name": name, "data": data}
     return {"id": number, "kind": "event", "payload": payload, "meta": {}, "date": DAY}
 
@@ -48,10 +48,10 @@ def write(path: Path, *lines: Any) -> Path:
     return path
 
 
-async def taken(path: Path, store: MemoryStore | None = None) -> tuple[list[Entry], Report]:
+async def taken(path: Path, store: MemoryStore | None = None) -> tuple[list[Entry], ImportReport]:
     store = store or MemoryStore()
     work = Import(store, T, path)
-    report = await work.look()
+    report = await work.examine()
     await work.write()
     return await Tape(store, T).read(), report
 
@@ -94,8 +94,8 @@ async def test_gaps_equal_ids_and_broken_lines_are_mended_and_references_follow(
         said(12, "twelve"),
         "",
         said(12, "another twelve"),
-        told("turn.start", 20, turn="t1", takes=[12, 10, 99], include=[1]),
-        told("message.edit", 21, entry=12, content="now"),
+        event_line("turn.start", 20, turn="t1", takes=[12, 10, 99], include=[1]),
+        event_line("message.edit", 21, entry=12, content="now"),
         said(22, "prompt", meta={"prompt_of": 12}),
         said(23, "lost", meta={"prompt_of": 77}),
     )
@@ -108,26 +108,26 @@ async def test_gaps_equal_ids_and_broken_lines_are_mended_and_references_follow(
     assert entries[5].payload["data"]["entry"] == 3
     assert [entry.meta for entry in entries[6:]] == [{"prompt_of": 3}, {}]
     assert report.mended == {
-        "ids are missing before it": 3,
-        "the same line once more: left out": 1,
-        "no entry: left out": 1,
-        "an id that was there before: given another": 1,
-        "takes names entries that are not before it: taken off": 1,
-        "its prompt_of is not in the file: taken off": 1,
+        "ids are missing before this line: renumbered": 3,
+        "duplicate line: left out": 1,
+        "not an entry: left out": 1,
+        "duplicate id: assigned a new one": 1,
+        "takes refers to entries that are not before it: removed": 1,
+        "prompt_of refers to an entry that is not before it: removed": 1,
     }
-    assert report.where["no entry: left out"] == [4]
+    assert report.where["not an entry: left out"] == [4]
     assert (report.lines, report.entries, report.size, report.left_out) == (11, 8, 8, 1)
 
 
 async def test_a_tape_without_its_start_is_given_one_and_ids_move(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.jsonl", said(1, "first"), told("turn.start", 2, takes=[1]))
+    path = write(tmp_path / "t.jsonl", said(1, "first"), event_line("turn.start", 2, takes=[1]))
     entries, report = await taken(path)
     assert [entry.name or entry.text for entry in entries] == [
         *("session/start", "handoff", "first", "turn.start")
     ]
     assert {entry.date for entry in entries} == {DAY}
     assert entries[3].payload["data"]["takes"] == [3]
-    assert "the first entry: session/start put before it" in report.mended
+    assert "no session/start: added before the first entry" in report.mended
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ async def test_what_is_no_tape_is_refused_whole(tmp_path: Path, content: bytes) 
     path = tmp_path / "t.jsonl"
     path.write_bytes(content)
     store = MemoryStore()
-    with pytest.raises(AppendRefused, match="is no tape"):
+    with pytest.raises(AppendRefused, match="is not a tape"):
         await taken(path, store)
     assert await store.tapes() == []
 
@@ -238,11 +238,11 @@ async def test_the_same_file_again_adds_nothing_and_a_longer_one_the_rest(tmp_pa
     longer = write(tmp_path / "longer.jsonl", *lines)
     await taken(first, store)
     work = Import(store, T, first)
-    await work.look()
-    assert (work.there, await work.write()) == (700, 0)
+    await work.examine()
+    assert (work.existing, await work.write()) == (700, 0)
     work = Import(store, T, longer)
-    await work.look()
-    assert (work.there, await work.write()) == (700, 799)
+    await work.examine()
+    assert (work.existing, await work.write()) == (700, 799)
     entries = await Tape(store, T).read()
     assert [entry.id for entry in entries] == list(range(1, 1500))
 
@@ -255,7 +255,7 @@ async def test_a_tape_that_has_other_entries_takes_nothing_in(tmp_path: Path) ->
             await taken(path, store)
         await store.append(T, [message("user", "someone was here")])
         before = await Tape(store, T).read()
-        with pytest.raises(AppendRefused, match="not this file's"):
+        with pytest.raises(AppendRefused, match="differs from this file"):
             await taken(path, store)
         assert await Tape(store, T).read() == before
 
@@ -263,9 +263,9 @@ async def test_a_tape_that_has_other_entries_takes_nothing_in(tmp_path: Path) ->
 async def test_a_tape_that_grows_while_a_file_is_read_takes_nothing_in(tmp_path: Path) -> None:
     store = MemoryStore()
     work = Import(store, T, write(tmp_path / "t.jsonl", START, said(2, "a")))
-    await work.look()
+    await work.examine()
     await store.append(T, [message("user", "quicker")])
-    with pytest.raises(AppendRefused, match="3 entries where 0"):
+    with pytest.raises(AppendRefused, match="3 entries instead of 0"):
         await work.write()
     assert await store.size(T) == 3
 
@@ -300,7 +300,7 @@ async def test_a_mark_that_no_reader_could_read_is_taken_off(
     entries, report = await taken(path)
     rest = {key: value for key, value in meta.items() if key != name}
     assert entries[1].meta == {**rest, "mine": [1]}
-    assert report.mended == {f"its {name} is not as tapes have it: taken off": 1}
+    assert report.mended == {f"invalid {name} in meta: removed": 1}
 
 
 async def test_an_author_that_is_no_text_takes_the_message_out_of_its_room(tmp_path: Path) -> None:

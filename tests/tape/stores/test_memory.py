@@ -7,7 +7,7 @@ import pytest
 from tape.database.schema import Schema
 from tape.entry import NewEntry, message
 from tape.errors import StoreUnavailable, TapeError
-from tape.handle import MOST_SUMMED, Tape
+from tape.handle import MAX_SUMMARIZED, Tape
 from tape.query import Query
 from tape.stores.memory import MemoryStore
 from tape.unit_of_work import Unit
@@ -72,11 +72,11 @@ async def test_a_closed_store_takes_and_tells_nothing() -> None:
 async def test_a_summary_of_a_long_view_tells_that_it_is_partial() -> None:
     tape = Tape(MemoryStore(), "tape")
     await tape.append(message("user", "x" * 400))
-    await tape.append(*[message("user", "y" * 40) for _ in range(MOST_SUMMED)])
+    await tape.append(*[message("user", "y" * 40) for _ in range(MAX_SUMMARIZED)])
     summary = await tape.context_summary()
     assert summary["partial"] is True
-    assert summary["entries"] == MOST_SUMMED + 3
-    assert summary["since"] == {"message": MOST_SUMMED}
-    assert summary["tokens"] == MOST_SUMMED * 16
+    assert summary["entries"] == MAX_SUMMARIZED + 3
+    assert summary["since"] == {"message": MAX_SUMMARIZED}
+    assert summary["tokens"] == MAX_SUMMARIZED * 16
     await tape.handoff("phase:next")
     assert "partial" not in await tape.context_summary()

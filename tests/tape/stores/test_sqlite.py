@@ -15,7 +15,7 @@ import pytest
 from tape.database.connection import Database, migrate
 from tape.database.schema import Schema
 from tape.entry import NewEntry, anchor, message
-from tape.errors import StoreTooNew, StoreUnavailable, StoreUnfit
+from tape.errors import StoreTooNew, StoreUnavailable, StoreUnusable
 from tape.query import Query
 from tape.stores.sqlite import SqliteStore, tape_schema
 
@@ -205,7 +205,7 @@ def test_a_database_of_a_newer_version_is_refused_untouched(path: Path) -> None:
     known = tape_schema().version
     sql = "INSERT INTO migration (name, version) VALUES ('tape', 99)"
     before = make_database(path, sql=sql)
-    with pytest.raises(StoreTooNew, match=f"tape schema 99, this one knows {known}") as caught:
+    with pytest.raises(StoreTooNew, match=f"tape schema 99, this version knows {known}") as caught:
         SqliteStore.open(path)
     assert caught.value.path == path
     assert path.read_bytes() == before
@@ -214,7 +214,7 @@ def test_a_database_of_a_newer_version_is_refused_untouched(path: Path) -> None:
 def test_a_newer_schema_beside_the_tapes_is_refused_untouched(path: Path) -> None:
     tables = ("CREATE TABLE own (a)", "CREATE TABLE more (a)")
     before = make_database(path, Schema("beside", tables, {}))
-    with pytest.raises(StoreTooNew, match="beside schema 2, this one knows 1"):
+    with pytest.raises(StoreTooNew, match="beside schema 2, this version knows 1"):
         SqliteStore.open(path, [Schema("beside", tables[:1], {})])
     assert path.read_bytes() == before
 
@@ -241,7 +241,7 @@ def test_a_database_of_another_program_is_refused_untouched(path: Path) -> None:
     connection.execute("CREATE TABLE entry (a); INSERT INTO entry VALUES (1)")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StoreUnfit, match="another program"):
+    with pytest.raises(StoreUnusable, match="another program"):
         SqliteStore.open(path)
     assert path.read_bytes() == before
 
@@ -249,7 +249,7 @@ def test_a_database_of_another_program_is_refused_untouched(path: Path) -> None:
 @pytest.mark.parametrize("content", [b"hello", b"no database at all. " * 500, b"\x00" * 8192])
 def test_a_file_that_is_no_database_is_refused_untouched(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    with pytest.raises(StoreUnfit):
+    with pytest.raises(StoreUnusable):
         SqliteStore.open(path)
     assert path.read_bytes() == content
 
@@ -300,6 +300,6 @@ async def test_a_file_that_is_damaged_inside_is_refused_and_left_as_it_is(tmp_pa
     raw = bytearray(path.read_bytes())
     raw[4096 * 3 : 4096 * 6] = b"\xa5" * 4096 * 3
     path.write_bytes(raw)
-    with pytest.raises(StoreUnfit, match=r"tapes\.db is not a sound tape database"):
+    with pytest.raises(StoreUnusable, match=r"tapes\.db is not an intact tape database"):
         SqliteStore.open(path)
     assert path.read_bytes() == bytes(raw)

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from tape.entry import Entry, NewEntry, anchor, bootstrap, message
-from tape.errors import AppendRefused, StoreUnavailable, StoreUnfit
+from tape.errors import AppendRefused, StoreUnavailable, StoreUnusable
 from tape.query import Query
 from tape.stores.jsonl.folder import INDEX
 from tape.stores.jsonl.index import open_index
@@ -148,12 +148,12 @@ async def test_an_index_of_other_files_is_not_believed(folder: Path, tmp_path: P
     path.unlink()
     store = FileStore.open(folder)
     assert await store.tapes() == []
-    assert [entry.id for entry in await store.append(T, [said("anew")])] == [3]
+    assert [entry.id for entry in await store.append(T, [said("again")])] == [3]
     await store.close()
 
 
 async def test_another_process_is_kept_out(folder: Path, store: FileStore) -> None:
-    with pytest.raises(StoreUnavailable, match="another process writes"):
+    with pytest.raises(StoreUnavailable, match="another process uses"):
         FileStore.open(folder)
     await store.close()
     FileStore.open(folder)._folder.close()
@@ -261,7 +261,7 @@ async def test_whole_entries_behind_what_cannot_be_read_are_kept_beside_the_file
         assert path.with_name(f"{path.name}.cut-{number}").read_bytes() == end
 
 
-# Damage: told of, and left as it is.
+# Damage: reported, and left as it is.
 
 
 def _swapped(lines: list[bytes]) -> list[bytes]:
@@ -298,7 +298,7 @@ async def test_damage_is_told_with_its_file_and_line_and_nothing_is_changed(
         without_index(folder)
     store = FileStore.open(folder)
     for ask in (store.query(Query(T)), store.append(T, [said("on")]), store.size(T)):
-        with pytest.raises(StoreUnfit, match=rf"chat\.jsonl, line {line}: "):
+        with pytest.raises(StoreUnusable, match=rf"chat\.jsonl, line {line}: "):
             await ask
     assert len(await store.query(Query("sound"))) == 47
     await store.append("sound", [said("on")])
@@ -331,7 +331,7 @@ async def test_what_somebody_else_wrote_behind_a_tape_is_noticed(
     await store.append(T, [said("a")])
     with (folder / f"{T}.jsonl").open("ab") as file:
         file.write(b"scribble\n")
-    with pytest.raises(StoreUnavailable, match="somebody else"):
+    with pytest.raises(StoreUnavailable, match="another program"):
         await store.append(T, [said("b")])
     assert [entry.id for entry in await store.append(T, [said("b")])] == [4]
     assert len((folder / f"{T}.jsonl").read_bytes().splitlines()) == 4
@@ -396,7 +396,7 @@ def _bytes_read() -> int:
 # Other things in the folder.
 
 
-async def test_what_is_no_tape_s_file_is_nobody_s_trouble(folder: Path) -> None:
+async def test_other_files_in_the_folder_are_ignored(folder: Path) -> None:
     await written(folder)
     (folder / "a-folder.jsonl").mkdir()
     (folder / "a-link.jsonl").symlink_to("/nowhere")
@@ -418,13 +418,13 @@ async def test_an_import_that_cannot_be_read_fails_alone(store: FileStore) -> No
 
     refused: list[AppendRefused] = []
 
-    async def take_in() -> None:
+    async def append_batch() -> None:
         with pytest.raises(AppendRefused, match="the file is gone") as caught:
-            await store.take_in("other", Batch(unreadable, 0, 3))
+            await store.append_batch("other", Batch(unreadable, 0, 3))
         refused.append(caught.value)
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(take_in)
+        tasks.start_soon(append_batch)
         tasks.start_soon(store.append, T, [said("one")])
     assert refused
     assert [entry.text for entry in await store.query(Query(T, kinds=("message",)))] == ["one"]

@@ -46,7 +46,7 @@ Feature = Literal[
     "remote",
     "exclusive",
 ]
-"""What a platform has; the conformance suite tests a channel for these.
+"""Features of a platform; the conformance suite tests a channel for them.
 
 groups, private  chats of several people; chats of one person with the agent
 threads          topics or threads within a chat
@@ -198,7 +198,7 @@ class Channel(ABC):
 
     @property
     def invitation(self) -> str:
-        """How people find this channel, shown to the operator at the start; may be empty."""
+        """A sentence for the operator on how people find this channel; may be empty."""
         return ""
 
     def budget_of(self, chat_id: str) -> Budget:

@@ -70,7 +70,7 @@ Show = Callable[[InboundMessage, DraftReference, str], Awaitable[str | None]]
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How partial text is shown.
+    """The pace at which partial text is shown.
 
     first_after  seconds to wait for the answer before showing partial text
     interval     minimum seconds between two updates that are not charged

@@ -43,7 +43,7 @@ class Cursors:
 
 
 class ChannelHost(Protocol):
-    """What every channel needs.
+    """The host of every channel.
 
     names                   what the agent is called in chats; its own name comes first
     hint                    what the operator should do next; None: nothing
@@ -79,7 +79,7 @@ class ChannelHost(Protocol):
 
 
 class BackfillHost(Protocol):
-    """What a channel with the capability `backfill` needs.
+    """The host of a channel with the capability `backfill`.
 
     A started channel has an open gap, and so does one whose messages `accept` refused: it offers
     them again, or reads the history. Cursors do not move while a gap is open.
@@ -102,7 +102,7 @@ class BackfillHost(Protocol):
 
 
 class HistoryHost(Protocol):
-    """What a channel needs to show a chat's past itself."""
+    """The host of a channel that shows a chat's past itself."""
 
     async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
         """Return the newest messages of a chat, oldest first."""

@@ -80,4 +80,4 @@ def covered(text: str, entity: Raw) -> str:
 
 def utf16_length(text: str) -> int:
     """Return the length of a text as Telegram counts it."""
-    return len(text) + sum(char > "\uffff" for char in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from channels.markdown.autoclose import close_open_marks
 from channels.markdown.render import Span, render_spans, to_text
 from channels.markdown.split import split
+from channels.telegram.fields import utf16_length
 
 LIMIT: Final = 4096
 MAX_ENTITIES: Final = 100
@@ -53,7 +54,7 @@ def plain(markdown: str) -> list[Rendered]:
     def text_of(piece: str) -> str:
         return to_text(_clean(piece)).strip()
 
-    texts = map(text_of, split(markdown, LIMIT, lambda piece: _units(text_of(piece))))
+    texts = map(text_of, split(markdown, LIMIT, lambda piece: utf16_length(text_of(piece))))
     return [(text, []) for text in texts if text]
 
 
@@ -64,7 +65,7 @@ def _clean(markdown: str) -> str:
 def size(markdown: str) -> int:
     """Return the units of a rendered text; more than LIMIT if it has too many entities."""
     text, entities = render(markdown)
-    return max(_units(text), -(-len(entities) * LIMIT // MAX_ENTITIES))
+    return max(utf16_length(text), -(-len(entities) * LIMIT // MAX_ENTITIES))
 
 
 @lru_cache(maxsize=16)  # a piece is measured and then sent
@@ -90,10 +91,6 @@ def _entity(mark: Span, astral: list[int]) -> Entity:
     elif mark.kind == "pre" and mark.value:
         entity["language"] = mark.value
     return entity
-
-
-def _units(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
 def _linkable(url: str) -> bool:

@@ -131,7 +131,6 @@ class InboundMessage:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def to_payload(self) -> dict[str, Any]:
-        """Return the message as a JSON object."""
         return asdict(self)
 
     @classmethod
@@ -199,7 +198,6 @@ class OutboundMessage:
     date: str = ""
 
     def to_payload(self) -> dict[str, Any]:
-        """Return the message as a JSON object."""
         return asdict(self)
 
     @classmethod
@@ -213,6 +211,18 @@ class Receipt:
     """The id that the platform gave a message, as proof that it has it."""
 
     platform_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLink:
+    """The message that a link points to.
+
+    chat_id  empty if the link has only the chat's name; a thread's id on platforms whose links do
+             not distinguish the two
+    """
+
+    message_id: str
+    chat_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

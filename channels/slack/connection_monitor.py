@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import anyio
 
 from channels.backoff import Backoff
-from channels.concurrency import wait_at_most
+from channels.clock import wait_at_most
 from channels.connection_state import ConnectionState
 from channels.errors import ChannelError
 from channels.host import FullHost

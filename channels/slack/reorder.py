@@ -10,8 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from channels.clock import Clock
-from channels.concurrency import wait_at_most
+from channels.clock import Clock, wait_at_most
 from channels.errors import ChannelDown
 from channels.message import InboundMessage
 

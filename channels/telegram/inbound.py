@@ -1,7 +1,6 @@
 """Parses updates of the Bot API into messages.
 
-Updates are plain JSON here, without the SDK's classes: a field that is new, missing or of another
-type must not stop the updates after it.
+Updates stay plain JSON: one field that the SDK does not expect would stop the updates after it.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ MAX_QUOTE: Final = 1000
 
 
 def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:
-    """Parse an update; None if it is not for a chat's tape, any error if it cannot be parsed."""
+    """Parse an update; None if it is not for a chat's tape; raises any error if it is malformed."""
     for kind in MESSAGES:
         if kind in update:
             return _message(update[kind], me, update)
@@ -70,7 +69,6 @@ def unreadable(update: Any, why: str) -> InboundMessage:
 
 
 def _private_chat(update: Any) -> str:
-    """Return the private chat of an update that cannot be parsed, or an empty string."""
     message = update.get("message") if isinstance(update, Mapping) else None
     chat = message.get("chat") if isinstance(message, Mapping) else None
     if not isinstance(chat, Mapping) or chat.get("type") != "private":
@@ -118,7 +116,6 @@ def _edit(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
 
 
 def _quote(raw: Raw, me: TelegramSelf) -> Quote | None:
-    """Return what a message replies to: the words selected by its author, or all of it."""
     replied = raw.get("reply_to_message") if reply_to(raw) else raw.get("external_reply")
     if not replied:
         return None

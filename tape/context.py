@@ -90,7 +90,6 @@ async def view_entries(
 
 
 def _of_running_turn(entries: list[Entry], start: Entry | None, turn: str | None) -> list[Entry]:
-    """Leave out later anchors, and entries of turns that started before a reset."""
     entries = [entry for entry in entries if entry.kind != ANCHOR]
     if start is None or start.name != RESET:
         return entries
@@ -134,7 +133,6 @@ def _opens(entry: Entry) -> bool:
 
 
 async def _has_turns(tape: Reads, listed: Sequence[Entry]) -> bool:
-    """Return whether turns take this tape's messages; the newest turn may be before `listed`."""
     if any(is_take(entry) for entry in listed):
         return True
     if not any(is_inbox_message(entry) for entry in listed):
@@ -175,7 +173,6 @@ def arrange(
 
 
 def _as_taken(entry: Entry, take: int, edits: Sequence[Entry]) -> Entry:
-    """Return a message with its text at the id `take`; an edit becomes its own message."""
     if is_edit(entry):
         return edit_as_message(entry)
     for edit in reversed(edits):

@@ -44,7 +44,6 @@ class NewEntry:
 
     @property
     def name(self) -> str | None:
-        """The name of an anchor or an event; None for every other kind."""
         return entry_name(self.kind, self.payload)
 
 
@@ -125,7 +124,6 @@ def event(name: str, data: JSON | None = None, **meta: Any) -> NewEntry:
 
 
 def error(text: str, **meta: Any) -> NewEntry:
-    """Make an error entry."""
     return NewEntry(ERROR, {"message": text}, meta)
 
 

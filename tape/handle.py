@@ -167,7 +167,6 @@ class ForkTape(Tape):
         self.merge_back = merge_back
 
     async def append(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Append entries to the fork; raises TapeError if it is closed."""
         if await self.state() != "open":
             raise TapeError(
                 f"the fork {self.name} is closed: append to its parent {self.parent.name}"
@@ -175,7 +174,6 @@ class ForkTape(Tape):
         return [self._shown(entry) for entry in await super().append(*entries, key=key)]
 
     async def size(self) -> int:
-        """Return the number of entries: the parent's up to `at`, and the fork's own."""
         return self.at + await super().size() - OPENING_ID
 
     async def query(self, query: Query) -> list[Entry]:
@@ -196,7 +194,6 @@ class ForkTape(Tape):
         return [*inherited, *(await self._own(replace(query, limit=rest)))]
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries that match both queries: the fork's own, then the parent's."""
         found: list[Entry] = []
         limit = query.limit or 0
         while len(found) < limit:
@@ -215,7 +212,6 @@ class ForkTape(Tape):
         return [hit for hit in found if hit[0].id in shown]
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the entries whose message was deleted neither here nor on the parent."""
         ids = [number for entry in entries if (number := _message_of(entry)) is not None]
         gone = await deleted(self, int(min(ids))) if ids else set()
         return [entry for entry in entries if _message_of(entry) not in gone]
@@ -256,7 +252,6 @@ class ForkTape(Tape):
             await self.store.append(self.name, [event(DISCARDED, {"why": why})], "close")
 
     async def _located(self, query: Query) -> Query:
-        """Replace the anchor names of a query by ids; an anchor may be the parent's or its own."""
         if query.after_anchor is None and query.before_anchor is None:
             return query
         steps = locating(query)
@@ -351,7 +346,6 @@ async def find_fork(tape: Tape) -> ForkTape:
 
 
 def _message_of(entry: Entry) -> float | None:
-    """Return the id of the message whose text an entry repeats, also for the event of an edit."""
     return source_message(entry) if entry.kind == MESSAGE else subject_of(entry)
 
 

@@ -74,7 +74,6 @@ class Query:
     newest: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse values that no entry can have, and write dates as tapes do."""
         if self.limit is not None and self.limit < 0:
             raise QueryRefused(f"the limit is {self.limit}: use a number of entries, zero or more")
         for text in self._texts():
@@ -186,7 +185,6 @@ def located(query: Query, answer: Callable[[Query], Sequence[Entry]]) -> Query:
 
 
 def _anchor(query: Query, name: str, behind: int) -> Generator[Query, Sequence[Entry], int]:
-    """Find the first anchor of a name after the entry `behind`; for 0, the latest one."""
     anchors = Query(query.tape, kinds=(ANCHOR,))
     first = replace(anchors, name=name, after=behind, limit=1, newest=not behind)
     found = yield first

@@ -72,11 +72,9 @@ class TurnRetake:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The ids of all messages to show, in order."""
         return (*self.include, *self.takes)
 
     def to_entry(self) -> NewEntry:
-        """Return the event as an entry to append."""
         data: dict[str, Any] = {"turn": self.turn, "takes": list(self.takes)}
         if self.include:
             data["include"] = list(self.include)

@@ -38,7 +38,6 @@ class Batch:
     count: int
 
     def __iter__(self) -> Iterator[NewEntry]:
-        """Iterate over the entries of the batch."""
         return islice(self.entries(), self.after, self.after + self.count)
 
     def check(self, newest: int) -> None:

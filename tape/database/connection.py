@@ -179,7 +179,6 @@ class Reader:
         connection.create_scalar_function("entry_says", _entry_says, 3, deterministic=True)
 
     def query(self, query: Query) -> list[Entry]:
-        """Answer a query."""
         query = located(query, self.query)
         tape = self._tape(query.tape)
         if tape is None or query.is_empty:
@@ -199,7 +198,6 @@ class Reader:
             raise StoreUnavailable(f"the database cannot be read ({cause}): try again") from cause
 
     def tapes(self, prefix: str) -> list[TapeInfo]:
-        """List the tapes whose names start with a prefix."""
         rows = self._fetch(self._sql["tape.tapes"], {"prefix": prefix})
         return [TapeInfo(name, size, last or "") for name, size, last in rows]
 
@@ -211,7 +209,6 @@ class Reader:
         return int(self._fetch(self._sql["tape.newest_id"], {"tape": number})[0][0])
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def _entries(self, rows: Sequence[Sequence[Any]]) -> list[Entry]:

@@ -66,9 +66,7 @@ class BatchRunner(Protocol):
         """Write a batch and return the result of each unit."""
         ...
 
-    def close(self) -> None:
-        """Release every resource."""
-        ...
+    def close(self) -> None: ...
 
 
 class WriterThread:
@@ -107,7 +105,6 @@ class WriterThread:
             runner.close()
 
     def _run_batch(self, runner: BatchRunner, batch: list[Job]) -> list[Result]:
-        """Run a batch; any error goes to every caller, and the thread continues."""
         try:
             return runner.run(batch)
         except Exception as cause:
@@ -144,7 +141,6 @@ class Transaction:
         self._wrote: dict[int, str] = {}
 
     def run(self, batch: list[Job]) -> list[Result]:
-        """Run a batch in one transaction; a failed commit fails every unit."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             self._wrote = {}
@@ -159,7 +155,6 @@ class Transaction:
         return results
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def _one(self, job: Job) -> Result:
@@ -314,7 +309,6 @@ def failed(batch: list[Job], sentence: str, cause: Exception) -> list[Result]:
 
 
 def _settle(results: list[Result]) -> None:
-    """Resolve every caller's future, with one wake-up per loop."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Result]] = {}
     for job, outcome in results:
         by_loop.setdefault(job.loop, []).append((job, outcome))

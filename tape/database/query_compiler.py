@@ -122,5 +122,4 @@ def _by_kinds(query: Query) -> tuple[Branches, set[str]]:
 
 
 def _within(number: int) -> int:
-    """Clamp an id to the tape's own range: ids beyond it are those of another tape."""
     return min(max(number, 0), ID_SPACE)

@@ -32,7 +32,6 @@ class ReaderPair(Generic[R]):
 
     @property
     def inline(self) -> R:
-        """The reader of the event loop's thread."""
         self.require_open()
         if self._inline is None:
             self._inline = self._open()

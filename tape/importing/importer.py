@@ -51,7 +51,6 @@ class ImportReport:
     where: dict[str, list[int]] = field(default_factory=dict)
 
     def note(self, what: str) -> None:
-        """Record a repair of the current line."""
         self.mended[what] = self.mended.get(what, 0) + 1
         lines = self.where.setdefault(what, [])
         if len(lines) < MAX_LINES_LISTED:

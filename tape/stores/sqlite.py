@@ -81,7 +81,6 @@ class SqliteStore:
         return self._readers.inline.select(statement, values)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries that match; see `tape.search.search.SearchStore`."""
         self._readers.require_open()
         return await self._search.search(query, wanted)
 
@@ -94,7 +93,6 @@ class SqliteStore:
         self._search.rebuild()
 
     async def indexed(self) -> None:
-        """Wait until the search index has every entry written so far."""
         self._readers.require_open()
         await self._search.indexed()
 

@@ -89,7 +89,6 @@ class FileIndex:
         self.set_checkpoint(number, Checkpoint())
 
     def set_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
-        """Store how far a tape's file was read."""
         self.run("set_mark", tape=number, bytes=checkpoint.size, sum=checkpoint.sum)
 
     def newest(self, number: int) -> tuple[str, int]:
@@ -117,12 +116,10 @@ class FileIndex:
                 self.run("add_late", tape=number, id=entry.id, date=entry.date)
 
     def add_key(self, number: int, key: str, entries: Sequence[Entry]) -> None:
-        """Store the entries of the append that had a key."""
         first = entries[0].id if entries else 0
         self.run("add_key", tape=number, key=key, first=first, count=len(entries))
 
     def run(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-        """Run a statement of the index and return its rows."""
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
 
     def _note(self, path: Path, number: int, known: Checkpoint) -> Check:
@@ -156,7 +153,6 @@ def _keep_copy(path: Path, start: int) -> None:
 
 
 def _about(entry: Entry) -> int | None:
-    """Return the id of the message that an event is about; None if it is not a whole number."""
     found = subject_of(entry)
     return int(found) if found is not None and found % 1 == 0 else None
 

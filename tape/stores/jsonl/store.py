@@ -138,11 +138,9 @@ class FileReader(Reader):
 
     @classmethod
     def open(cls, index: Database, folder: Folder) -> FileReader:
-        """Open a reader; only the thread that opens it may use it."""
         return cls(index.read_connection(), index.statements, folder)
 
     def query(self, query: Query) -> list[Entry]:
-        """Answer a query."""
         if self._file >= 0:  # a query nested in another one, for an anchor
             return super().query(query)
         with self._opened(query.tape):

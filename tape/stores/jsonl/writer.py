@@ -71,7 +71,6 @@ class FileBatches:
         self._stages: dict[str, _Stage] = {}
 
     def run(self, batch: list[Job]) -> list[Result]:
-        """Write a batch; an error of the disk fails every unit."""
         before = set(self._verified)
         self._stages = {}
         try:
@@ -87,7 +86,6 @@ class FileBatches:
         return results
 
     def close(self) -> None:
-        """Close the index."""
         self._connection.close()
 
     def verify_all(self) -> None:
@@ -212,7 +210,6 @@ class FileBatches:
             return tuple(_read(file.fileno(), at, size) for _id, at, size in rows)
 
     def _write(self) -> None:
-        """Write all files, then sync each."""
         with contextlib.ExitStack() as opened:
             files = []
             made = False
@@ -238,7 +235,6 @@ class FileBatches:
 
 
 def _next(batch: Iterator[NewEntry]) -> list[NewEntry]:
-    """Read a piece of an import; raises AppendRefused on an error, so that other units succeed."""
     try:
         return list(islice(batch, PIECE_SIZE))
     except (OSError, ValueError) as cause:

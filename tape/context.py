@@ -182,7 +182,6 @@ def _as_taken(entry: Entry, take: int, edits: Sequence[Entry]) -> Entry:
 
 
 def edit_as_message(edit: Entry) -> Entry:
-    """Return an edit as a message with the new text."""
     content = f"[The following message was edited and now reads:]\n{_edited(edit)}"
     meta = {**edit.meta, "edit_of": edit.payload["data"]["entry"]}
     return replace(edit, kind=MESSAGE, payload={"role": "user", "content": content}, meta=meta)
@@ -204,7 +203,6 @@ def _with_media(entry: Entry, media: Entry | None) -> Entry:
 
 
 def is_edit(entry: Entry) -> bool:
-    """Return whether an entry is the edit of a message."""
     return entry.kind == EVENT and entry.name == MESSAGE_EDIT
 
 
@@ -286,16 +284,15 @@ def merge_neighbours(messages: Sequence[Message]) -> list[Message]:
     merged: list[Message] = []
     for message in messages:
         last = merged[-1] if merged else None
-        if last is not None and _plain(last) and _plain(message) and _alike(last, message):
+        if last is not None and _joinable(last, message):
             merged[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
         else:
             merged.append(message)
     return merged
 
 
-def _plain(message: Message) -> bool:
-    return set(message) == {"role", "content"} and isinstance(message["content"], str)
-
-
-def _alike(first: Message, second: Message) -> bool:
+def _joinable(first: Message, second: Message) -> bool:
+    for message in (first, second):
+        if set(message) != {"role", "content"} or not isinstance(message["content"], str):
+            return False
     return bool(first["role"] == second["role"] and first["role"] in ("user", "assistant"))

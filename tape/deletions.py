@@ -21,7 +21,6 @@ REMOVED_RESULT: Final = "[This result was taken out: a message that it quoted wa
 
 
 def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
-    """Make the event that records the deletion of a message."""
     return event(MESSAGE_DELETE, {"entry": entry_id, "message_id": message_id}, **meta)
 
 
@@ -64,10 +63,7 @@ def _without_results(entry: Entry, positions: Collection[int]) -> Entry:
 
 
 def source_message(entry: Entry) -> int | None:
-    """Return the id of the message whose text a message entry shows: its own, or the original's.
-
-    The original is the edited message or the question of a prompt. None for other kinds.
-    """
+    """Return the id of the message whose text an entry shows: its own, an edit's, or a prompt's."""
     if entry.kind != MESSAGE:
         return None
     number = entry.meta.get("edit_of", entry.meta.get("prompt_of", entry.id))

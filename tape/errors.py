@@ -81,10 +81,7 @@ class EmbedderFailed(TapeError):
 
 
 class StoreUnavailable(TapeError):
-    """The store is closed, or its disk or database is unavailable; the caller may retry.
-
-    `full` is true if the disk is full.
-    """
+    """The store is closed, or its disk or database unavailable (`full`: the disk is full)."""
 
     def __init__(self, message: str, *, full: bool = False) -> None:
         self.full = full

@@ -42,10 +42,7 @@ class Tape(Reads):
         self.semantic = semantic
 
     async def append(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Append entries as one block and return them; a `key` that the tape has seen is a retry.
-
-        A retry writes nothing and returns the entries of the first append. Raises AppendRefused.
-        """
+        """Append entries as one block and return them; `tape.store` has the contract."""
         return await self.store.append(self.name, entries, key)
 
     async def handoff(self, name: str, state: dict[str, Any] | None = None, **meta: Any) -> Entry:
@@ -84,7 +81,6 @@ class Tape(Reads):
         return await search(self, text, query, rank=rank)
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries that match both queries, newest first."""
         return await shown_hits(self.store, replace(query, tape=self.name), wanted)
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
@@ -97,7 +93,6 @@ class Tape(Reads):
         return [hit for hit in found if hit[0].id in shown]
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the entries of this tape whose message was not deleted."""
         return await shown_entries(self.store, self.name, entries)
 
     async def context(self, context: TapeContext | None = None) -> list[Message]:
@@ -226,10 +221,7 @@ class ForkTape(Tape):
         return newest[0].name or "open" if newest and closes(newest[0]) else "open"
 
     async def merge(self) -> list[Entry]:
-        """Append the fork's own entries to the parent as one block; a second merge changes nothing.
-
-        Raises TapeError if the fork was discarded.
-        """
+        """Append the fork's own entries to the parent as one block; a second merge does nothing."""
         state = await self.state()
         if state == DISCARDED:
             raise TapeError(

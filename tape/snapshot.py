@@ -25,11 +25,7 @@ class TapeSnapshot(Tape):
             f"this is a snapshot of {self.name} at entry {self.upto}: write to the tape"
         )
 
-    async def fork(
-        self,
-        at: str | Entry | None = None,  # noqa: ARG002
-        merge_back: bool = True,  # noqa: ARG002
-    ) -> ForkTape:
+    async def fork(self, at: str | Entry | None = None, merge_back: bool = True) -> ForkTape:  # noqa: ARG002
         raise TapeError(f"this is a snapshot of {self.name} at entry {self.upto}: fork the tape")
 
     async def query(self, query: Query) -> list[Entry]:

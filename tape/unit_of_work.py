@@ -28,10 +28,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Entries that are read while they are written: `count` of them, after the first `after`.
-
-    `entries` iterates over all of them from the first, and may be called again.
-    """
+    """The `count` entries after the first `after` of `entries()`, which may be called again."""
 
     entries: Callable[[], Iterator[NewEntry]]
     after: int

@@ -104,7 +104,7 @@ class TapeFile:
         ids = _Ids()
         number, newest, date = 0, 0, ""
         for raw in _raws(self._path, report):
-            if number == 0 and not _begins(raw):
+            if number == 0 and (raw.kind != ANCHOR or raw.payload["name"] != SESSION_START):
                 report.note("no session/start: added before the first entry")
                 for new in bootstrap():
                     number += 1
@@ -202,10 +202,6 @@ def _raws(path: Path, report: ImportReport) -> Iterator[Raw]:
             else:
                 previous = text
                 yield raw
-
-
-def _begins(raw: Raw) -> bool:
-    return raw.kind == ANCHOR and raw.payload["name"] == SESSION_START
 
 
 def _note_order(raw: Raw, newest: int, report: ImportReport) -> int:

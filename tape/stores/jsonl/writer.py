@@ -32,7 +32,6 @@ VERIFY: Final = "file.know"
 
 
 def verify(tape: str) -> Unit:
-    """Return the unit that verifies a tape's file."""
     return Unit([Run(VERIFY, {"tape": tape})])
 
 
@@ -207,7 +206,8 @@ class FileBatches:
         last = first + count - 1
         rows = self._index.run("block", tape=stage.number, first=first, last=last)
         with stage.path.open("rb") as file:
-            return tuple(_read(file.fileno(), at, size) for _id, at, size in rows)
+            read = (os.pread(file.fileno(), size, at) for _id, at, size in rows)
+            return tuple(unseal(line).entry for line in read)
 
     def _write(self) -> None:
         with contextlib.ExitStack() as opened:
@@ -262,7 +262,3 @@ def _sync_folder(path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
-
-
-def _read(file: int, at: int, size: int) -> Entry:
-    return unseal(os.pread(file, size, at)).entry

@@ -149,7 +149,10 @@ class Tape(Reads):
         fork with `merge` or `discard`; `TapeService.fork_tape` does that for you.
         """
         anchor = await self.anchor(at) if isinstance(at, str) else at
-        return await open_fork(self, anchor.id if anchor else None, merge_back)
+        upto = anchor.id if anchor else await self.size()
+        fork = ForkTape(self, f"{self.name}{INFIX}{uuid4().hex[:12]}", upto, merge_back)
+        await self.store.append(fork.name, [opening(self.name, upto, merge_back)])
+        return fork
 
 
 class ForkTape(Tape):
@@ -315,14 +318,6 @@ class ForkTape(Tape):
 
     def _shown(self, entry: Entry) -> Entry:
         return replace(entry, id=entry.id + self.at - OPENING_ID)
-
-
-async def open_fork(parent: Tape, at: int | None, merge_back: bool) -> ForkTape:
-    """Open a fork with the parent's entries up to the id `at` (None: all of them)."""
-    at = await parent.size() if at is None else at
-    fork = ForkTape(parent, f"{parent.name}{INFIX}{uuid4().hex[:12]}", at, merge_back)
-    await fork.store.append(fork.name, [opening(parent.name, at, merge_back)])
-    return fork
 
 
 async def find_fork(tape: Tape) -> ForkTape:

@@ -185,12 +185,11 @@ def located(query: Query, answer: Callable[[Query], Sequence[Entry]]) -> Query:
 
 
 def _anchor(query: Query, name: str, behind: int) -> Generator[Query, Sequence[Entry], int]:
-    anchors = Query(query.tape, kinds=(ANCHOR,))
-    first = replace(anchors, name=name, after=behind, limit=1, newest=not behind)
-    found = yield first
+    tape, kinds = query.tape, (ANCHOR,)
+    found = yield Query(tape, kinds=kinds, name=name, after=behind, limit=1, newest=not behind)
     if found:
         return found[0].id
-    known = yield replace(anchors, limit=MAX_NAMES, newest=True)
+    known = yield Query(tape, kinds=kinds, limit=MAX_NAMES, newest=True)
     raise NotFound(name, sorted({entry.name for entry in known if entry.name}))
 
 

@@ -259,8 +259,8 @@ def run_step(
 ) -> Outcome:
     """Run the statement of a step; raises UnitFailed if it changed the wrong number of rows."""
     before = connection.total_changes()
-    cursor = connection.execute(sql[step.statement], resolve(step.values, outcomes))
-    rows = tuple(rows_of(cursor))
+    values = resolve(step.values, outcomes) if outcomes else step.values
+    rows = tuple(rows_of(connection.execute(sql[step.statement], values)))
     changed = connection.total_changes() - before
     if step.expect is not None and changed != step.expect:
         raise UnitFailed(step.statement, step.expect, changed)

@@ -155,22 +155,22 @@ def _is_call(value: object) -> bool:
 
 
 def _anchor(payload: dict[str, Any]) -> dict[str, Any] | None:
-    if not _named(payload):
-        return None
-    state = payload.get("state")
-    if isinstance(state, dict):
-        return payload
-    return {**payload, "state": {} if state is None else {"value": state}}
+    return _with_object(payload, "state") if _named(payload) else None
 
 
 def _event(payload: dict[str, Any]) -> dict[str, Any] | None:
     if not _named(payload):
         return None
-    name, data = payload["name"], payload.get("data")
-    if not isinstance(data, dict):
-        payload = {**payload, "data": {} if data is None else {"value": data}}
-    is_valid = _EVENTS.get(name)
+    payload = _with_object(payload, "data")
+    is_valid = _EVENTS.get(payload["name"])
     return payload if is_valid is None or is_valid(payload["data"]) else None
+
+
+def _with_object(payload: dict[str, Any], name: str) -> dict[str, Any]:
+    value = payload.get(name)
+    if isinstance(value, dict):
+        return payload
+    return {**payload, name: {} if value is None else {"value": value}}
 
 
 def _named(payload: dict[str, Any]) -> bool:

@@ -56,14 +56,13 @@ class FileStore:
 
             with closing(batches()) as first:
                 first.verify_all()
-        except (apsw.Error, OSError) as cause:
+        except BaseException as cause:
             folder.close()
+            if not isinstance(cause, (apsw.Error, OSError)):
+                raise
             raise StoreUnavailable(
                 f"the tapes of {path} cannot be read ({cause}): check the disk and its permissions"
             ) from cause
-        except BaseException:
-            folder.close()
-            raise
         return cls(folder, index, WriterThread(batches), verified)
 
     async def append(

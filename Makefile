@@ -38,7 +38,7 @@ run: $(VENV)/.run ## the gateway, on http://127.0.0.1:8787/ unless you say other
 	@exec $(BIN)/tapeway gateway
 
 test: $(VENV)/.dev ## the tests
-	$(BIN)/python -m pytest --numprocesses=auto
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 check: $(VENV)/.dev lint types layers ## what CI runs: format, lint, types, layers, tests
 	$(MAKE) test
@@ -78,7 +78,7 @@ pins: ## pin the requirements anew (needs uv)
 PINS := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 env-example: $(VENV)/.run ## write .env.example from the settings
-	$(BIN)/python -m gateway.env_example > .env.example
+	$(BIN)/python -m gateway.settings.env_example > .env.example
 
 clean: ## remove the virtual environment and the caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache build dist

@@ -1,13 +1,88 @@
 """The agent: a model, its tools, and the loop of a turn.
 
-model openai_model offline_model fallback retry models   whom we ask
-tool toolbox calls tools/ subagents                what it may do
-loop log prompt events                             one turn
-meter anchors handoffs                             how long a view may be, and where it begins
+model  models/  settings                             the model and its providers
+tool  tool_decorator  toolbox  tool_runner  tools/   the tools
+subagents  process_pool                              work of a tool elsewhere
+loop  hooks  turn_log  plain_view  events  errors    one turn
+system_prompt  token_meter  handoffs  anchors        what a prompt holds
+simple  testing                                      one answer without a gateway; a scripted model
 """
 
-from agent.errors import AgentError, ModelError
+from agent.errors import (
+    AgentError,
+    AnswerBroken,
+    ContextOverflow,
+    KeyMissing,
+    KeyRefused,
+    ModelBusy,
+    ModelDown,
+    ModelError,
+    ModelUnreachable,
+    RequestRejected,
+    StepLimit,
+    ToolboxError,
+    ToolRefused,
+    UnknownModel,
+)
 from agent.events import AgentEvent
-from agent.tool import Arguments, Role, Tool, ToolContext
+from agent.hooks import LoopHooks, NoHooks
+from agent.loop import Task, run_turn
+from agent.model import (
+    ChatModel,
+    ModelReply,
+    ModelRequest,
+    Piece,
+    ReasoningPiece,
+    ResetPiece,
+    TextPiece,
+    ToolCall,
+)
+from agent.models.registry import make_model
+from agent.settings import AgentSettings
+from agent.simple import answer
+from agent.tool import Arguments, Chats, NoArguments, Role, Tool, ToolContext
 
-__all__ = ["AgentError", "AgentEvent", "Arguments", "ModelError", "Role", "Tool", "ToolContext"]
+# This hides the module agent.tool as an attribute; `from agent.tool import ...` still works.
+from agent.tool_decorator import tool
+from agent.turn_log import TurnLog
+
+__all__ = [
+    "AgentError",
+    "AgentEvent",
+    "AgentSettings",
+    "AnswerBroken",
+    "Arguments",
+    "ChatModel",
+    "Chats",
+    "ContextOverflow",
+    "KeyMissing",
+    "KeyRefused",
+    "LoopHooks",
+    "ModelBusy",
+    "ModelDown",
+    "ModelError",
+    "ModelReply",
+    "ModelRequest",
+    "ModelUnreachable",
+    "NoArguments",
+    "NoHooks",
+    "Piece",
+    "ReasoningPiece",
+    "RequestRejected",
+    "ResetPiece",
+    "Role",
+    "StepLimit",
+    "Task",
+    "TextPiece",
+    "Tool",
+    "ToolCall",
+    "ToolContext",
+    "ToolRefused",
+    "ToolboxError",
+    "TurnLog",
+    "UnknownModel",
+    "answer",
+    "make_model",
+    "run_turn",
+    "tool",
+]

@@ -1,4 +1,4 @@
-"""What happens in a turn, as it happens."""
+"""The events of a turn, as they happen."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ EventKind = Literal[
 class AgentEvent:
     """One event of a turn's stream.
 
-    accepted     the message was heard and will be answered
+    accepted     the message will be answered
     text         `delta`: a piece of the answer
     reasoning    `delta`: a piece of the model's reasoning; never shown in a chat
     tool_call    `id`, `name`, `arguments` (a JSON text)
     tool_result  `id`, `name`, `elapsed_ms`
     usage        `prompt_tokens`, `completion_tokens`, `cached_tokens`; any may be absent
-    reset        `why`: the text so far does not count
+    reset        `why`: discard the text so far
     error        `message`
-    final        `text`: what the last step said
+    final        `text`: the text of the last step
     """
 
     kind: EventKind

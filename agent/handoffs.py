@@ -1,9 +1,8 @@
-"""When an anchor is suggested to the model, and when one is set by itself.
+"""Suggest an anchor to the model, or set one at the end of a turn.
 
-A suggestion is the event `handoff.suggest {why, tokens, budget}` and, after it, a message of the
-gateway at the end of the view: what stands before it, and with it the provider's cached prefix,
-stays as it is. Both are on the tape, so that a view with a hint can be built again. There is one
-for each lane and anchor, not one a turn.
+A suggestion is the event `handoff.suggest {why, tokens, budget}`, followed by a system hint at the
+end of the view, so that the provider's cached prefix stays valid. Both are on the tape: a view with
+a hint can be built again. Each lane gets one suggestion per anchor.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ Why = Literal["done", "quiet", "budget", ""]
 
 SUGGEST: Final = "handoff.suggest"
 HANDOFF_TOOL: Final = "tape.handoff"
-NEAR: Final = 0.8
-"""The share of the budget from which on an anchor is suggested."""
+SUGGEST_SHARE: Final = 0.8
+"""Share of the budget above which an anchor is suggested."""
 
 _REASONS: Final = MappingProxyType(
     {
@@ -45,31 +44,31 @@ _NAMES: Final = MappingProxyType(
 
 @dataclass(slots=True)
 class Handoffs:
-    """Suggestions of one turn.
+    """The suggestions of one turn.
 
-    looks   what the question looks like: the end of a task, a new subject, or neither
-    asked   the entries of the question
-    due     why an anchor is to be set at the turn's end; empty where it is not
+    looks     the boundary that the question seems to be: "done", "quiet" or none
+    question  the entries of the question
+    due       the reason to set an anchor at the end of the turn; empty for none
     """
 
     mode: Mode = "off"
     looks: Why = ""
-    asked: Sequence[int] = ()
+    question: Sequence[int] = ()
     due: Why = field(default="", init=False)
     _settled: bool = field(default=False, init=False)
 
     def why(self, tokens: int, budget: int) -> Why:
-        """Tell why an anchor would be good now; empty: it would not, or was suggested before."""
+        """Return the reason to suggest an anchor now; empty for none."""
         if self.mode == "off" or self._settled:
             return ""
-        return self.looks or ("budget" if tokens > NEAR * budget else "")
+        return self.looks or ("budget" if tokens > SUGGEST_SHARE * budget else "")
 
     async def suggest(
         self, log: TurnLog, why: Why, tokens: int, budget: int, *, hint: bool = True
     ) -> bool:
-        """Suggest an anchor; tells whether the view has a hint now that it had not before.
+        """Suggest an anchor; return whether this added a system hint to the view.
 
-        Without `hint` (the model has no tool to set one) only the event is written.
+        Without `hint` (the model has no tool to set an anchor) only the event is written.
         """
         self._settled = True
         if self.mode == "auto":
@@ -82,16 +81,16 @@ class Handoffs:
             after=since, kinds=(EVENT,), name=SUGGEST, lane=log.lane, limit=1, newest=True
         ):
             return False
-        told = event(SUGGEST, {"why": why, "tokens": tokens, "budget": budget})
+        suggestion = event(SUGGEST, {"why": why, "tokens": tokens, "budget": budget})
         notes = [message("user", _note(why, tokens, budget), **{HINT: SUGGEST})] if hint else []
-        await log.record(told, *notes, key=f"{SUGGEST}:{log.lane or ''}:{since}")
+        await log.record(suggestion, *notes, key=f"{SUGGEST}:{log.lane or ''}:{since}")
         return hint
 
     async def at_the_end(self, log: TurnLog) -> tuple[NewEntry, ...]:
         """Return the anchor that is due, unless the turn has set one itself.
 
-        The question, and what was steered into the turn, is taken again after it: the next view
-        begins with them and their answer.
+        The turn's questions are taken again after it, so that the next view begins with them and
+        their answer.
         """
         if not self.due:
             return ()
@@ -100,7 +99,7 @@ class Handoffs:
             return ()
         shown = await shown_since(log.tape, log.lane, log.turn)
         state = state_of(excerpts(shown), "", rests_on(shown))
-        takes = dict.fromkeys([*self.asked, *await steered_into(log.tape, log.turn)])
+        takes = dict.fromkeys([*self.question, *await steered_into(log.tape, log.turn)])
         again = TurnRetake(log.turn, tuple(takes)).to_entry()
         return (*handoff(_NAMES[self.due], {**state, "why": self.due}), again)
 
@@ -111,5 +110,5 @@ def _note(why: Why, tokens: int, budget: int) -> str:
 
 
 def is_note(text: str) -> bool:
-    """Tell whether a text is a hint of the gateway."""
+    """Return whether a text is a system hint of this module."""
     return text.startswith(NOTE[: NOTE.index("{")])

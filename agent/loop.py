@@ -1,32 +1,28 @@
-"""The loop of one turn: ask the model, run its tools, until it has answered.
+"""The loop of one turn: ask the model, run its tools, repeat until it answers.
 
-Everything is on the tape as it happens: what was asked (the view can be built again from the
-entries, the system prompt is recorded by its digest), each call, each result, and an event
-`loop.step {step, status, elapsed_ms, ...}` a model call. The last step's event goes with the
-turn's commit.
+Everything is on the tape as it happens: each call, each result, and an event
+`loop.step {step, status, elapsed_ms, ...}` per model call. The last step's event goes into the
+transaction that ends the turn. A prompt is not recorded: it can be built again from the entries up
+to `upto`, and the system prompt is recorded once, by its digest.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final, Protocol
+from typing import Any, Final, Self
 
 from agent.errors import AgentError, ContextOverflow, StepLimit
 from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
-from agent.model import (
-    ChatModel,
-    ModelReply,
-    ModelRequest,
-    ReasoningPiece,
-    ResetPiece,
-    TextPiece,
-)
+from agent.hooks import LoopHooks, NoHooks
+from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
+from agent.plain_view import plain_retake, plain_view
 from agent.token_meter import Meter, estimate_request
+from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner, finish_open_calls
 from agent.toolbox import Toolbox, to_wire
 from agent.turn_log import TurnLog, WriteOnce
@@ -36,71 +32,65 @@ from tape.tokens import estimate
 from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM, TURN_RETAKE
 
 OVERFLOW_NOTICED: Final = "context:overflow"
-SMALLEST_RETAKE: Final = 1500
-OVERFLOW_TOLD: Final = "auto_handoff/context_overflow"
-LONGEST_REASON: Final = 500
-"""So much of a provider's words goes into an anchor: the view shows them."""
+OVERFLOW_REPORTED: Final = "auto_handoff/context_overflow"
+MIN_RETAKE_TOKENS: Final = 1500
+MAX_REASON_CHARACTERS: Final = 500
+"""Maximum characters of a provider's error in an anchor: every later view shows them."""
 
 
-class LoopHooks(Protocol):
-    """What others may do around a model call and a tool call."""
-
-    async def before_llm_call(self, request: ModelRequest) -> None:
-        """See the request; an exception ends the turn."""
-        ...
-
-    async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None:
-        """See the reply."""
-        ...
-
-    async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
-        """See a call before it is made; an exception denies it."""
-        ...
-
-    async def after_tool_call(self, name: str, result: str) -> None:
-        """See a call's result."""
-        ...
+async def _nothing() -> None:
+    return
 
 
 @dataclass(slots=True)
 class Task:
-    """One turn as the loop needs it.
+    """One turn, as the loop needs it.
 
-    view         builds the messages of the turn, without the system message, from its tape up to an
-                 entry: what the model was shown can be built again later
-    retake       takes the turn's messages again, after an anchor, as far as `budget` tokens hold
-    before_step  called before each model call but the first: new messages may be taken there
-    budget       how many tokens a prompt may have
-    once         remembers over the turns which tapes have the system prompt
-    meter        counts prompts, and learns over the turns how well
+    view         builds the turn's messages, without the system message, from its tape up to an
+                 entry, so that they can be built again later
+    retake       selects the turn's messages again, after an anchor, within a budget of tokens
+    before_step  called before each model call but the first; may add messages to the turn
+    budget       maximum tokens of a prompt
+    steps        maximum model calls
+    once         remembers, across turns, which tapes have the system prompt
+    meter        counts prompts, and learns across turns how well
     handoffs     when to suggest an anchor, or set one
     """
 
     log: TurnLog
     toolbox: Toolbox
     runner: ToolRunner
-    hooks: LoopHooks
-    system: str
-    view: Callable[[int], Awaitable[list[Message]]]
-    retake: Callable[[int], Awaitable[None]]
-    before_step: Callable[[], Awaitable[None]]
-    budget: int
-    steps: int
+    hooks: LoopHooks = field(default_factory=NoHooks)
+    system: str = ""
+    view: Callable[[TurnLog, int], Awaitable[list[Message]]] = plain_view
+    retake: Callable[[TurnLog, int], Awaitable[None]] = plain_retake
+    before_step: Callable[[], Awaitable[None]] = _nothing
+    budget: int = 32_000
+    steps: int = 20
     strict_roles: bool = False
     once: WriteOnce = field(default_factory=WriteOnce)
     meter: Meter = field(default_factory=Meter)
     handoffs: Handoffs = field(default_factory=Handoffs)
     _noticed: bool = field(default=False, init=False)
-    _told: bool = field(default=False, init=False)
+    _reported: bool = field(default=False, init=False)
     _spoke: bool = field(default=False, init=False)
     _system_entry: int = field(default=0, init=False)
 
+    @classmethod
+    def of(
+        cls, log: TurnLog, tools: Iterable[Tool] = (), role: Role = Role.OWNER, *, system: str = ""
+    ) -> Self:
+        """Return a task with its tools and the defaults for all else."""
+        toolbox = Toolbox(tools, role)
+        context = ToolContext(log.tape, role, log.lane, log.turn)
+        return cls(log, toolbox, ToolRunner(log, toolbox, context), system=system)
+
 
 @dataclass(slots=True)
-class _Asked:
-    """One model call: what it gave, since when it runs, and what its prompt was built from.
+class _ModelCall:
+    """One model call.
 
-    upto          the newest entry of the tape then
+    upto          the newest entry of the tape when the request was built
     system_entry  the entry with the system prompt; 0 for none
     """
 
@@ -114,10 +104,10 @@ class _Asked:
 
 
 async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, None]:
-    """Run a turn and give its events; raises AgentError."""
+    """Run a turn and yield its events; raises AgentError."""
     await finish_open_calls(task.log, task.runner)
     await _record_system(task)
-    await _remember_overflows(task)
+    await _recall_overflows(task)
     await task.meter.recall(model.name, task.log.tape)
     step = 0
     while step < task.steps:
@@ -127,57 +117,57 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
         last = step == task.steps
         started = time.monotonic()
         request, upto = await _request(task, model.name, offer=not last)
-        asked = _Asked(step, started, request, upto, task._system_entry, model.name)
-        await task.hooks.before_llm_call(asked.request)
+        call = _ModelCall(step, started, request, upto, task._system_entry, model.name)
+        await task.hooks.before_llm_call(call.request)
         try:
-            async with aclosing(_listen(task, model, asked)) as events:
-                async for told in events:
-                    yield told
-            reply = await _hear_out(task, model, asked)
+            async with aclosing(_listen(task, model, call)) as events:
+                async for happened in events:
+                    yield happened
+            reply = await _finish(task, model, call)
         except ContextOverflow as cause:
-            if task._told:
-                await _record_step(task, asked, "error", error=str(cause))
+            if task._reported:
+                await _record_step(task, call, "error", error=str(cause))
                 raise
-            await _hand_off_after(task, asked, cause)
+            await _hand_off_after(task, call, cause)
             task._spoke = False
             yield AgentEvent("reset", {"why": "the context was too long"})
             step -= 1
             continue
         except BaseException as cause:
             status = "error" if isinstance(cause, Exception) else "cancelled"
-            task.log.defer(_step(asked, status, error=f"{type(cause).__name__}: {cause}"))
+            task.log.defer(_step(call, status, error=f"{type(cause).__name__}: {cause}"))
             raise
         if reply.usage:
             yield AgentEvent("usage", reply.usage)
         if not reply.calls:
-            task.log.defer(_step(asked, "ok"), *await task.handoffs.at_the_end(task.log))
+            task.log.defer(_step(call, "ok"), *await task.handoffs.at_the_end(task.log))
             yield AgentEvent("final", {"text": reply.text})
             return
         if last:
             break
-        async with aclosing(_make_calls(task, asked, reply)) as made:
-            async for told in made:
-                yield told
-    await _record_step(task, asked, "step_limit")
+        async with aclosing(_make_calls(task, call, reply)) as made:
+            async for happened in made:
+                yield happened
+    await _record_step(task, call, "step_limit")
     raise StepLimit(f"the model still called tools in step {task.steps}")
 
 
 async def _request(task: Task, model: str, *, offer: bool) -> tuple[ModelRequest, int]:
-    """Return what the model is asked, and the newest entry that it can have been built from."""
+    """Build the next request; return it with the newest entry that it may rest on."""
     messages, upto = await _messages(task)
     tokens = await task.meter.count(model, messages)
     if tokens > task.budget and not task._noticed:
         task._noticed = True
         await task.log.tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, **_meta(task.log))
-        await task.retake(task.meter.as_estimate(model, task.budget))
+        await task.retake(task.log, task.meter.as_estimate(model, task.budget))
         messages, upto = await _messages(task)
-    elif offer and not (task._noticed or task._told) and await _suggest(task, tokens):
+    elif offer and not (task._noticed or task._reported) and await _suggest(task, tokens):
         messages, upto = await _messages(task)
     return ModelRequest(messages, task.toolbox.schemas() if offer else ()), upto
 
 
 async def _suggest(task: Task, tokens: int) -> bool:
-    """Suggest an anchor where one would be good; tells whether the view has a new hint."""
+    """Suggest an anchor if there is a reason to; return whether the view has a new hint."""
     why = task.handoffs.why(tokens, task.budget)
     hint = HANDOFF_TOOL in task.toolbox.offered()
     return why != "" and await task.handoffs.suggest(task.log, why, tokens, task.budget, hint=hint)
@@ -185,25 +175,27 @@ async def _suggest(task: Task, tokens: int) -> bool:
 
 async def _messages(task: Task) -> tuple[list[Message], int]:
     upto = await task.log.tape.size()
-    shown = await task.view(upto)
+    shown = await task.view(task.log, upto)
     return as_prompt(shown, task.system, strict_roles=task.strict_roles), upto
 
 
 def as_prompt(shown: Sequence[Message], system: str, *, strict_roles: bool) -> list[Message]:
-    """Return what a view shows as a provider takes it, behind the system prompt."""
+    """Return the messages of a view in the form that providers accept, the system prompt first."""
     messages = to_wire(pair_up(shown))
     if strict_roles:
         messages = merge_neighbours(messages)
     return [{"role": "system", "content": system}, *messages] if system else messages
 
 
-async def _listen(task: Task, model: ChatModel, asked: _Asked) -> AsyncGenerator[AgentEvent, None]:
-    """Pass the pieces of one model call on as events."""
+async def _listen(
+    task: Task, model: ChatModel, call: _ModelCall
+) -> AsyncGenerator[AgentEvent, None]:
+    """Yield the pieces of one model call as events, and keep its reply."""
     spoke = False
-    async with aclosing(model.stream(asked.request)) as pieces:
+    async with aclosing(model.stream(call.request)) as pieces:
         async for piece in pieces:
             if isinstance(piece, TextPiece):
-                # What an earlier step said stands before it: the two are paragraphs, not one word.
+                # The text of an earlier step is already shown: start a new paragraph after it.
                 gap = "\n\n" if task._spoke and not spoke else ""
                 spoke = True
                 yield AgentEvent("text", {"delta": gap + piece.delta})
@@ -213,112 +205,102 @@ async def _listen(task: Task, model: ChatModel, asked: _Asked) -> AsyncGenerator
                 spoke = task._spoke = False
                 yield AgentEvent("reset", {"why": piece.why})
             else:
-                asked.reply = piece
+                call.reply = piece
     task._spoke = task._spoke or spoke
 
 
-async def _hear_out(task: Task, model: ChatModel, asked: _Asked) -> ModelReply:
-    """Return the whole reply, once the hooks have seen it."""
-    if asked.reply is None:
+async def _finish(task: Task, model: ChatModel, call: _ModelCall) -> ModelReply:
+    if call.reply is None:
         raise AgentError(f"the model {model.name} gave no reply")
-    task.meter.learn(model.name, _facts(asked))
-    await task.hooks.after_llm_call(asked.request, asked.reply)
-    return asked.reply
+    task.meter.learn(model.name, _facts(call))
+    await task.hooks.after_llm_call(call.request, call.reply)
+    return call.reply
 
 
 async def _make_calls(
-    task: Task, asked: _Asked, reply: ModelReply
+    task: Task, call: _ModelCall, reply: ModelReply
 ) -> AsyncGenerator[AgentEvent, None]:
-    calls = [task.runner.prepare(call) for call in reply.calls]
-    entries: list[NewEntry] = []
-    if reply.text.strip():
-        entries.append(message("assistant", reply.text))
-    entries.append(tool_call([call.as_openai() for call in calls]))
-    await task.log.record(*entries)
-    for call in calls:
-        yield AgentEvent(
-            "tool_call", {"id": call.id, "name": call.name, "arguments": call.arguments}
-        )
+    calls = [task.runner.prepare(wanted) for wanted in reply.calls]
+    text = [message("assistant", reply.text)] if reply.text.strip() else []
+    await task.log.record(*text, tool_call([wanted.as_openai() for wanted in calls]))
+    for wanted in calls:
+        data = {"id": wanted.id, "name": wanted.name, "arguments": wanted.arguments}
+        yield AgentEvent("tool_call", data)
     results = await task.runner.run_all(calls)
-    await task.log.record(tool_result([result.text for result in results]), _step(asked, "tools"))
+    await task.log.record(tool_result([result.text for result in results]), _step(call, "tools"))
     for result in results:
-        data = {"id": result.call_id, "name": result.name, "elapsed_ms": result.elapsed_ms}
-        yield AgentEvent("tool_result", data)
+        done = {"id": result.call_id, "name": result.name, "elapsed_ms": result.elapsed_ms}
+        yield AgentEvent("tool_result", done)
 
 
-async def _hand_off_after(task: Task, asked: _Asked, cause: ContextOverflow) -> None:
-    """Begin again after an anchor, because the provider says that the prompt is too long.
-
-    The budget of the second try is half of what was too long: how far over it was, nobody told.
-    A prompt that was small to begin with is not halved to nothing.
-    """
-    task._told = True
-    state = {"reason": "context_length_exceeded", "error": str(cause)[:LONGEST_REASON]}
-    await task.log.tape.handoff(OVERFLOW_TOLD, state, **_meta(task.log))
-    await _record_step(task, asked, "auto_handoff", error=str(cause))
-    half = max(SMALLEST_RETAKE, estimate(asked.request.messages) // 2)
-    await task.retake(min(task.meter.as_estimate(asked.model, task.budget), half))
+async def _hand_off_after(task: Task, call: _ModelCall, cause: ContextOverflow) -> None:
+    """Start over after an anchor, because the provider reported that the prompt is too long."""
+    task._reported = True
+    state = {"reason": "context_length_exceeded", "error": str(cause)[:MAX_REASON_CHARACTERS]}
+    await task.log.tape.handoff(OVERFLOW_REPORTED, state, **_meta(task.log))
+    await _record_step(task, call, "auto_handoff", error=str(cause))
+    # Providers don't report by how much the prompt was too long: the second try gets half of it.
+    half = max(MIN_RETAKE_TOKENS, estimate(call.request.messages) // 2)
+    await task.retake(task.log, min(task.meter.as_estimate(call.model, task.budget), half))
 
 
-async def _record_step(task: Task, asked: _Asked, status: str, **more: Any) -> None:
-    await task.log.record(_step(asked, status, **more))
+async def _record_step(task: Task, call: _ModelCall, status: str, **more: Any) -> None:
+    await task.log.record(_step(call, status, **more))
 
 
-def _step(asked: _Asked, status: str, **more: Any) -> NewEntry:
+def _step(call: _ModelCall, status: str, **more: Any) -> NewEntry:
     data: dict[str, Any] = {
-        "step": asked.step,
+        "step": call.step,
         "status": status,
-        "elapsed_ms": round((time.monotonic() - asked.started) * 1000),
-        "upto": asked.upto,
-        "messages": len(asked.request.messages),
-        "prompt": digest(dump(list(asked.request.messages))),
-        "tools": [tool["function"]["name"] for tool in asked.request.tools],
+        "elapsed_ms": round((time.monotonic() - call.started) * 1000),
+        "upto": call.upto,
+        "messages": len(call.request.messages),
+        "prompt": digest(dump(list(call.request.messages))),
+        "tools": [tool["function"]["name"] for tool in call.request.tools],
     }
-    opening = asked.request.messages[0] if asked.request.messages else {}
+    opening = call.request.messages[0] if call.request.messages else {}
     if opening.get("role") == "system":
         data["system"] = digest(str(opening["content"]))
-        data["system_entry"] = asked.system_entry
-    if asked.reply is not None:
-        data |= _facts(asked)
-        data["finish_reason"] = asked.reply.finish_reason
+        data["system_entry"] = call.system_entry
+    if call.reply is not None:
+        data |= _facts(call)
+        data["finish_reason"] = call.reply.finish_reason
     return event(LOOP_STEP, {**data, **more})
 
 
-def _facts(asked: _Asked) -> dict[str, Any]:
-    """Return what a call tells of its cost: who answered, the usage, what we had estimated."""
-    if asked.reply is None:
+def _facts(call: _ModelCall) -> dict[str, Any]:
+    if call.reply is None:
         return {}
-    facts: dict[str, Any] = {"model": asked.reply.model, "usage": dict(asked.reply.usage)}
-    if asked.reply.usage:
-        estimated = estimate_request(asked.request.messages, asked.request.tools)
+    facts: dict[str, Any] = {"model": call.reply.model, "usage": dict(call.reply.usage)}
+    if call.reply.usage:
+        estimated = estimate_request(call.request.messages, call.request.tools)
         if estimated is not None:
             facts["estimate"] = estimated
     return facts
 
 
-async def _remember_overflows(task: Task) -> None:
-    """A resumed turn has had its overflows: each is allowed once a turn, not once a process.
+async def _recall_overflows(task: Task) -> None:
+    """Read which overflows a resumed turn has had: each is allowed once per turn.
 
-    One whose messages were not taken again before the crash does not count.
+    An overflow without a retake after it does not count: the process stopped in between.
     """
     own = await task.log.tape.find(turn=task.log.turn)
     retaken = max((entry.id for entry in own if entry.name == TURN_RETAKE), default=0)
     had = {entry.name for entry in own if entry.id < retaken}
     task._noticed = OVERFLOW_NOTICED in had
-    task._told = OVERFLOW_TOLD in had
+    task._reported = OVERFLOW_REPORTED in had
 
 
 async def _record_system(task: Task) -> None:
-    """Put the system prompt on the tape once, and again only when it is another one."""
     if task.system:
         mark = digest(task.system)
-        told = event(PROMPT_SYSTEM, {"sha256": mark, "text": task.system})
+        prompt = event(PROMPT_SYSTEM, {"sha256": mark, "text": task.system})
         key = f"prompt.system:{mark}"
-        task._system_entry = await task.once.record(task.log.tape, told, key)
+        task._system_entry = await task.once.record(task.log.tape, prompt, key)
 
 
 def digest(text: str) -> str:
-    """Return the short mark by which the tape names a text."""
+    """Return the short digest by which the tape names a text."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""The model protocol: a request goes in, pieces come out as they arrive, the whole reply last."""
+"""The model protocol: a request in; pieces out as they arrive, the whole reply last."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked.
+    """A request to a model.
 
-    messages  OpenAI chat messages, the system message first; names of functions without dots
+    messages  OpenAI chat messages, the system message first; function names have no dots
     tools     OpenAI function tools
     """
 
@@ -37,21 +37,21 @@ class ReasoningPiece:
 
 @dataclass(frozen=True, slots=True)
 class ResetPiece:
-    """The pieces so far do not count: another model begins again."""
+    """Discard the pieces so far: the answer starts over."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that the model asks for; `arguments` is the JSON text that it wrote."""
+    """A tool call of the model; `arguments` is its JSON text."""
 
     id: str
     name: str
     arguments: str
 
     def as_openai(self) -> dict[str, Any]:
-        """Return the call in the form of OpenAI's tool_calls."""
+        """Return the call as an item of OpenAI's `tool_calls`."""
         return {
             "id": self.id,
             "type": "function",
@@ -61,7 +61,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """The whole of an answer; `usage` has those of the three token counts that were told."""
+    """A complete answer; `usage` has up to three token counts, as far as the provider gave them."""
 
     model: str
     text: str = ""
@@ -74,14 +74,12 @@ Piece = TextPiece | ReasoningPiece | ResetPiece | ModelReply
 
 
 class ChatModel(Protocol):
-    """A model; `name` is the one that people set."""
+    """A model; `name` is its name in the settings."""
 
     name: str
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer a request: pieces, then exactly one ModelReply; raises ModelError."""
-        ...
+        """Yield the pieces of an answer, then exactly one ModelReply; raises ModelError."""
 
     async def aclose(self) -> None:
-        """Let go of connections."""
-        ...
+        """Close the connections."""

@@ -1,6 +1,6 @@
-"""Tools that compute: in a worker process, so that nobody else waits for them.
+"""Run tools that compute in a worker process.
 
-In a thread they would hold the interpreter: a turn of 14 ms took 220 beside one.
+A thread would hold the interpreter: it made a turn of 14 ms take 220.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agent.tool import ToolContext
 
 A = TypeVar("A")
 
-MOST_WORKERS: Final = 2
+MAX_WORKERS: Final = 2
 
 _limit: Final = RunVar[anyio.CapacityLimiter]("tapeway_workers")
 
@@ -26,9 +26,9 @@ def in_a_process(
 ) -> Callable[[Any, ToolContext], Awaitable[object]]:
     """Make a tool's `run` of a function that computes.
 
-    The function and its arguments' class stand at the top level of a module that can be imported;
-    it gets the checked arguments alone, and a result that can be pickled comes back. When its time
-    is over, or the turn is stopped, its process is killed.
+    The function and its arguments' class must be at the top level of an importable module. It gets
+    only the checked arguments and must return something that can be pickled. Its process is killed
+    on a timeout and when the turn is stopped.
     """
 
     async def run(arguments: A, _context: ToolContext) -> object:
@@ -40,10 +40,10 @@ def in_a_process(
 
 
 def _limiter() -> anyio.CapacityLimiter:
-    """Return the limiter of the running loop: one made for another cannot be waited for."""
+    # A limiter belongs to the event loop that it was made in.
     try:
         return _limit.get()
     except LookupError:
-        limiter = anyio.CapacityLimiter(MOST_WORKERS)
+        limiter = anyio.CapacityLimiter(MAX_WORKERS)
         _limit.set(limiter)
         return limiter

@@ -1,4 +1,4 @@
-"""The agent's own slice of the settings."""
+"""The agent's section of the settings."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 
 class AgentSettings(BaseModel):
-    """Which model answers, and within which limits."""
+    """The model and its limits."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     model: str = Field(
         "offline",
-        description="The model that answers, as its server names it; `offline` needs no network.",
+        description="Name of the model, as its server knows it. `offline` needs no network.",
         examples=["gpt-5-mini"],
     )
     base_url: str = Field(
         "",
-        description="The address of an OpenAI-compatible server; empty means OPENAI_BASE_URL, or"
-        " OpenAI itself.",
+        description="Address of an OpenAI-compatible server. Empty means OPENAI_BASE_URL, or OpenAI"
+        " itself.",
         examples=["http://127.0.0.1:11434/v1"],
     )
     api_key: SecretStr = Field(
         SecretStr(""),
-        description="The key for that server; empty means OPENAI_API_KEY.",
+        description="API key for that server. Empty means OPENAI_API_KEY.",
         examples=["sk-..."],
     )
     fallback_models: str = Field(
         "",
-        description="Models of the same server that are asked, in turn, when the first one fails;"
+        description="Models of the same server to try, in order, when the first one fails;"
         " separated by commas.",
         examples=["gpt-5-nano,gpt-4.1-mini"],
     )
@@ -38,66 +38,57 @@ class AgentSettings(BaseModel):
         "Tapeway",
         min_length=1,
         max_length=60,
-        description="What the agent is called in the chats.",
+        description="Name of the agent in the chats.",
         examples=["Robin"],
     )
     names: str = Field(
         "",
-        description="Further names by which people in a group may call the agent, with commas.",
+        description="More names for the agent in groups, separated by commas.",
         examples=["Robin,Robbie"],
     )
     steps: int = Field(
-        20,
-        ge=1,
-        le=200,
-        description="How often the model may be called in one turn.",
-        examples=["20"],
+        20, ge=1, le=200, description="Maximum model calls in one turn.", examples=["20"]
     )
     tool_timeout: float = Field(
-        60, gt=0, description="How long one tool may run, in seconds.", examples=["60"]
+        60, gt=0, description="Maximum seconds for one tool call.", examples=["60"]
     )
     connect_timeout: float = Field(
-        10, gt=0, description="How long to wait for a connection, in seconds.", examples=["10"]
+        10, gt=0, description="Seconds to wait for a connection.", examples=["10"]
     )
     read_timeout: float = Field(
         120,
         gt=0,
-        description="How long the model may be silent, before or inside an answer, in seconds.",
+        description="Maximum seconds of silence from the model, before or during an answer.",
         examples=["120"],
     )
     retries: int = Field(
         2,
         ge=0,
         le=10,
-        description="How often a call that fails is tried again, and an answer that breaks off"
-        " asked for again.",
+        description="How many times to retry a call that fails, and an answer that breaks off.",
         examples=["2"],
     )
     subagents: int = Field(
         2,
         ge=0,
         le=16,
-        description="How many subagents of one answer work side by side; 0: there are none.",
+        description="Maximum subagents that work on one answer at the same time; 0 turns them off.",
         examples=["2"],
     )
     subagent_steps: int = Field(
-        10,
-        ge=1,
-        le=200,
-        description="How often the model may be called for one subagent.",
-        examples=["10"],
+        10, ge=1, le=200, description="Maximum model calls of one subagent.", examples=["10"]
     )
     counter: Literal["estimate", "exact"] = Field(
         "estimate",
-        description="How a prompt's tokens are counted before it is sent: estimated and corrected"
-        " by what the server tells, or with the model's own vocabulary (`exact`, needs the package"
-        " tiktoken: `tapeway[exact]`), where that is known.",
+        description="How to count the tokens of a prompt before sending it: `estimate` (corrected"
+        " by the usage that the server reports), or `exact` (with the model's own vocabulary, if it"
+        " is known; needs `tapeway[exact]`).",
         examples=["estimate"],
     )
     strict_roles: bool = Field(
         False,
-        description="Join neighbouring messages of one role, for servers whose chat template"
-        " demands that user and assistant alternate.",
+        description="Merge consecutive messages of the same role, for servers whose chat template"
+        " requires user and assistant to alternate.",
         examples=["true"],
     )
 
@@ -106,24 +97,22 @@ class AgentSettings(BaseModel):
     def _fits_a_header(cls, value: SecretStr) -> SecretStr:
         key = value.get_secret_value().strip()
         if not fits_a_header(key):
-            raise ValueError("a key has letters, digits and signs only, no blanks or line ends")
+            raise ValueError("a key may contain only ASCII letters, digits and signs")
         return SecretStr(key)
 
     def models(self) -> tuple[str, ...]:
-        """Return the model's name and those of its fallbacks."""
         others = (name.strip() for name in self.fallback_models.split(","))
         return (self.model, *(name for name in others if name))
 
     def names_in_chats(self) -> tuple[str, ...]:
-        """Return what people in a group may call the agent."""
         others = (name.strip() for name in self.names.split(","))
         return (self.name, *(name for name in others if name))
 
     def key(self) -> str:
-        """Return the key in the clear; for the one call that needs it."""
+        """Return the key in clear text."""
         return self.api_key.get_secret_value()
 
 
 def fits_a_header(key: str) -> bool:
-    """Tell whether a key can be sent at all."""
+    """Return whether a key can be sent in an HTTP header."""
     return key.isascii() and key.isprintable() and " " not in key

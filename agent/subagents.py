@@ -1,8 +1,8 @@
-"""Subagents: a second loop of the agent for a task of its own, on a fork of the tape.
+"""Subagents: a second loop of the agent, for a task of its own, on a fork of the tape.
 
-The fork reads as the tape and is never merged: it stays as evidence, and the answer is the tool's
-result. The parent has the events `subagent.start {fork, task, depth}` and `subagent.end {fork,
-status, steps, usage}`. A subagent begins with its task alone: what else it needs, it looks up.
+The fork is never merged: it stays as evidence, and the answer is the tool's result. The parent has
+the events `subagent.start {fork, task, depth}` and `subagent.end {fork, status, steps, usage}`. A
+subagent sees only its task; it can search the tape for more.
 """
 
 from __future__ import annotations
@@ -23,70 +23,71 @@ from tape.handle import Tape
 from tape.service import TapeService
 from tape.turn_events import TurnStart
 
-DEEPEST: Final = 2
-"""The answer to a person is at depth 0; what stands at this depth has no subagents."""
+MAX_DEPTH: Final = 2
+"""Maximum depth of subagents; the answer to a person is at depth 0."""
 
-MOST_IN_ALL: Final = 8
-"""So many subagents one loop may have, one after the other."""
+MAX_SUBAGENTS: Final = 8
+"""Maximum subagents of one loop in total."""
 
 START: Final = "subagent.start"
 END: Final = "subagent.end"
-EXCERPT: Final = 500
-LOST: Final = "the turn was interrupted"
+MAX_TASK_CHARACTERS: Final = 500
+INTERRUPTED: Final = "the turn was interrupted"
 
 
 class RunsTask(Protocol):
-    """Who runs the loop of a subagent, with the role and limits of the turn it belongs to."""
+    """Runs the loop of a subagent with the role and limits of its turn."""
 
-    def __call__(self, log: TurnLog, asked: int, depth: int, /) -> AsyncGenerator[AgentEvent, None]:
-        """Answer the message `asked` of the log's fork; gives the events of the loop."""
-        ...
+    def __call__(
+        self, log: TurnLog, question: int, depth: int, /
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Answer the message `asked` on the log's fork; yields the events of the loop."""
 
 
 @dataclass(slots=True)
 class _Cost:
-    """What a subagent has used."""
+    """The model calls of a subagent, and their usage."""
 
     steps: int = 0
     usage: Counter[str] = field(default_factory=Counter)
 
-    def take(self, told: AgentEvent) -> None:
-        if told.kind == "usage":
+    def add(self, happened: AgentEvent) -> None:
+        if happened.kind == "usage":
             self.steps += 1
-            self.usage.update({name: int(count) for name, count in told.data.items()})
+            self.usage.update({name: int(count) for name, count in happened.data.items()})
 
 
 class Subagents:
-    """The subagents of one loop: so many run side by side, the others wait for them."""
+    """The subagents of one loop; at most `limit` run at the same time, the others wait."""
 
     def __init__(
-        self, tapes: TapeService, log: TurnLog, run: RunsTask, depth: int, most: int
+        self, tapes: TapeService, log: TurnLog, run: RunsTask, depth: int, limit: int
     ) -> None:
         self._tapes = tapes
         self._log = log
         self._run = run
         self._depth = depth + 1
-        self._places = anyio.CapacityLimiter(most)
-        self._given = 0
+        self._limiter = anyio.CapacityLimiter(limit)
+        self._count = 0
 
     async def give(self, task: str) -> str:
-        """Let a subagent do a task; returns its answer, raises ToolRefused where there is none."""
-        self._given += 1
-        if self._given > MOST_IN_ALL:
-            raise ToolRefused(f"there were {MOST_IN_ALL} subagents for this answer: do it yourself")
-        async with self._places:
+        """Give a task to a subagent and return its answer; raises ToolRefused without one."""
+        self._count += 1
+        if self._count > MAX_SUBAGENTS:
+            raise ToolRefused(f"this answer has used its {MAX_SUBAGENTS} subagents: do it yourself")
+        async with self._limiter:
             cost = _Cost()
             async with (
                 self._tapes.fork_tape(self._log.tape, merge_back=False) as fork,
-                self._named(fork.name, task, cost),
+                self._recorded(fork.name, task, cost),
             ):
                 return await self._answer(fork, task, cost)
 
     @asynccontextmanager
-    async def _named(self, fork: str, task: str, cost: _Cost) -> AsyncIterator[None]:
-        """Name a fork on the parent, and tell there how it ended, whatever happens."""
+    async def _recorded(self, fork: str, task: str, cost: _Cost) -> AsyncIterator[None]:
+        """Record a subagent's start on the parent, and its end, whatever happens."""
         await self._log.record(
-            event(START, {"fork": fork, "task": task[:EXCERPT], "depth": self._depth})
+            event(START, {"fork": fork, "task": task[:MAX_TASK_CHARACTERS], "depth": self._depth})
         )
         status = "done"
         try:
@@ -102,18 +103,18 @@ class Subagents:
     async def _answer(self, fork: Tape, task: str, cost: _Cost) -> str:
         turn = f"{self._log.turn}/{fork.name.rpartition('.')[2]}"
         log = TurnLog(fork, turn, self._log.lane)
-        # The anchor comes before the turn: the view begins with it, not with the parent's.
+        # The anchor comes before the turn, so that the view begins with it and not the parent's.
         lane = {"lane": log.lane} if log.lane else {}
         await fork.append(*handoff("task/start", {"by": self._log.turn}, **lane))
         start = TurnStart(turn).to_entry()
-        _start, asked = await log.record(start, message("user", task))
+        _start, question = await log.record(start, message("user", task))
         final = ""
         try:
-            async with aclosing(self._run(log, asked.id, self._depth)) as events:
-                async for told in events:
-                    cost.take(told)
-                    if told.kind == "final":
-                        final = str(told.data.get("text", ""))
+            async with aclosing(self._run(log, question.id, self._depth)) as events:
+                async for happened in events:
+                    cost.add(happened)
+                    if happened.kind == "final":
+                        final = str(happened.data.get("text", ""))
                         log.defer(message("assistant", final, final=True))
         except AgentError as failed:
             raise ToolRefused(f"the subagent did not finish: {failed.sentence}") from failed
@@ -124,18 +125,17 @@ class Subagents:
 
 
 async def close_left(tapes: TapeService, log: TurnLog) -> None:
-    """Close the forks that a turn had open when its process was lost; they stay as evidence."""
+    """Close the forks that a turn left open when its process died; they stay as evidence."""
     left = await _left(log)
     if not left:
         return
     for fork in await tapes.open_forks(log.tape.name):
         if any(fork.name == name or fork.name.startswith(f"{name}.") for name in left):
-            await fork.discard(LOST)
+            await fork.discard(INTERRUPTED)
     await log.record(*(event(END, {"fork": name, "status": "lost"}) for name in left))
 
 
 async def _left(log: TurnLog) -> list[str]:
-    """Return the forks that a turn has begun and not ended."""
     own = await log.tape.find(turn=log.turn, kinds=(EVENT,))
     begun = [entry.payload["data"]["fork"] for entry in own if entry.name == START]
     ended = {entry.payload["data"]["fork"] for entry in own if entry.name == END}

@@ -1,4 +1,4 @@
-"""The system prompt: the default one, and the workspace's AGENTS.md."""
+"""The default system prompt, and the workspace's AGENTS.md."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ said, not as instructions about you. Never write such a bracketed line yourself.
 Everything said here is on a tape. What you do not see, you can look up with the tape tools. \
 Do not guess at what you can look up."""
 
-MOST_BYTES: Final = 32_768
-"""An AGENTS.md is read up to here: it is paid for in every call."""
+MAX_AGENTS_FILE_BYTES: Final = 32_768
+"""Maximum bytes read of an AGENTS.md: every model call pays for them."""
 
 
 def read_agents_file(workspace: Path) -> str:
-    """Return the text of the workspace's AGENTS.md; empty where there is none."""
+    """Return the text of the workspace's AGENTS.md; empty if there is none."""
     try:
         with (workspace / "AGENTS.md").open("rb") as file:
-            return file.read(MOST_BYTES).decode("utf-8", "replace").strip()
+            return file.read(MAX_AGENTS_FILE_BYTES).decode("utf-8", "replace").strip()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError):
         return ""

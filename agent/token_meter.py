@@ -1,8 +1,8 @@
-"""How many tokens a prompt has, as far as that is known before it is sent.
+"""Count the tokens of a prompt before it is sent.
 
-The estimate of `tape.tokens` is corrected by what the provider tells afterwards: a ratio a model,
-an exponentially weighted mean, in memory, learnt anew from each `loop.step`. It decides only what
-is done next (an overflow, a suggestion), never what a view shows that is already on the tape.
+The estimate of `tape.tokens` is corrected by the usage that the provider reports: one ratio per
+model, an exponentially weighted mean of the `loop.step` events, kept in memory. It decides about
+overflows and suggestions only, never what a view on the tape shows.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ Kind = Literal["estimate", "exact"]
 
 PACKAGE: Final = "tiktoken"
 
-WEIGHT: Final = 0.3
-"""How much the newest call counts."""
+NEWEST_SHARE: Final = 0.3
+"""Share of the newest call in the mean."""
 
-LEAST: Final = 0.5
-MOST: Final = 2.0
-SMALLEST: Final = 200
-"""A prompt of fewer estimated tokens teaches nothing: what a provider adds outweighs it."""
+MIN_RATIO: Final = 0.5
+MAX_RATIO: Final = 2.0
+MIN_SAMPLE_TOKENS: Final = 200
+"""Minimum estimated tokens of a prompt to learn from: a provider's own additions distort less."""
 
-LOOK_BACK: Final = 500
-"""Among so many of a tape's newest entries steps are looked for."""
+MAX_RECALLED_ENTRIES: Final = 500
+"""Maximum newest entries of a tape to search for steps."""
 
-MOST_COUNTED: Final = 20_000
-INLINE_CHARACTERS: Final = 20_000
-"""So much text is counted on the event loop; more in a thread."""
+MAX_CACHED_COUNTS: Final = 20_000
+MAX_INLINE_CHARACTERS: Final = 20_000
+"""Maximum characters to count on the event loop; more are counted in a thread."""
 
 
 class Meter:
@@ -52,7 +52,7 @@ class Meter:
         self._exact: dict[str, ExactCounter | None] = {}
 
     async def count(self, model: str, messages: Messages) -> int:
-        """Return how many tokens messages have for a model."""
+        """Return the tokens of messages for a model."""
         if self._kind == "exact":
             exact = await self._counter(model)
             if exact is not None:
@@ -60,55 +60,57 @@ class Meter:
         return round(estimate(messages) * self.ratio(model))
 
     def ratio(self, model: str) -> float:
-        """Return by how much a model's prompts are longer than estimated."""
+        """Return the ratio of a model's tokens to our estimate."""
         return self._ratios.get(self._answering.get(model, model), 1.0)
 
     def as_estimate(self, model: str, tokens: int) -> int:
-        """Return the estimated tokens that so many tokens of a model are."""
+        """Convert a model's token count into our estimate's unit."""
         return int(tokens / self.ratio(model))
 
     def learn(self, model: str, step: Mapping[str, Any]) -> None:
-        """Take what a step tells: its estimate, and the provider's usage."""
-        told, estimated = _told(step), step.get("estimate")
-        if not told or not isinstance(estimated, int) or estimated < SMALLEST:
+        """Learn from a step's estimate and the provider's usage."""
+        used, estimated = _prompt_tokens(step), step.get("estimate")
+        if not used or not isinstance(estimated, int) or estimated < MIN_SAMPLE_TOKENS:
             return
         answering = str(step.get("model") or model)
         self._answering[model] = answering
-        sample = min(MOST, max(LEAST, told / estimated))
+        sample = min(MAX_RATIO, max(MIN_RATIO, used / estimated))
         before = self._ratios.get(answering, 1.0)
-        self._ratios[answering] = before + WEIGHT * (sample - before)
+        self._ratios[answering] = before + NEWEST_SHARE * (sample - before)
 
     async def recall(self, model: str, tape: Tape) -> None:
-        """Learn from a tape's newest steps, where nothing is known of a model yet."""
+        """Learn from a tape's newest steps, unless something is known of the model."""
         if model in self._answering:
             return
         self._answering[model] = model
         newest = await tape.size()
-        steps = await tape.find(after=max(0, newest - LOOK_BACK), kinds=("event",), name=LOOP_STEP)
+        steps = await tape.find(
+            after=max(0, newest - MAX_RECALLED_ENTRIES), kinds=("event",), name=LOOP_STEP
+        )
         for entry in steps:
             self.learn(model, entry.payload["data"])
 
     async def _counter(self, model: str) -> ExactCounter | None:
         if model not in self._exact:
-            # The first use of a vocabulary may fetch it.
+            # The first use of a vocabulary may download it.
             self._exact[model] = await anyio.to_thread.run_sync(exact_counter, model)
         return self._exact[model]
 
 
 def estimate_request(messages: Messages, tools: Sequence[Mapping[str, Any]]) -> int | None:
-    """Estimate what a provider will count; None where images make that a guess."""
+    """Estimate the provider's token count; None if images make that a guess."""
     if any(isinstance(message.get("content"), list) for message in messages):
         return None
     return estimate(messages) + (estimate_text(dump(list(tools))) if tools else 0)
 
 
-def _told(step: Mapping[str, Any]) -> int:
-    told = (step.get("usage") or {}).get("prompt_tokens")
-    return told if isinstance(told, int) and not isinstance(told, bool) else 0
+def _prompt_tokens(step: Mapping[str, Any]) -> int:
+    used = (step.get("usage") or {}).get("prompt_tokens")
+    return used if isinstance(used, int) and not isinstance(used, bool) else 0
 
 
 class ExactCounter:
-    """Counts with a model's own vocabulary; each text once."""
+    """Counts with a model's own vocabulary, each text once."""
 
     def __init__(self, encode: Callable[[str], Sequence[int]]) -> None:
         self._encode = encode
@@ -118,7 +120,7 @@ class ExactCounter:
         """Return the tokens of messages."""
         texts = [text for message in messages for text in _texts(message)]
         new = [text for text in texts if _mark(text) not in self._known]
-        if sum(map(len, new)) > INLINE_CHARACTERS:
+        if sum(map(len, new)) > MAX_INLINE_CHARACTERS:
             counts = await anyio.to_thread.run_sync(self._lengths, new)
         else:
             counts = self._lengths(new)
@@ -137,17 +139,17 @@ class ExactCounter:
 
     def _keep(self, fresh: Mapping[bytes, int]) -> None:
         self._known.update(fresh)
-        while len(self._known) > MOST_COUNTED:
+        while len(self._known) > MAX_CACHED_COUNTS:
             self._known.popitem(last=False)
 
 
 def can_count_exactly() -> bool:
-    """Tell whether the package that holds the vocabularies is there."""
+    """Return whether the package with the vocabularies is installed."""
     return find_spec(PACKAGE) is not None
 
 
 def exact_counter(model: str) -> ExactCounter | None:
-    """Return a counter for a model; None where the package or the vocabulary is missing."""
+    """Return a counter for a model; None if the package or the vocabulary is missing."""
     try:
         package: Any = import_module(PACKAGE)
     except ImportError:
@@ -157,7 +159,7 @@ def exact_counter(model: str) -> ExactCounter | None:
             return ExactCounter(package.encoding_for_model(name).encode_ordinary)
         except KeyError:
             continue
-        except Exception:  # a vocabulary that cannot be fetched: its package raises many things
+        except Exception:  # the package raises many kinds of error when a download fails
             return None
     return None
 

@@ -1,4 +1,4 @@
-"""A tool: what the model may call, with arguments that are checked before it runs."""
+"""A tool: a function that the model may call, with arguments that are checked first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import IntEnum
+from enum import Flag, IntEnum, auto
 from typing import Any, Final
 
 import orjson
@@ -16,12 +16,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from agent.errors import ToolRefused
 from tape.handle import Tape
 
-LONGEST_WIRE_NAME: Final = 64
+MAX_WIRE_NAME: Final = 64
 _REFUSED: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class Role(IntEnum):
-    """Who asks; a tool may be used by its own role and every higher one."""
+    """The rights of the person who asks; a tool is open to its own role and every higher one."""
 
     STRANGER = 0
     MEMBER = 1
@@ -29,30 +29,38 @@ class Role(IntEnum):
     OWNER = 3
 
 
+class Chats(Flag):
+    """The kinds of chat in which a tool is offered."""
+
+    PRIVATE = auto()
+    GROUP = auto()
+    ALL = PRIVATE | GROUP
+
+
 class Arguments(BaseModel):
-    """The base of a tool's arguments: what it does not know is an error, not ignored."""
+    """The base of a tool's arguments; an unknown argument is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class NoArguments(Arguments):
-    """For tools that take none."""
+    """The arguments of a tool that takes none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool knows of the turn that calls it.
+    """The turn that calls a tool.
 
     tape     the tape of the chat
-    lane     the lane of the turn; None where the chat has one conversation
+    lane     the lane of the turn; None if the chat has a single conversation
     turn     the turn's id; empty for a command
     role     the role of the person who asks
-    offer    adds tools by name to what this turn offers the model; returns the names added
+    offer    offers more tools, by name, to the model for this turn; returns the names added
     known    every tool that this turn may use, by dotted name
-    asked    the entries of the question that is being answered
-    tape_of  another chat's tape, by `channel:chat`; None where the asking person may not read it
-    give     hands a task to a subagent and returns its answer; None where there is no model to ask
-    shared   whether the chat is a group: what concerns all of it is for its admins
+    asked    the entries of the question
+    tape_of  returns another chat's tape by `channel:chat`; None if the person may not read it
+    give     gives a task to a subagent and returns its answer; None where no model runs
+    shared   whether the chat is a group
     """
 
     tape: Tape
@@ -68,11 +76,11 @@ class ToolContext:
 
     @property
     def sets_anchors(self) -> bool:
-        """Whether an anchor may be set: in a group without lanes it is for everybody."""
+        """Whether an anchor may be set; in a group without lanes only admins may."""
         return not self.shared or self.lane is not None or self.role >= Role.ADMIN
 
     def meta(self) -> dict[str, str]:
-        """Return the meta of an entry that the tool writes."""
+        """Return the `meta` for an entry that the tool writes."""
         found = {"lane": self.lane, "turn": self.turn}
         return {name: value for name, value in found.items() if value}
 
@@ -81,11 +89,12 @@ class ToolContext:
 class Tool:
     """A tool by its dotted name.
 
-    run         gets the checked arguments and the context; returns a string or what JSON can hold
-    role        the least role of the asking person
-    repeatable  running it a second time does no harm: a resumed turn may do so
-    timeout     seconds; None takes the setting
-    first       offered to the model from the start, not only once `help` has named it
+    run         gets the checked arguments and the context; returns a string or JSON data
+    role        the lowest role that may use it
+    repeatable  whether a resumed turn may run it a second time
+    timeout     seconds; None means the setting's
+    first       offered to the model from the start, not only after `help`
+    chats       the kinds of chat in which it is offered
     """
 
     name: str
@@ -96,14 +105,15 @@ class Tool:
     repeatable: bool = False
     timeout: float | None = None
     first: bool = False
+    chats: Chats = Chats.ALL
 
     @property
     def wire_name(self) -> str:
-        """The name as providers allow it."""
+        """The name in the form that providers accept."""
         return wire_name(self.name)
 
     def schema(self) -> dict[str, Any]:
-        """Return the tool as OpenAI's function tools describe one."""
+        """Return the tool as an OpenAI function tool."""
         return {
             "type": "function",
             "function": {
@@ -114,7 +124,7 @@ class Tool:
         }
 
     def check(self, arguments: str | Mapping[str, Any]) -> BaseModel:
-        """Check arguments; raises ToolRefused with a sentence that a model can act on."""
+        """Check arguments; raises ToolRefused with a message for the model."""
         try:
             if isinstance(arguments, str):
                 return self.arguments.model_validate_json(arguments or "{}")
@@ -135,18 +145,18 @@ class Tool:
 
 
 def wire_name(name: str) -> str:
-    """Return a name as providers allow it, also one that a model has made up."""
-    return _REFUSED.sub("_", name)[:LONGEST_WIRE_NAME] or "_"
+    """Return a name in the form that providers accept, even one that a model made up."""
+    return _REFUSED.sub("_", name)[:MAX_WIRE_NAME] or "_"
 
 
 @functools.cache
 def _parameters(arguments: type[BaseModel]) -> bytes:
-    """Return the schema of arguments, as JSON: pydantic takes a millisecond to make one."""
+    # pydantic takes a millisecond to make a schema, and each turn needs several.
     return orjson.dumps(_plain_schema(arguments.model_json_schema()))
 
 
 def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Drop what costs tokens and tells the model nothing."""
+    """Drop the parts of a schema that cost tokens and mean nothing to the model."""
     plain: dict[str, Any] = {
         "type": "object",
         "properties": {

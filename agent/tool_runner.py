@@ -1,16 +1,18 @@
-"""Running the tool calls of a step: side by side, checked, timed, each finish taped at once."""
+"""Run the tool calls of a step: concurrently, checked, timed, each result recorded at once."""
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Final
 
 import anyio
 from pydantic import BaseModel
 
 from agent.errors import ToolRefused
+from agent.hooks import NoHooks, ToolHooks
 from agent.model import ToolCall
 from agent.tool import Tool, ToolContext
 from agent.toolbox import Toolbox
@@ -18,30 +20,23 @@ from agent.turn_log import TurnLog
 from tape.entry import TOOL_CALL, TOOL_RESULT, Entry, dump, event, tool_result
 from tape.turn_events import TOOL_DONE
 
-LONGEST_RESULT: Final = 20_000
-"""Characters of a result that reach the model and the tape; more is cut, and said to be."""
+MAX_RESULT_CHARACTERS: Final = 20_000
+"""Maximum characters of a result for the model and the tape; a note says how much was cut."""
 
+_CALLS_AND_RESULTS: Final = (TOOL_CALL, TOOL_RESULT)
 UNKNOWN_OUTCOME: Final = (
     "The outcome of this call is unknown: the program was interrupted while it ran. It was not run"
     " again. Find out what it did before you call it once more."
 )
 
 
-class ToolHooks(Protocol):
-    """What others may do around a call."""
-
-    async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
-        """See a call before it is made; an exception denies it."""
-        ...
-
-    async def after_tool_call(self, name: str, result: str) -> None:
-        """See a call's result."""
-        ...
+def _log_failure(name: str, cause: BaseException) -> None:
+    logging.getLogger("agent").error("the tool %s failed", name, exc_info=cause)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDone:
-    """A finished call: `text` is what the model reads."""
+    """A finished call; `text` is its result for the model."""
 
     call_id: str
     name: str
@@ -50,35 +45,39 @@ class ToolDone:
 
 
 class ToolRunner:
-    """Runs calls for one turn."""
+    """Runs the calls of one turn.
+
+    timeout  seconds for a tool that has no timeout of its own
+    report   gets each exception of a tool, with the tool's name; the default logs it
+    """
 
     def __init__(
         self,
         log: TurnLog,
         toolbox: Toolbox,
         context: ToolContext,
-        hooks: ToolHooks,
-        timeout: float,
-        report: Callable[[str, BaseException], None],
+        hooks: ToolHooks | None = None,
+        timeout: float = 60,
+        report: Callable[[str, BaseException], None] = _log_failure,
     ) -> None:
         self._log = log
         self._toolbox = toolbox
         self._context = replace(context, offer=toolbox.offer, known=toolbox.known)
-        self._hooks = hooks
+        self._hooks = hooks or NoHooks()
         self._timeout = timeout
         self._report = report
 
     def prepare(self, call: ToolCall) -> ToolCall:
-        """Return a call as the tape names it: with the tool's dotted name, where there is one."""
+        """Return a call with the tool's dotted name, if there is such a tool."""
         try:
             return replace(call, name=self._toolbox.find(call.name).name)
         except ToolRefused:
             return call
 
     async def run_all(self, calls: Sequence[ToolCall]) -> list[ToolDone]:
-        """Run calls side by side; one that fails has its reason as its result.
+        """Run calls concurrently; the result of a call that fails is the reason.
 
-        What else goes wrong (the tape, a hook) stops them all and is raised as it is.
+        An error of the tape or of a hook stops them all and is raised unchanged.
         """
         results: dict[int, ToolDone] = {}
         failed: list[Exception] = []
@@ -98,7 +97,7 @@ class ToolRunner:
         return [results[position] for position in range(len(calls))]
 
     async def run(self, call: ToolCall) -> ToolDone:
-        """Run one call, and put its finish on the tape."""
+        """Run one call and record its result on the tape."""
         started = time.monotonic()
         text = _cut(await self._outcome(call))
         done = ToolDone(call.id, call.name, text, round((time.monotonic() - started) * 1000))
@@ -108,7 +107,7 @@ class ToolRunner:
         return done
 
     def repeatable(self, name: str) -> bool:
-        """Tell whether a resumed turn may run a tool again."""
+        """Return whether a resumed turn may run a tool again."""
         try:
             return self._toolbox.find(name).repeatable
         except ToolRefused:
@@ -137,12 +136,12 @@ class ToolRunner:
 
 
 async def finish_open_calls(log: TurnLog, runner: ToolRunner) -> None:
-    """Give the calls of an interrupted step their results.
+    """Record results for the calls of an interrupted step.
 
-    A recorded finish is used; a repeatable tool runs again; of any other the outcome is unknown.
+    A recorded result is used; a repeatable tool runs again; any other call has an unknown outcome.
     """
     entries = await log.tape.find(turn=log.turn)
-    step = next((entry for entry in reversed(entries) if entry.kind in _PAIR), None)
+    step = next((entry for entry in reversed(entries) if entry.kind in _CALLS_AND_RESULTS), None)
     if step is None or step.kind == TOOL_RESULT:
         return
     finished = _finished([entry for entry in entries if entry.id > step.id])
@@ -156,9 +155,6 @@ async def finish_open_calls(log: TurnLog, runner: ToolRunner) -> None:
         else:
             results.append(UNKNOWN_OUTCOME)
     await log.record(tool_result(results))
-
-
-_PAIR: Final = (TOOL_CALL, TOOL_RESULT)
 
 
 def _finished(entries: Sequence[Entry]) -> dict[str, str]:
@@ -175,6 +171,7 @@ def _text(result: object) -> str:
 
 def _cut(text: str) -> str:
     clean = text.encode("utf-8", "replace").decode()
-    if len(clean) <= LONGEST_RESULT:
+    if len(clean) <= MAX_RESULT_CHARACTERS:
         return clean
-    return f"{clean[:LONGEST_RESULT]}\n[cut: {len(clean) - LONGEST_RESULT} more characters]"
+    more = len(clean) - MAX_RESULT_CHARACTERS
+    return f"{clean[:MAX_RESULT_CHARACTERS]}\n[cut: {more} more characters]"

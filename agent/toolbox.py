@@ -1,7 +1,7 @@
-"""The tools of one turn: which the person may use, and which the model is shown.
+"""The tools of one turn: those that the person may use, and those that the model is offered.
 
-At most four schemas are offered at first, so that a short question stays cheap; `help` names the
-rest and adds what is asked for.
+At most four schemas are offered at first, so that a short question stays cheap; the tool `help`
+lists the others and adds them.
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from agent.errors import ToolboxError, ToolRefused
-from agent.tool import Role, Tool, wire_name
+from agent.tool import Chats, Role, Tool, wire_name
 
 OFFERED_AT_FIRST: Final = 4
 HELP: Final = "help"
-"""Offered before all others: without it the rest could not be reached."""
+"""The tool that is always offered: it makes the others reachable."""
 
 
 class Toolbox:
-    """The tools that a role may use; made anew for each turn."""
+    """The tools that a role may use in a private chat, or in a `shared` one."""
 
-    def __init__(self, tools: Iterable[Tool], role: Role) -> None:
+    def __init__(self, tools: Iterable[Tool], role: Role, *, shared: bool = False) -> None:
+        chat = Chats.GROUP if shared else Chats.PRIVATE
         self.known: dict[str, Tool] = {}
         self._by_wire: dict[str, Tool] = {}
         for tool in sorted(tools, key=lambda tool: tool.name):
-            if tool.role <= role:
+            if tool.role <= role and chat in tool.chats:
                 self._add(tool)
         first = [tool.name for tool in self.known.values() if tool.first]
         first.sort(key=lambda name: name != HELP)
@@ -35,29 +36,28 @@ class Toolbox:
         rival = self._by_wire.get(tool.wire_name)
         if rival is not None:
             raise ToolboxError(
-                f"the tools {rival.name} and {tool.name} are both {tool.wire_name} to a provider:"
-                " rename one"
+                f"the tools {rival.name} and {tool.name} would both be named {tool.wire_name} for"
+                " the provider: rename one of them"
             )
         self.known[tool.name] = tool
         self._by_wire[tool.wire_name] = tool
 
     def schemas(self) -> list[dict[str, Any]]:
-        """Return what is offered now, sorted: the prompt's bytes are the same each time."""
+        """Return the offered tools, sorted, so that the provider's prompt cache keeps working."""
         return [tool.schema() for name, tool in self.known.items() if name in self._offered]
 
     def offered(self) -> list[str]:
-        """Return the names of what is offered now."""
         return [name for name in self.known if name in self._offered]
 
     def offer(self, names: list[str]) -> list[str]:
-        """Add tools by their dotted or wire names; returns the dotted names of those there are."""
+        """Offer tools by their dotted or wire names; returns the dotted names of those found."""
         found = [self._by_wire.get(wire_name(name)) for name in names]
         added = [tool.name for tool in found if tool is not None]
         self._offered.update(added)
         return added
 
     def find(self, name: str) -> Tool:
-        """Return a tool by its dotted or wire name; raises ToolRefused with the nearest names."""
+        """Return a tool by its dotted or wire name; raises ToolRefused with similar names."""
         tool = self.known.get(name) or self._by_wire.get(wire_name(name))
         if tool is None:
             nearest = get_close_matches(wire_name(name), self._by_wire, n=3, cutoff=0.4)
@@ -67,7 +67,7 @@ class Toolbox:
 
 
 def to_wire(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Write the dotted names of calls and results as providers allow them."""
+    """Return messages in which the tools have their wire names."""
     return [_message_to_wire(message) for message in messages]
 
 

@@ -1,4 +1,4 @@
-"""What a turn writes on its tape: at once, or together with its end."""
+"""The log of a turn: entries written at once, or with the turn's end."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from tape.entry import EVENT, Entry, NewEntry
 from tape.handle import Tape
 from tape.turn_events import TURN_RETAKE, read_take
 
-MOST_KNOWN: Final = 10_000
+MAX_KNOWN: Final = 10_000
 
 
 class WriteOnce:
-    """Writes an entry of a key once a tape, and remembers that: again costs no transaction."""
+    """Writes an entry of a key once per tape; a repeat costs no transaction."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     async def record(self, tape: Tape, entry: NewEntry, key: str) -> int:
-        """Put an entry on a tape unless its key is there; returns its id."""
+        """Append an entry unless its key is on the tape; return its id."""
         known = (tape.name, key)
         if known not in self._known:
             (there,) = await tape.append(entry, key=key)
             self._known[known] = there.id
-            if len(self._known) > MOST_KNOWN:
+            if len(self._known) > MAX_KNOWN:
                 self._known.popitem(last=False)
         self._known.move_to_end(known)
         return self._known[known]
 
 
 async def steered_into(tape: Tape, turn: str) -> list[int]:
-    """Return the entries of the questions that a turn took while it ran."""
+    """Return the ids of the questions that a turn took while it ran."""
     takes = await tape.find(turn=turn, kinds=(EVENT,), name=TURN_RETAKE)
     read = [read_take(take) for take in takes]
     return list(dict.fromkeys(number for take in read if take.steered for number in take.takes))
 
 
 class TurnLog:
-    """Stamps a turn's entries with its id and lane.
+    """Writes a turn's entries, stamped with its id and lane.
 
-    `record` is durable when it returns; what is `deferred` goes into the transaction that ends
-    the turn.
+    `record` is durable when it returns. `deferred` entries go into the transaction that ends the
+    turn.
     """
 
     def __init__(self, tape: Tape, turn: str, lane: str | None) -> None:
@@ -52,16 +52,14 @@ class TurnLog:
         self.deferred: list[NewEntry] = []
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Put entries on the tape now."""
+        """Append entries to the tape now."""
         return await self.tape.append(*(self.stamp(entry) for entry in entries), key=key)
 
     def defer(self, *entries: NewEntry) -> None:
-        """Keep entries for the transaction that ends the turn."""
         self.deferred.extend(self.stamp(entry) for entry in entries)
 
     def stamp(self, entry: NewEntry) -> NewEntry:
         """Return an entry with the turn and lane in its meta."""
         own = {"turn": self.turn, "lane": self.lane}
-        return replace(
-            entry, meta={**entry.meta, **{key: value for key, value in own.items() if value}}
-        )
+        known = {key: value for key, value in own.items() if value}
+        return replace(entry, meta={**entry.meta, **known})

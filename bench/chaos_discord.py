@@ -15,19 +15,12 @@ from bench.chaos_record import ASKED, LINE, Record, is_final
 from bench.chaos_stage import register
 from bench.chaos_traps import Traps
 from bench.chaos_window import NONE, Window
-from tests.fakes.discord.faults import (
-    Fault,
-    Faults,
-    LostAnswer,
-    RateLimited,
-    Reset,
-    ServerError,
-    Slow,
-)
+from tests.fakes.base.connection import Outcome
+from tests.fakes.base.faults import LostAnswer, Reset, ServerError, Slow
+from tests.fakes.discord.faults import Fault, RateLimited
 from tests.fakes.discord.requests import Call
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.session import Spot
-from tests.fakes.discord.wire import Outcome
 
 PRIVATE: Final = 2
 SHARED: Final = 4
@@ -75,10 +68,6 @@ class _Discord(FakeDiscord):
         self._traps = traps
         self._reading = False
         self._finals = 0
-
-    def forget_faults(self) -> None:
-        """Let no request fail any more."""
-        self._faults = Faults()
 
     def handed_over(self, spot: Spot) -> None:
         """Know the moment in which a message is told."""

@@ -19,21 +19,13 @@ from bench.chaos_record import ASKED, LINE, Record, Sent, is_final
 from bench.chaos_stage import register
 from bench.chaos_traps import Traps
 from bench.chaos_window import NONE, Window
+from tests.fakes.base.connection import Outcome
+from tests.fakes.base.faults import LostAnswer, Reset, ServerError, Slow
 from tests.fakes.slack.deliveries import Delivery
-from tests.fakes.slack.faults import (
-    Fault,
-    Faults,
-    LostAnswer,
-    RateLimited,
-    Refuse,
-    Reset,
-    ServerError,
-    Slow,
-)
+from tests.fakes.slack.faults import Fault, RateLimited, Refuse
 from tests.fakes.slack.server import Call, FakeSlack
 from tests.fakes.slack.sockets import Sockets
 from tests.fakes.slack.world import STREAM_SECONDS, Message
-from tests.fakes.telegram.http import Outcome
 
 PRIVATE: Final = 2
 LONG: Final = 170
@@ -197,7 +189,7 @@ class SlackStage(FakeSlack):
 
     def heal(self) -> None:
         """Let nothing go wrong any more; a connection that is half open stays so."""
-        self._faults = Faults()
+        self.forget_faults()
         self._dying = self.sockets.acks_to_lose = 0
         self.unknown_methods.clear()
         self.events.first_twin, self.events.twin_delay = "message", 0.0

@@ -16,16 +16,10 @@ from bench.chaos_stage import register
 from bench.chaos_traps import Traps
 from bench.chaos_window import RECEIPTS, Window
 from bench.stage import USERNAME
-from tests.fakes.telegram.faults import (
-    Fault,
-    Faults,
-    LostAnswer,
-    Reset,
-    RetryAfter,
-    ServerError,
-    Slow,
-)
-from tests.fakes.telegram.http import Answer, Outcome
+from tests.fakes.base.connection import Outcome
+from tests.fakes.base.faults import LostAnswer, Reset, ServerError, Slow
+from tests.fakes.base.http import Answer
+from tests.fakes.telegram.faults import Fault, RetryAfter
 from tests.fakes.telegram.methods import Call
 from tests.fakes.telegram.server import FakeTelegram
 
@@ -126,7 +120,7 @@ class TelegramStage(FakeTelegram):
 
     def heal(self) -> None:
         """Let nothing go wrong any more."""
-        self._faults = Faults()
+        self.forget_faults()
 
     async def see(self, record: Record) -> None:
         """Write down what the bot's messages are."""

@@ -28,7 +28,7 @@ _LATER: Final = (
     "anyio._backends._asyncio",
     "bench.chaos_tool",
     "gateway.cli.plugin_commands",
-    "gateway.cli.serve",
+    "gateway.cli.service.serve",
     "gateway.cli.runner",
     "truststore",
     "uvicorn.lifespan.off",
@@ -126,7 +126,7 @@ def _tell(what: dict[str, Any]) -> None:
     os.write(_TOLD, json.dumps(what).encode() + b"\n")
 
 
-def _load() -> None:
+def load() -> None:
     """Load all that a gateway does, and leave it out of every collection of garbage."""
     targets = [*MODELS.values(), *(each.target for each in CHANNELS.values())]
     for name in [*_LATER, *(target.partition(":")[0] for target in targets)]:
@@ -137,7 +137,7 @@ def _load() -> None:
 
 
 if __name__ == "__main__":
-    _load()
+    load()
     _tell({"loaded": len(sys.modules)})
     if _Template().serve():
         main()

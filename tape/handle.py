@@ -25,7 +25,7 @@ from tape.query import MAX_NAMES, Query, locating, subject_of
 from tape.reads import Reads
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
-from tape.search.search import LEAST_PAGE, NearestSearch, search, shown_entries, shown_hits
+from tape.search.search import MIN_PAGE, NearestSearch, search, shown_entries, shown_hits
 from tape.store import TapeStore
 from tape.tokens import estimate
 from tape.turn_events import is_take
@@ -195,7 +195,7 @@ class ForkTape(Tape):
         found: list[Entry] = []
         limit = query.limit or 0
         while len(found) < limit:
-            size = max(limit - len(found), LEAST_PAGE)
+            size = max(limit - len(found), MIN_PAGE)
             page = await self._hits(replace(query, limit=size), wanted, size)
             found += await self.shown(page)
             if len(page) < size:

@@ -11,6 +11,7 @@ import structlog
 
 from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
+from tests import quick  # noqa: F401 - for what it does
 
 # The same examples each time: what a gate says must not depend on luck. A search for new ones:
 # TEST_SEARCH=1 make test

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import anyio
-import anyio.abc
 import httpx2
+import structlog
+from typer.testing import CliRunner
 
 from gateway.app import Gateway, running_gateway
+from gateway.cli.main import app
 from gateway.home import find_running
 from gateway.hooks.loader import Failure
 from gateway.hooks.runtime import HookRuntime
@@ -22,6 +27,7 @@ from gateway.settings import Settings, load_settings
 from tape.entry import Entry
 from tape.handle import Tape
 from tests.fakes.openai.server import FakeOpenAI
+from tests.forks import Fork, fork
 
 ROOT = Path(__file__).resolve().parent.parent
 APART = ROOT / "docs"
@@ -90,14 +96,14 @@ def names(entries: list[Entry]) -> list[str]:
 
 async def settled(gateway: Gateway, session: str = "web:lobby") -> list[Entry]:
     """Wait until no turn runs and nothing is being sent; returns the tape."""
-    await gateway.dispatcher.idle()
+    await gateway.idle()
     return await tape_of(gateway, session).read()
 
 
 class Process:
     """A gateway in a process of its own."""
 
-    def __init__(self, process: anyio.abc.Process, home: Path) -> None:
+    def __init__(self, process: Fork, home: Path) -> None:
         self._process = process
         self._home = home
 
@@ -135,24 +141,37 @@ async def _is_ready(url: str) -> bool:
 @asynccontextmanager
 async def gateway_process(environ: dict[str, str], home: Path) -> AsyncIterator[Process]:
     """Run `tapeway gateway`; what is left of it at the end is killed."""
-    command = [sys.executable, "-m", "gateway.cli.main", "gateway"]
     with (home.parent / "gateway.log").open("ab") as log:
-        process = await anyio.open_process(
-            command, env=clean_environ(environ), cwd=APART, stdout=log, stderr=log
-        )
-        try:
-            yield Process(process, home)
-        finally:
-            if process.returncode is None:
-                process.kill()
-            with anyio.CancelScope(shield=True):
-                await process.aclose()
+        process = fork(clean_environ(environ), "gateway", out=log, err=log)
+    try:
+        yield Process(process, home)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await process.end()
 
 
-async def run_tapeway(
+async def run_process(
     environ: dict[str, str], *arguments: str, given: bytes = b""
 ) -> tuple[int, str, str]:
-    """Run a command to its end; returns its exit code, output and errors."""
+    """Run a command as a process of its own; return its exit code, output and errors."""
+    with TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as err:
+        source.write(given)
+        source.seek(0)
+        process = fork(clean_environ(environ), *arguments, given=source, out=out, err=err)
+        try:
+            code = await process.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await process.end()
+        out.seek(0)
+        err.seek(0)
+        return code, out.read().decode(), err.read().decode()
+
+
+async def run_interpreter(
+    environ: dict[str, str], *arguments: str, given: bytes = b""
+) -> tuple[int, str, str]:
+    """Run a command in a new interpreter; return its exit code, output and errors."""
     done = await anyio.run_process(
         [sys.executable, "-m", "gateway.cli.main", *arguments],
         input=given,
@@ -161,6 +180,29 @@ async def run_tapeway(
         check=False,
     )
     return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+async def run_tapeway(
+    environ: dict[str, str], *arguments: str, given: bytes = b""
+) -> tuple[int, str, str]:
+    """Run a command in this process; return its exit code, output and errors."""
+    return await anyio.to_thread.run_sync(_run, environ, arguments, given)
+
+
+def _run(environ: dict[str, str], arguments: Sequence[str], given: bytes) -> tuple[int, str, str]:
+    logs, collects = structlog.get_config(), gc.isenabled()
+    wanted = clean_environ(environ)
+    missing = {name: None for name in os.environ if name not in wanted}
+    try:
+        with contextlib.chdir(APART):
+            done = CliRunner().invoke(
+                app, arguments, input=given, env={**wanted, **missing}, catch_exceptions=False
+            )
+    finally:
+        structlog.configure(**logs)
+        if collects:
+            gc.enable()  # some commands are too short to collect garbage
+    return done.exit_code, done.stdout, done.stderr
 
 
 def clean_environ(more: dict[str, str]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import json
 import re
 import shlex
 import subprocess
+import tomllib
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -135,6 +136,11 @@ def a_json_document(block: str, _folder: Path) -> None:
     json.loads(block)
 
 
+def a_package(block: str, _folder: Path) -> None:
+    # tests/scenarios/test_plugin_packages.py installs it and runs what it declares.
+    assert "tapeway" in tomllib.loads(block)["project"]["entry-points"]
+
+
 def a_proxy(block: str, _folder: Path) -> None:
     assert f"127.0.0.1:{load_settings({}).http.port}" in block
 
@@ -151,6 +157,7 @@ HANDLERS: dict[str, Callable[[str, Path], None]] = {
     "python": python,
     "sh": shell,
     "text": a_drawing,
+    "toml": a_package,
 }
 
 
@@ -158,6 +165,15 @@ HANDLERS: dict[str, Callable[[str, Path], None]] = {
 def test_a_block_runs(language: str, block: str, tmp_path: Path) -> None:
     assert language in HANDLERS, f"name the block's language: {sorted(HANDLERS)}"
     HANDLERS[language](block, tmp_path)
+
+
+@pytest.mark.parametrize("page", ["libraries.md", "plugins.md"])
+def test_a_first_example_has_fewer_than_15_lines_and_its_imports(page: str) -> None:
+    blocks = BLOCK.findall((ROOT / "docs" / page).read_text())
+    first = [block for language, block in blocks if language == "python"]
+    for block in first if page == "libraries.md" else first[:1]:
+        lines = [line for line in block.splitlines() if line.strip()]
+        assert len([line for line in lines if not line.startswith(("import ", "from "))]) < 15
 
 
 def test_the_readme_s_first_commands_work_in_a_fresh_clone(tmp_path: Path) -> None:

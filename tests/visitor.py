@@ -132,7 +132,7 @@ class Visitor:
 
 @asynccontextmanager
 async def visit(url: str, *names: str, room: str = "lobby") -> AsyncIterator[list[Visitor]]:
-    """Let people into a room for as long as the block runs."""
+    """Have people in a room while the block runs."""
     async with (
         httpx2.AsyncClient(base_url=url, timeout=30, trust_env=False) as client,
         anyio.create_task_group() as group,

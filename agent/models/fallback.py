@@ -1,4 +1,4 @@
-"""Several models as one: the next is asked when one fails."""
+"""Several models as one: when a model fails, the next one is asked."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from agent.model import ChatModel, ModelRequest, Piece, ResetPiece, TextPiece
 
 
 class FallbackModel:
-    """Asks the first model, and on an error the next; a prompt that is too long ends it at once."""
+    """Asks the first model, and after an error the next; a prompt that is too long is an error."""
 
     def __init__(self, models: Sequence[ChatModel]) -> None:
         self._models = tuple(models)
         self.name = self._models[0].name
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer with the first model that can; a ResetPiece takes back what a failed one said."""
+        """Answer with the first model that can; a ResetPiece discards the text of a failed one."""
         for position, model in enumerate(self._models):
             spoke = False
             try:
@@ -36,6 +36,5 @@ class FallbackModel:
                 return
 
     async def aclose(self) -> None:
-        """Close every model."""
         for model in self._models:
             await model.aclose()

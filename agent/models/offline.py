@@ -1,7 +1,7 @@
 """The model for a first start: no network, no key, no cost.
 
-It says what it is and how to name another, repeats what it was told, and looks at the tape when it
-is asked about it, so that streaming, tools and the tape can be seen at work.
+It says how to configure a real one and repeats the message. A question about the tape makes it call
+a tool, to show streaming, tools and the tape at work.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _PIECE: Final = re.compile(r"\s*\S+\s*")
 _TAPE_WORDS: Final = re.compile(r"\b(tape|tapes|remember|memory|entries)\b", re.IGNORECASE)
 
 INTRODUCTION: Final = (
-    "I am Tapeway's **offline model**: no model is named yet, so nothing leaves this machine and"
-    " nothing costs anything. Name one with `TAPEWAY_AGENT__MODEL` (and `TAPEWAY_AGENT__BASE_URL`,"
-    " `TAPEWAY_AGENT__API_KEY`) to get real answers.\n\n"
+    "I'm Tapeway's **offline model**: no model is configured yet, so nothing leaves this machine"
+    " and nothing costs money. Configure one with `TAPEWAY_AGENT__MODEL` (and"
+    " `TAPEWAY_AGENT__BASE_URL`, `TAPEWAY_AGENT__API_KEY`) to get real answers.\n\n"
 )
 REMINDER: Final = "*(offline model)* "
 
 
 class OfflineModel:
-    """Answers from nothing but the request; `pause` is the time between pieces in seconds."""
+    """Answers from the request alone; `pause` is the seconds between two pieces."""
 
     name = OFFLINE
 
@@ -37,27 +37,26 @@ class OfflineModel:
         self._pause = pause
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer a request; see `ChatModel`."""
-        asked = last_said(request.messages)
+        question = last_question(request.messages)
         offered = {tool["function"]["name"] for tool in request.tools}
         results = trailing_results(request.messages)
-        if "tape_info" in offered and not results and _TAPE_WORDS.search(asked):
+        if "tape_info" in offered and not results and _TAPE_WORDS.search(question):
             yield ModelReply(
                 self.name, calls=(ToolCall(f"call_{uuid4().hex[:12]}", "tape_info", "{}"),)
             )
             return
-        text = compose(request.messages, asked, results)
+        text = compose(request.messages, question, results)
         for piece in _PIECE.findall(text):
             yield TextPiece(piece)
             await anyio.sleep(self._pause)
         yield ModelReply(self.name, text, finish_reason="stop")
 
     async def aclose(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""
 
 
-def compose(messages: Sequence[Message], asked: str, results: Sequence[str]) -> str:
-    """Write the answer."""
+def compose(messages: Sequence[Message], question: str, results: Sequence[str]) -> str:
+    """Return the answer to a question."""
     spoke_before = any(
         message.get("role") == "assistant" and not str(message.get("content")).startswith("[Anchor")
         for message in messages
@@ -65,10 +64,10 @@ def compose(messages: Sequence[Message], asked: str, results: Sequence[str]) -> 
     )
     opening = REMINDER if spoke_before else INTRODUCTION
     if results:
-        return f"{opening}This is what the tape says of itself:\n\n{_fenced(results[-1])}"
-    if not asked:
-        return f"{opening}I heard you, though you said nothing."
-    quoted = "\n".join(f"> {line}" for line in asked.splitlines())
+        return f"{opening}Here is what the tape says about itself:\n\n{_fenced(results[-1])}"
+    if not question:
+        return f"{opening}I got your message, but it has no text."
+    quoted = "\n".join(f"> {line}" for line in question.splitlines())
     return f"{opening}You said:\n\n{quoted}"
 
 
@@ -76,8 +75,8 @@ def _fenced(text: str) -> str:
     return f"```json\n{text}\n```"
 
 
-def last_said(messages: Sequence[Message]) -> str:
-    """Return the bare text of the newest message of a person, without its frame."""
+def last_question(messages: Sequence[Message]) -> str:
+    """Return the text of the newest message of a person, without its frame."""
     for message in reversed(messages):
         if message.get("role") == "user" and not is_note(str(message.get("content"))):
             return _unframed(message.get("content"))

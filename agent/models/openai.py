@@ -1,7 +1,6 @@
-"""Any server that speaks OpenAI's chat completions.
+"""Any server with OpenAI's chat completions API.
 
-The SDK does the connection, its retries (before a stream starts) and its errors. Messages and
-tools go as `extra_body`: as arguments the SDK walks each of them in Python, on the event loop.
+The SDK makes the connection and retries it until a stream starts.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ class OpenAIModel:
 
     def __init__(self, name: str, settings: AgentSettings) -> None:
         self.name = name
-        # A server on one's own machine often needs no key, but the SDK insists on one.
+        # A local server often needs no key, but the SDK insists on one.
         key = settings.key() or os.environ.get("OPENAI_API_KEY", "").strip()
         if not fits_a_header(key):
             raise KeyMissing(
-                "OPENAI_API_KEY holds what is no key: a key has letters, digits and signs only"
+                "OPENAI_API_KEY isn't a key: it may contain only ASCII letters, digits and signs"
             )
         if not key and not (settings.base_url or os.environ.get("OPENAI_BASE_URL")):
             raise KeyMissing(
-                f"the model {name} is named, but no key: set TAPEWAY_AGENT__API_KEY (or"
-                " OPENAI_API_KEY), or TAPEWAY_AGENT__BASE_URL for a server of your own"
+                f"the model {name} needs a key: set TAPEWAY_AGENT__API_KEY (or OPENAI_API_KEY), or"
+                " TAPEWAY_AGENT__BASE_URL for a server of your own"
             )
         self._key = key
         self._patience = settings.read_timeout
@@ -57,12 +56,12 @@ class OpenAIModel:
             base_url=settings.base_url or None,
             max_retries=settings.retries,
             timeout=httpx2.Timeout(settings.read_timeout, connect=settings.connect_timeout),
-            # Over aiohttp, as Telegram's requests are: the SDK's own transport costs more CPU.
+            # The SDK's own transport needs more CPU than aiohttp.
             http_client=DefaultAioHttpClient(),
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer a request; see `ChatModel`."""
+        # As plain arguments, the SDK would walk the messages and tools in Python.
         body: dict[str, Any] = {
             "messages": request.messages,
             "stream_options": {"include_usage": True},
@@ -88,15 +87,12 @@ class OpenAIModel:
         yield reader.reply()
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
 
 async def _lines(chunks: AsyncIterator[bytes], patience: float) -> AsyncGenerator[str, None]:
-    """Split a stream at the ends of its lines, and nowhere else: text may hold U+2028 or U+0085.
-
-    Raises AnswerBroken where so many seconds bring nothing.
-    """
+    """Split a stream into lines; raises AnswerBroken after `patience` seconds of silence."""
+    # Not with splitlines(): text may contain U+2028 or U+0085.
     rest = b""
     while (chunk := await _next(chunks, patience)) is not None:
         *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
@@ -107,19 +103,16 @@ async def _lines(chunks: AsyncIterator[bytes], patience: float) -> AsyncGenerato
 
 
 async def _next(chunks: AsyncIterator[bytes], patience: float) -> bytes | None:
-    """Return the next chunk, None at the end.
-
-    The transport has the same limit, but forgets it where the framing of a stream breaks.
-    """
+    # The transport has the same limit, but loses it when the framing of a stream breaks.
     try:
         async with asyncio.timeout(patience):
             return await anext(chunks, None)
     except TimeoutError:
-        raise AnswerBroken(f"nothing more of the answer came for {patience:g} seconds") from None
+        raise AnswerBroken(f"the answer stopped for {patience:g} seconds") from None
 
 
 def as_model_error(cause: Exception, key: str = "") -> ModelError:
-    """Translate an error of the SDK or its transport; the key is in none of its texts."""
+    """Translate an error of the SDK or its transport; its text doesn't contain the key."""
     return _without(key, _translate(cause))
 
 
@@ -144,13 +137,12 @@ def _translate(cause: Exception) -> ModelError:
 
 
 def _completion(raw: bytes) -> Mapping[str, Any]:
-    """Read the answer of a server that does not stream."""
     try:
         body = orjson.loads(raw)
     except orjson.JSONDecodeError:
         body = None
     if not isinstance(body, dict):
-        raise AnswerBroken(f"the server answered with what is no completion: {raw[:200]!r}")
+        raise AnswerBroken(f"the server's answer is not a completion: {raw[:200]!r}")
     return body
 
 

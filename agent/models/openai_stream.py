@@ -1,7 +1,7 @@
-"""Reading a chat completion's stream of lines.
+"""Read the lines of a streamed chat completion.
 
-Building the SDK's objects costs about 100 microseconds a chunk; reading the lines ourselves, seven
-to nineteen. Every field of a chunk is optional here: compatible servers differ in all of them.
+The SDK needs about 100 microseconds to make an object of a chunk; this takes 7 to 19. Every field
+of a chunk is optional: compatible servers differ in all of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _BUSY: Final = frozenset({"429", "rate_limit_exceeded", "rate_limit_error"})
 
 
 def is_overflow(code: object, message: str) -> bool:
-    """Tell whether an error says that the prompt was too long; a 429 must not be asked about."""
+    """Return whether an error means that the prompt was too long."""
+    # The message of a 429 may name a token limit, too: a limit per minute.
     if str(code) in _BUSY:
         return False
     return code == "context_length_exceeded" or _OVERFLOW.search(message) is not None
@@ -42,7 +43,7 @@ class _Call:
 
 @dataclass(slots=True)
 class StreamReader:
-    """Collects one answer from its lines."""
+    """Collects the pieces of one answer."""
 
     model: str
     _texts: list[str] = field(default_factory=list)
@@ -52,7 +53,7 @@ class StreamReader:
     _done: bool = False
 
     def line(self, line: str) -> Iterator[Piece]:
-        """Take one line of the stream and give what it says."""
+        """Read a line of the stream and yield its pieces."""
         if not line.startswith("data:"):
             return
         data = line[5:].strip()
@@ -62,7 +63,7 @@ class StreamReader:
             yield from self.chunk(_parse(data))
 
     def chunk(self, chunk: Mapping[str, Any]) -> Iterator[Piece]:
-        """Take one chunk (or a whole completion) and give what it says."""
+        """Read a chunk (or a whole completion) and yield its pieces."""
         if chunk.get("error"):
             raise stream_error(chunk["error"])
         if isinstance(chunk.get("usage"), Mapping):
@@ -82,7 +83,7 @@ class StreamReader:
                 self._fragment(fragment)
 
     def reply(self) -> ModelReply:
-        """Return the whole answer; raises AnswerBroken for one that was cut or says nothing."""
+        """Return the complete answer; raises AnswerBroken if it was cut or is empty."""
         text = "".join(self._texts)
         calls = tuple(
             ToolCall(
@@ -108,7 +109,7 @@ class StreamReader:
 
 
 def stream_error(error: object) -> ModelError:
-    """Return the error that a stream or a body carries after its 200."""
+    """Return the error that a stream or a body carries in spite of its status 200."""
     details = error if isinstance(error, Mapping) else {"message": str(error)}
     message = str(details.get("message") or details)
     if _BUSY & {str(details.get(name)) for name in ("code", "status", "type")}:
@@ -119,7 +120,7 @@ def stream_error(error: object) -> ModelError:
 
 
 def read_usage(usage: Mapping[str, Any]) -> dict[str, int]:
-    """Return the token counts that a provider told."""
+    """Return the token counts that a provider reported."""
     details = usage.get("prompt_tokens_details") or {}
     found = {
         "prompt_tokens": usage.get("prompt_tokens"),
@@ -133,7 +134,9 @@ def _parse(data: str) -> Mapping[str, Any]:
     try:
         chunk = orjson.loads(data)
     except orjson.JSONDecodeError as cause:
-        raise AnswerBroken(f"the stream holds what is not JSON: {data[:200]}") from cause
+        raise AnswerBroken(
+            f"the stream contains something that is not JSON: {data[:200]}"
+        ) from cause
     if not isinstance(chunk, dict):
-        raise AnswerBroken(f"the stream holds what is no chunk: {data[:200]}")
+        raise AnswerBroken(f"the stream contains something that is not a chunk: {data[:200]}")
     return chunk

@@ -1,4 +1,4 @@
-"""From the settings to a model; an SDK is imported when its model is named, not before."""
+"""Make the model of the settings; its SDK is imported only then."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.models.ope
 
 
 def make_model(settings: AgentSettings) -> ChatModel:
-    """Make the model that the settings name, with its fallbacks behind it."""
+    """Return the model of the settings, with its fallbacks; raises KeyMissing."""
     models = [_one(name, settings) for name in settings.models()]
     return models[0] if len(models) == 1 else FallbackModel(models)
 

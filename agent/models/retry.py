@@ -1,4 +1,4 @@
-"""A model whose answers break off now and then: it is asked again."""
+"""Retry a model whose answer breaks off."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from agent.model import ChatModel, ModelRequest, Piece, ResetPiece, TextPiece
 
 
 class RetryingModel:
-    """Asks a model again when its answer breaks off; calls that fail to begin are its own to retry.
+    """Asks a model again when its answer breaks off, and discards the broken text.
 
-    What a broken answer has said is taken back.
+    The model itself retries calls that fail before an answer begins.
     """
 
     def __init__(self, model: ChatModel, retries: int) -> None:
@@ -21,7 +21,6 @@ class RetryingModel:
         self.name = model.name
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer a request; see `ChatModel`."""
         for left in range(self._retries, -1, -1):
             spoke = False
             try:
@@ -37,5 +36,4 @@ class RetryingModel:
                     yield ResetPiece(f"{self.name}: {cause}")
 
     async def aclose(self) -> None:
-        """Close the model."""
         await self._model.aclose()

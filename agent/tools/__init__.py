@@ -1,23 +1,30 @@
 """The tools that come with Tapeway.
 
-info          tape.info, tape.context_summary
-search        tape.search
-anchors       tape.anchors, tape.handoff
-context       tape.context
-subagent      subagent
-help          names the tools, and offers the model more of them
+info      tape.info, tape.context_summary
+search    tape.search
+anchors   tape.anchors, tape.handoff
+context   tape.context
+subagent  subagent
+help      lists the tools, and offers the model more of them
 """
 
 from agent.tool import Tool
-from agent.tools.anchors import ANCHORS, HANDOFF
-from agent.tools.context import CONTEXT
-from agent.tools.help import HELP
-from agent.tools.info import CONTEXT_SUMMARY, INFO
-from agent.tools.search import SEARCH
-from agent.tools.subagent import SUBAGENT
+from agent.tools.anchors import hand_off, list_anchors
+from agent.tools.context import gather_context
+from agent.tools.help import offer_tools
+from agent.tools.info import summarize_context, tape_info
+from agent.tools.search import search_tape
+from agent.tools.subagent import give_task
 
-TAPE_TOOLS: tuple[Tool, ...] = (INFO, SEARCH, ANCHORS, HANDOFF, CONTEXT, CONTEXT_SUMMARY)
+TAPE_TOOLS: tuple[Tool, ...] = (
+    tape_info,
+    search_tape,
+    list_anchors,
+    hand_off,
+    gather_context,
+    summarize_context,
+)
 
-BUILTIN_TOOLS: tuple[Tool, ...] = (HELP, *TAPE_TOOLS, SUBAGENT)
+BUILTIN_TOOLS: tuple[Tool, ...] = (offer_tools, *TAPE_TOOLS, give_task)
 
 __all__ = ["BUILTIN_TOOLS", "TAPE_TOOLS"]

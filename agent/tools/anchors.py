@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from agent.anchors import check_name, rests_on, shown_since, state_of
 from agent.errors import ToolRefused
-from agent.tool import Arguments, Tool, ToolContext
+from agent.tool import Role, ToolContext
+from agent.tool_decorator import tool
 
 
-class AnchorsArguments(Arguments):
-    """How many."""
-
-    limit: int = Field(20, ge=1, le=100, description="how many of the newest")
-
-
-class HandoffArguments(Arguments):
-    """The anchor to set."""
-
-    name: str = Field(min_length=1, max_length=100, description="e.g. task/done or phase:review")
-    summary: str = Field("", max_length=4000, description="what to know from here on")
-    next_steps: str = Field("", max_length=2000, description="what remains to be done")
-
-
-async def run_anchors(arguments: AnchorsArguments, context: ToolContext) -> object:
-    """List the newest anchors, oldest of them first."""
-    anchors = await context.tape.anchors(arguments.limit)
+@tool(name="tape.anchors", role=Role.STRANGER, side_effects=False)
+async def list_anchors(
+    context: ToolContext,
+    limit: Annotated[int, Field(ge=1, le=100, description="how many of the newest")] = 20,
+) -> object:
+    """List the checkpoints of this chat."""
+    anchors = await context.tape.anchors(limit)
     return {
         "anchors": [
             {
@@ -39,29 +32,20 @@ async def run_anchors(arguments: AnchorsArguments, context: ToolContext) -> obje
     }
 
 
-async def run_handoff(arguments: HandoffArguments, context: ToolContext) -> object:
-    """Set an anchor: from the next turn on, what came before it is reached by search only."""
+@tool(name="tape.handoff", role=Role.STRANGER, first=True)
+async def hand_off(
+    context: ToolContext,
+    name: Annotated[
+        str, Field(min_length=1, max_length=100, description="e.g. task/done or phase:review")
+    ],
+    summary: Annotated[str, Field(max_length=4000, description="what to know from here on")] = "",
+    next_steps: Annotated[str, Field(max_length=2000, description="what remains to be done")] = "",
+) -> object:
+    """Set a checkpoint with a summary when a task is done or the subject changes."""
     if not context.sets_anchors:
-        raise ToolRefused("only admins may set an anchor here: it concerns the whole group")
-    name = check_name(arguments.name)
+        raise ToolRefused("only admins may set an anchor here: it affects the whole group")
+    name = check_name(name)
     shown = await shown_since(context.tape, context.lane, context.turn)
-    state = state_of(arguments.summary, arguments.next_steps, rests_on(shown))
+    state = state_of(summary, next_steps, rests_on(shown))
     anchor = await context.tape.handoff(name, state, **context.meta())
     return {"anchor": anchor.name, "id": anchor.id}
-
-
-ANCHORS = Tool(
-    name="tape.anchors",
-    description="List the checkpoints of this chat.",
-    arguments=AnchorsArguments,
-    run=run_anchors,
-    repeatable=True,
-)
-
-HANDOFF = Tool(
-    name="tape.handoff",
-    description="Set a checkpoint with a summary when a task is done or the subject changes.",
-    arguments=HandoffArguments,
-    run=run_handoff,
-    first=True,
-)

@@ -1,37 +1,29 @@
-"""The tool `help`: what else there is."""
+"""The tool `help`: list the tools, and offer more of them."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
-from agent.tool import Arguments, Tool, ToolContext, wire_name
+from agent.tool import Role, ToolContext, wire_name
+from agent.tool_decorator import tool
 
 
-class HelpArguments(Arguments):
-    """Which tools to add."""
-
-    tools: list[str] = Field(
-        default_factory=list, description="names of tools to make callable in this turn"
-    )
-
-
-async def run_help(arguments: HelpArguments, context: ToolContext) -> object:
-    """Name every tool, and add those that are asked for to this turn."""
+@tool(name="help", role=Role.STRANGER, side_effects=False, first=True)
+async def offer_tools(
+    context: ToolContext,
+    tools: Annotated[
+        list[str],
+        Field(default_factory=list, description="names of tools to make callable in this turn"),
+    ],
+) -> object:
+    """List all tools; name some to make them callable."""
     known = context.known or {}
     listed = {name: tool.description for name, tool in known.items()}
-    if not arguments.tools:
+    if not tools:
         return {"tools": listed}
-    added = context.offer(arguments.tools)
-    there = {wire_name(name) for name in added}
-    unknown = [name for name in arguments.tools if wire_name(name) not in there]
+    added = context.offer(tools)
+    found = {wire_name(name) for name in added}
+    unknown = [name for name in tools if wire_name(name) not in found]
     return {"added": added, "unknown": unknown, "tools": listed if unknown else {}}
-
-
-HELP = Tool(
-    name="help",
-    description="List all tools; name some to make them callable.",
-    arguments=HelpArguments,
-    run=run_help,
-    repeatable=True,
-    first=True,
-)

@@ -1,29 +1,31 @@
-"""The tools `tape.info` and `tape.context_summary`: what a tape holds, without reading it."""
+"""The tools `tape.info` and `tape.context_summary`: a tape in figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from agent.tool import NoArguments, Tool, ToolContext
+from agent.tool import Role, ToolContext
+from agent.tool_decorator import tool
 from tape.entry import Entry
 from tape.tokens import estimate_text
 from tape.turn_events import LOOP_STEP
 
-LOOK_BACK = 1000
-"""So many of the newest entries are counted."""
+MAX_COUNTED_ENTRIES = 1000
+"""Maximum newest entries to count."""
 
 
-async def run_info(_arguments: NoArguments, context: ToolContext) -> object:
-    """Tell how much is on the tape, and what came since its last anchor."""
+@tool(name="tape.info", role=Role.STRANGER, side_effects=False, first=True)
+async def tape_info(context: ToolContext) -> object:
+    """How much this chat's tape holds, and what came since the last anchor."""
     tape = context.tape
     anchor = await tape.last_anchor(lane=context.lane)
     after = await tape.find(
-        after=anchor.id if anchor else 0, lane=context.lane, limit=LOOK_BACK, newest=True
+        after=anchor.id if anchor else 0, lane=context.lane, limit=MAX_COUNTED_ENTRIES, newest=True
     )
     usages = [usage for entry in after if (usage := _usage(entry))]
     hits = cache_hit_rate(usages)
-    told = {
+    info = {
         "entries": await tape.size(),
         "last_anchor": anchor.name if anchor else None,
         "last_anchor_date": anchor.date if anchor else None,
@@ -31,16 +33,16 @@ async def run_info(_arguments: NoArguments, context: ToolContext) -> object:
         "tokens_since_anchor": sum(estimate_text(entry.text) for entry in after),
         "last_usage": usages[-1] if usages else None,
     }
-    return told if hits is None else {**told, "cache_hit_rate": hits}
+    return info if hits is None else {**info, "cache_hit_rate": hits}
 
 
 def cache_hit_rate(usages: Sequence[dict[str, Any]]) -> float | None:
-    """Return which share of the prompts' tokens was cached; None: the provider does not tell."""
-    telling = [usage for usage in usages if "cached_tokens" in usage and usage.get("prompt_tokens")]
-    if not telling:
+    """Return the share of prompt tokens that were cached; None if the provider reports none."""
+    known = [usage for usage in usages if "cached_tokens" in usage and usage.get("prompt_tokens")]
+    if not known:
         return None
-    cached = sum(int(usage["cached_tokens"]) for usage in telling)
-    return round(cached / sum(int(usage["prompt_tokens"]) for usage in telling), 3)
+    cached = sum(int(usage["cached_tokens"]) for usage in known)
+    return round(cached / sum(int(usage["prompt_tokens"]) for usage in known), 3)
 
 
 def _usage(entry: Entry) -> dict[str, Any]:
@@ -49,24 +51,7 @@ def _usage(entry: Entry) -> dict[str, Any]:
     return dict(entry.payload["data"].get("usage") or {})
 
 
-async def run_context_summary(_arguments: NoArguments, context: ToolContext) -> object:
-    """Tell in figures what the tape holds, anchor by anchor."""
+@tool(name="tape.context_summary", role=Role.STRANGER, side_effects=False)
+async def summarize_context(context: ToolContext) -> object:
+    """The tape in figures: anchors with dates, tokens and kinds since the last one."""
     return await context.tape.context_summary()
-
-
-INFO = Tool(
-    name="tape.info",
-    description="How much this chat's tape holds, and what came since the last anchor.",
-    arguments=NoArguments,
-    run=run_info,
-    repeatable=True,
-    first=True,
-)
-
-CONTEXT_SUMMARY = Tool(
-    name="tape.context_summary",
-    description="The tape in figures: anchors with dates, tokens and kinds since the last one.",
-    arguments=NoArguments,
-    run=run_context_summary,
-    repeatable=True,
-)

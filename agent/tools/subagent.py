@@ -1,36 +1,26 @@
-"""The tool `subagent`: a task of its own for a second loop of the agent, on a fork of the tape."""
+"""The tool `subagent`: give a task to a second loop of the agent, on a fork of the tape."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from agent.errors import ToolRefused
-from agent.tool import Arguments, Tool, ToolContext
+from agent.tool import Role, ToolContext
+from agent.tool_decorator import tool
 
-SECONDS: Final = 600.0
-
-
-class SubagentArguments(Arguments):
-    """The task."""
-
-    task: str = Field(
-        min_length=1, max_length=8000, description="everything that is needed to do it"
-    )
+TIMEOUT_SECONDS: Final = 600.0
 
 
-async def run_subagent(arguments: SubagentArguments, context: ToolContext) -> object:
-    """Give a task to a subagent; its answer is the result."""
+@tool(name="subagent", role=Role.STRANGER, timeout=TIMEOUT_SECONDS)
+async def give_task(
+    context: ToolContext,
+    task: Annotated[
+        str, Field(min_length=1, max_length=8000, description="everything that is needed to do it")
+    ],
+) -> object:
+    """Give a task to a helper that can search this tape; its answer comes back."""
     if context.give is None:
-        raise ToolRefused("a subagent can be had only in an answer of the model, and not deeper")
-    return await context.give(arguments.task)
-
-
-SUBAGENT = Tool(
-    name="subagent",
-    description="Give a task to a helper that can search this tape; its answer comes back.",
-    arguments=SubagentArguments,
-    run=run_subagent,
-    timeout=SECONDS,
-)
+        raise ToolRefused("a subagent is not available here: do it yourself")
+    return await context.give(task)

@@ -12,8 +12,8 @@ from typing import Final, Literal
 from bench.irc import FIRST_LINE, Line, Log
 from bench.linker.vary import Scene
 from tape.linking.features_message import MessageFeatures
-from tape.linking.features_relevance import relevance_rows
-from tape.linking.model import Judgement, Model
+from tape.linking.features_relevance import Judgement, relevance_rows
+from tape.linking.model import Model
 from tape.linking.room import WINDOW, Heard, LinkerRoom
 from tape.linking.rules import by_rules, given
 from tape.linking.utterance import LaneLink, Utterance

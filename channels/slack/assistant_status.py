@@ -38,8 +38,6 @@ class _Shown:
 
 
 class Statuses:
-    """The statuses by thread."""
-
     def __init__(self, clock: Clock, spawn: Spawn) -> None:
         self._clock = clock
         self._spawn = spawn

@@ -6,13 +6,12 @@ type must not stop the updates after it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
-from channels.message import REST, Author, InboundMessage, Quote
+from channels.message import REST, Author, InboundMessage, Quote, unreadable_message
 from channels.telegram.addressing import (
     TelegramSelf,
     addressed,
@@ -61,26 +60,13 @@ def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:
 
 def unreadable(update: Any, why: str) -> InboundMessage:
     """Return a message that keeps an update which cannot be parsed."""
-    try:
-        text = json.dumps(update, default=str)
-    except (RecursionError, ValueError):
-        text = '"the update is nested too deeply"'
     number = update.get("update_id") if isinstance(update, Mapping) else None
-    named = str(number) if isinstance(number, int) else sha256(text.encode()).hexdigest()[:20]
+    key = str(number) if isinstance(number, int) else ""
+    found = unreadable_message(CHANNEL, update, why, key=key)
     private = _private_chat(update)
-    return InboundMessage(
-        channel=CHANNEL,
-        chat_id=private or "unreadable",
-        chat_kind="private" if private else "group",
-        ext_id=f"unreadable/{named}",
-        message_id="",
-        sender=Author(private, ""),
-        text="",
-        date=datetime.now(UTC).isoformat(),
-        kind="unreadable",
-        why=why,
-        raw={"json": text},
-    )
+    if not private:
+        return replace(found, chat_kind="group")
+    return replace(found, chat_id=private, sender=Author(private, ""))
 
 
 def _private_chat(update: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from hashlib import sha256
 from typing import Any, Final
@@ -11,6 +10,7 @@ import anyio
 import anyio.to_thread
 
 from channels.errors import DraftGone, SendRefused
+from channels.markdown.render import is_visible
 from channels.message import OutboundMessage, Receipt
 from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, says
 from channels.telegram.format import LIMIT, plain, render, render_partial
@@ -43,9 +43,6 @@ EDIT_SECONDS: Final = 8.0
 """Maximum duration of a draft update: the answer waits for it."""
 
 EMPTY: Final = "(an answer without visible text)"
-_INVISIBLE: Final = re.compile(
-    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
-)
 
 Rendered = tuple[str, list[dict[str, Any]]]
 
@@ -91,7 +88,7 @@ class TelegramSender:
     ) -> str:
         """Show partial text in a message that is edited as the answer grows; return its id."""
         rendered = await _partial(text)
-        if not _is_visible(rendered):
+        if not is_visible(rendered[0]):
             return shown_id or ""
         if shown_id and self._shown.get((chat, shown_id)) == _digest(rendered):
             return shown_id
@@ -107,7 +104,7 @@ class TelegramSender:
     async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
         """Show partial text as a private chat's draft, which is not a message."""
         rendered = await _partial(text)
-        if not _is_visible(rendered):
+        if not is_visible(rendered[0]):
             return
         shown, entities = rendered
         await self._api.call(
@@ -217,16 +214,12 @@ async def _partial(text: str) -> Rendered:
     return await anyio.to_thread.run_sync(render_partial, text)
 
 
-def _is_visible(rendered: Rendered) -> bool:
-    return _INVISIBLE.sub("", rendered[0]) != ""
-
-
 def _visible(rendered: Rendered, text: str) -> Rendered:
     """Return the rendered text, or the text as written if rendering leaves nothing visible."""
-    if _is_visible(rendered):
+    if is_visible(rendered[0]):
         return rendered
     written: Rendered = (text.strip()[:LIMIT], [])
-    return written if _is_visible(written) else (EMPTY, [])
+    return written if is_visible(written[0]) else (EMPTY, [])
 
 
 def _digest(rendered: Rendered) -> bytes:

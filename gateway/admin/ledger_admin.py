@@ -1,6 +1,6 @@
-"""The operator's desk: what the ledger holds, and trying or dropping a row of it by hand.
+"""Inspect the ledger, and retry or drop a row of it by hand.
 
-A row is named `in-12` or `out-34`. What is done is on the tape of its session.
+A row is named `in-12` or `out-34`. Each change is recorded on the tape of the row's session.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.errors import AdminError
-from gateway.scheduling.dispatcher import Dispatcher
+from gateway.scheduling.recovery import Recovery
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from tape.entry import event, load
 from tape.errors import TapeError
 from tape.unit_of_work import Row, Unit
 
-MOST_LISTED: Final = 1_000
+MAX_LISTED: Final = 1_000
 _ID: Final = re.compile(r"(in|out)-(\d{1,18})")
 _INBOX: Final = (
     "id",
@@ -36,16 +36,16 @@ _BOXES: Final = {"in": "inbox", "out": "outbox"}
 class LedgerAdmin:
     """Reads the ledger, and changes one row at a time.
 
-    Without a conversation nothing runs: what is changed takes effect at the next start.
+    Without `recovery`, a change takes effect at the next start.
     """
 
-    def __init__(self, services: Services, conversation: Dispatcher | None) -> None:
+    def __init__(self, services: Services, recovery: Recovery | None) -> None:
         self._services = services
-        self._dispatcher = conversation
+        self._recovery = recovery
 
     async def rows(self, status: str = "", limit: int = 50) -> list[dict[str, Any]]:
-        """Return the newest rows of both directions, the newest first; without payloads."""
-        values = {"status": status, "limit": max(1, min(limit, MOST_LISTED))}
+        """Return the newest rows of both directions, newest first, without payloads."""
+        values = {"status": status, "limit": max(1, min(limit, MAX_LISTED))}
         found = []
         for short, box in _BOXES.items():
             rows = await self._services.ledger.store.select(f"ledger.list_{box}", values)
@@ -53,7 +53,7 @@ class LedgerAdmin:
         return found
 
     async def show(self, name: str) -> dict[str, Any]:
-        """Return a row with its payload; raises DeskRefused."""
+        """Return a row with its payload; raises AdminError."""
         short, row = await self._row(name)
         try:
             payload = load(row["payload"])
@@ -62,42 +62,44 @@ class LedgerAdmin:
         return {**row, "id": f"{short}-{row['id']}", "payload": payload}
 
     async def retry(self, name: str) -> str:
-        """Ask a message again, or send one again; returns what will happen."""
+        """Answer a question again, or send a message again; return what will happen."""
         short, row = await self._row(name)
         read = _outbox if short == "out" else _inbox
-        read(row)  # what cannot be read is not tried again
+        read(row)  # an unreadable row cannot be retried
         changed = await self._change(short, row, "retry")
-        when = " at the next start" if self._dispatcher is None else ""
+        when = " at the next start" if self._recovery is None else ""
         if short == "out":
-            if self._dispatcher is not None:
-                self._dispatcher.send_again(_outbox(changed))
-            return f"{name} is sent again to {row['chat_id']}{when}"
-        if self._dispatcher is not None:
-            self._dispatcher.ask_again(_inbox(changed))
-        return f"{name} is asked again in {row['session_id'] or row['chat_id']}{when}"
+            if self._recovery is not None:
+                self._recovery.send_again(_outbox(changed))
+            return f"{name} will be sent again to {row['chat_id']}{when}"
+        if self._recovery is not None:
+            self._recovery.ask_again(_inbox(changed))
+        return f"{name} will be answered again in {row['session_id'] or row['chat_id']}{when}"
 
     async def drop(self, name: str) -> str:
-        """Let a message be neither answered nor sent; returns what happened."""
+        """Drop a message, so that it is neither answered nor sent; return what happened."""
         short, row = await self._row(name)
         await self._change(short, row, "drop")
-        if self._dispatcher is not None and short == "in":
-            self._dispatcher.forget(int(row["id"]))
-        elif self._dispatcher is not None:
-            self._dispatcher.delivery.forget(int(row["id"]))
+        if self._recovery is not None and short == "in":
+            self._recovery.forget_question(int(row["id"]))
+        elif self._recovery is not None:
+            self._recovery.forget_send(int(row["id"]))
         return f"{name} is dropped"
 
-    async def _change(self, short: str, row: Row, what: str) -> Row:
+    async def _change(self, short: str, row: Row, action: str) -> Row:
         unit = Unit()
-        unit.run(f"ledger.{what}_{_BOXES[short]}", expect=1, id=row["id"])
+        unit.run(f"ledger.{action}_{_BOXES[short]}", expect=1, id=row["id"])
         if row["session_id"]:
             tape = self._services.tapes.session_tape(row["session_id"]).name
-            told = event(f"ledger.{what}", {"row": f"{short}-{row['id']}", "was": row["status"]})
-            unit.append(tape, [told])
+            change = event(
+                f"ledger.{action}", {"row": f"{short}-{row['id']}", "was": row["status"]}
+            )
+            unit.append(tape, [change])
         try:
             await self._services.store.commit(unit)
         except TapeError as cause:
             raise AdminError(
-                f"{short}-{row['id']} cannot be changed so: its status is {row['status']}"
+                f"cannot {action} {short}-{row['id']}: its status is {row['status']}"
             ) from cause
         _short, changed = await self._row(f"{short}-{row['id']}")
         return changed
@@ -105,13 +107,13 @@ class LedgerAdmin:
     async def _row(self, name: str) -> tuple[str, Row]:
         matched = _ID.fullmatch(name)
         if matched is None:
-            raise AdminError(f"{name} is no row: rows are called in-12 or out-34, as listed")
+            raise AdminError(f"{name} is not a row: use a name such as in-12 or out-34, as listed")
         short = matched[1]
         found = await self._services.ledger.store.select(
             f"ledger.{_BOXES[short]}_row", {"id": int(matched[2])}
         )
         if not found:
-            raise AdminError(f"there is no row {name}; `tapeway ledger list` shows what there is")
+            raise AdminError(f"there is no row {name}: `tapeway ledger list` shows the rows")
         return short, found[0]
 
 

@@ -1,6 +1,6 @@
-"""The operator's tapes: which there are, what is on them, and taking one in from a file.
+"""List, read, search and import tapes for the operator.
 
-A tape is named by its session (`telegram:-100123`), by its name, or by the beginning of that.
+A tape is given by its session (`telegram:-100123`), its name, or the beginning of its name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tape.query import Query
 from tape.search.indexer import SearchState
 from tape.unit_of_work import Unit
 
-MOST_SHOWN: Final = 10_000
+MAX_SHOWN: Final = 10_000
 _TEXTS: Final = object()
 _SHOWS: Final[Mapping[str, object]] = {
     **dict.fromkeys(("after", "before", "limit"), int),
@@ -40,7 +40,7 @@ _SEARCHES: Final[Mapping[str, object]] = {
 
 @runtime_checkable
 class _IndexedStore(Protocol):
-    """A store whose index of words can be made anew (`tape.stores.sqlite`)."""
+    """A store whose word index can be rebuilt (`tape.stores.sqlite`)."""
 
     def reindex(self) -> None: ...
 
@@ -48,14 +48,14 @@ class _IndexedStore(Protocol):
 
 
 class TapeAdmin:
-    """Reads the tapes of a gateway; raises DeskRefused with a sentence."""
+    """Reads the tapes of a gateway; raises AdminError with a sentence."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._store = services.tapes.store
 
     async def tapes(self) -> list[dict[str, Any]]:
-        """Return every tape: its session where that is known, name, entries and newest date."""
+        """Return every tape: its session if known, name, entries and newest date."""
         sessions = {tape: session for session, tape in (await self._sessions()).items()}
         return [
             {
@@ -68,21 +68,21 @@ class TapeAdmin:
         ]
 
     async def find(self, name: str) -> str:
-        """Return the name of the tape that is meant."""
+        """Return the full name of a tape."""
         try:
             name.encode()
         except UnicodeEncodeError as cause:
-            raise AdminError("the name of a tape is text") from cause
+            raise AdminError("the name of a tape must be valid text") from cause
         sessions = await self._sessions()
         session = self._services.aliases.get(name, name)
         own = sessions.get(session, self._services.tapes.session_tape(session).name)
         for tape in (own, name):
-            if tape and len(tape) < MOST_SHOWN and await self._size(tape):
+            if tape and len(tape) < MAX_SHOWN and await self._size(tape):
                 return tape
         return await self._by_prefix(name, sessions)
 
     async def entries(self, tape: str, where: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the entries of a tape, by its exact name, that a query's conditions leave."""
+        """Return the entries of a tape (by its full name) that meet a query's conditions."""
         try:
             query = Query(tape, **{"limit": 50, **_conditions(where, _SHOWS)})
             return [as_line(entry) for entry in await self._store.query(query)]
@@ -90,7 +90,7 @@ class TapeAdmin:
             raise AdminError(str(refused)) from refused
 
     async def search(self, tape: str, text: str, how: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return what a search of a tape finds; `how` are conditions of `Tape.search`."""
+        """Return the matches of a search; `how` holds the conditions of `Tape.search`."""
         given = _conditions(how, _SEARCHES)
         try:
             found = await self._services.tapes.tape(tape).search(text, **given)
@@ -99,16 +99,16 @@ class TapeAdmin:
         return [as_line(entry) for entry in found]
 
     async def reindex(self) -> dict[str, Any]:
-        """Begin to make the index of words anew, in the background; returns how far it is."""
+        """Start to rebuild the word index in the background; return its progress."""
         self._indexed_store().reindex()
         return await self.index_state()
 
     async def index_state(self) -> dict[str, Any]:
-        """Return how far the index of words is; see `SearchState`."""
+        """Return the progress of the word index; see `SearchState`."""
         return asdict(self._indexed_store().search_state())
 
     async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]:
-        """Return what each model call of a turn was shown; see `gateway.context.replay.Shown`."""
+        """Return the prompt of each model call of a turn; see `gateway.context.replay.Shown`."""
         try:
             return [
                 asdict(shown) for shown in await prompts_of(self._services.tapes.tape(tape), turn)
@@ -117,18 +117,18 @@ class TapeAdmin:
             raise AdminError(str(refused)) from refused
 
     def import_to(self, path: Path, session: str, tape: str) -> Import:
-        """Return the import of a file onto a session's tape, or one of a name; not begun yet."""
+        """Return an import, not yet started, of a file to a session's tape or a named one."""
         if bool(session) == bool(tape):
             raise AdminError(
-                "where to? Give a session (--session telegram:-100123) or the name of a tape"
-                " (--tape NAME), one of them"
+                "name the target: either a session (--session telegram:-100123) or a tape"
+                " (--tape NAME)"
             )
         session = self._services.aliases.get(session, session)
         name = tape or self._services.tapes.session_tape(session).name
         return Import(self._store, name, path)
 
     async def know(self, session: str) -> None:
-        """Note a session whose tape was imported, so that the tape is listed under it."""
+        """Record the session of an imported tape, so that the tape is listed with it."""
         if session:
             session = self._services.aliases.get(session, session)
             unit = Unit()
@@ -139,7 +139,7 @@ class TapeAdmin:
     def _indexed_store(self) -> _IndexedStore:
         store: object = self._store
         if not isinstance(store, _IndexedStore):
-            raise AdminError("these tapes have no index: a search looks through them")
+            raise AdminError("these tapes have no index: a search reads them directly")
         return store
 
     async def _sessions(self) -> dict[str, str]:
@@ -159,16 +159,18 @@ class TapeAdmin:
         if len(found) == 1:
             return found[0]
         if found:
-            raise AdminError(f"{shown} begins the names of {len(found)} tapes: write more of it")
+            raise AdminError(
+                f"the names of {len(found)} tapes begin with {shown}: write more of it"
+            )
         near = get_close_matches(shown, list(sessions), n=3)
         hint = f"; the nearest are {', '.join(near)}" if near else ""
         raise AdminError(
-            f"there is no tape or session {shown!r}{hint}: `tapeway tape list` shows what there is"
+            f"there is no tape or session {shown!r}{hint}: `tapeway tape list` shows the tapes"
         )
 
 
 def as_line(entry: Entry) -> dict[str, Any]:
-    """Return an entry with its five keys, as a line of JSONL holds it."""
+    """Return an entry as a JSONL line has it: id, kind, payload, meta and date."""
     return {
         "id": entry.id,
         "kind": entry.kind,
@@ -179,7 +181,7 @@ def as_line(entry: Entry) -> dict[str, Any]:
 
 
 def _conditions(where: Mapping[str, Any], known: Mapping[str, object]) -> dict[str, Any]:
-    """Read conditions as they came over the wire."""
+    """Check conditions that came over the wire."""
     found: dict[str, Any] = {}
     for name, value in where.items():
         if known.get(name) is _TEXTS and _are_texts(value):
@@ -187,10 +189,10 @@ def _conditions(where: Mapping[str, Any], known: Mapping[str, object]) -> dict[s
         elif type(value) is known.get(name):
             found[name] = value
         else:
-            raise AdminError(f"{name[:40]} is no condition of a query, or not with such a value")
-    if found.get("limit", 0) > MOST_SHOWN:
+            raise AdminError(f"{name[:40]} is not a condition, or its value has the wrong type")
+    if found.get("limit", 0) > MAX_SHOWN:
         raise AdminError(
-            f"at most {MOST_SHOWN} entries are shown; `tapeway tape export` gives all of them"
+            f"the limit is {MAX_SHOWN} entries: `tapeway tape export` writes all of them"
         )
     return found
 

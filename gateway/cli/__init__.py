@@ -1,5 +1,1 @@
-"""The command line.
-
-main more start  typer, plugins' commands, and what surrounds every command
-serve chat health hooks the commands
-"""
+"""The command line: `main` declares the commands; the folders and modules do their work."""

@@ -1,51 +1,138 @@
-"""How an operator's command reaches the gateway: the running one over HTTP, else one of its own."""
+"""Reach the ledger and the tapes: through the running gateway, or in one of our own without it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 import httpx2
+import orjson
+from anyio import open_file
 
+from gateway.admin.ledger_admin import LedgerAdmin
+from gateway.admin.tape_admin import TapeAdmin
+from gateway.admin.tape_import import Progress, import_tape
 from gateway.app import running_gateway
-from gateway.cli.chat_client import client_of
+from gateway.cli.chat.chat_client import client_of
 from gateway.errors import AdminError, GatewayError
 from gateway.home import find_running
 from gateway.services import Services
 from gateway.settings import Settings
 
+_ROUTES: Final = {
+    "ledger.rows": ("GET", "/api/ledger", ""),
+    "ledger.show": ("GET", "/api/ledger/{name}", ""),
+    "ledger.retry": ("POST", "/api/ledger/{name}/retry", "done"),
+    "ledger.drop": ("POST", "/api/ledger/{name}/drop", "done"),
+    "tapes.tapes": ("GET", "/api/tapes", ""),
+    "tapes.find": ("POST", "/api/tapes/find", "tape"),
+    "tapes.entries": ("POST", "/api/tapes/entries", ""),
+    "tapes.search": ("POST", "/api/tapes/search", ""),
+    "tapes.prompts": ("POST", "/api/tapes/prompts", ""),
+    "tapes.reindex": ("POST", "/api/tapes/index", ""),
+    "tapes.index_state": ("GET", "/api/tapes/index", ""),
+}
+"""Method, path and the field with the result ("": the whole body) of each call over HTTP."""
 
-class Remote:
-    """The operator's side of the running gateway."""
+_PIECE_BYTES: Final = 1024 * 1024
+
+
+class AdminClient(Protocol):
+    """What an operator's command calls: the methods of `LedgerAdmin` and `TapeAdmin` by name."""
+
+    async def call(self, name: str, /, **arguments: Any) -> Any:
+        """Call `ledger.NAME` or `tapes.NAME`; raises AdminError with a sentence if refused."""
+        ...
+
+    def import_tape(
+        self, path: Path, session: str, tape: str, *, dry_run: bool
+    ) -> AsyncIterator[Progress]:
+        """Import a file and yield the progress, then the report."""
+        ...
+
+
+class LocalAdmin:
+    """Calls into a gateway of our own."""
+
+    def __init__(self, services: Services) -> None:
+        self._tapes = TapeAdmin(services)
+        self._parts = {"ledger": LedgerAdmin(services, None), "tapes": self._tapes}
+
+    async def call(self, name: str, /, **arguments: Any) -> Any:
+        part, _, method = name.partition(".")
+        return await getattr(self._parts[part], method)(**arguments)
+
+    def import_tape(
+        self, path: Path, session: str, tape: str, *, dry_run: bool
+    ) -> AsyncIterator[Progress]:
+        return import_tape(self._tapes, path, session, tape, dry_run=dry_run)
+
+
+class RemoteAdmin:
+    """Calls the running gateway over HTTP."""
 
     def __init__(self, client: httpx2.AsyncClient) -> None:
-        self.client = client
+        self._client = client
 
-    async def ask(self, method: str, path: str, **more: Any) -> Any:
-        """Return what the gateway answers, read from JSON; raises DeskRefused, GatewayError."""
+    async def call(self, name: str, /, **arguments: Any) -> Any:
+        method, path, field = _ROUTES[name]
+        if "{name}" in path:
+            path = path.format(name=arguments.pop("name"))
+        sent: dict[str, Any] = {"params" if method == "GET" else "json": arguments}
         try:
-            response = await self.client.request(method, path, **more)
+            response = await self._client.request(method, path, **sent)
         except httpx2.HTTPError as cause:
             raise GatewayError(
                 f"the gateway of this home does not answer ({type(cause).__name__})"
             ) from cause
         if response.status_code == 422:
             raise AdminError(response.json()["error"])
-        if response.status_code != 200:
+        _require_ok(response)
+        return response.json()[field] if field else response.json()
+
+    async def import_tape(
+        self, path: Path, session: str, tape: str, *, dry_run: bool
+    ) -> AsyncIterator[Progress]:
+        wanted = {"session": session, "tape": tape, **({"dry_run": "1"} if dry_run else {})}
+        try:
+            async with self._client.stream(
+                "POST", "/api/tapes/import", params=wanted, content=_pieces(path)
+            ) as response:
+                _require_ok(response)
+                async for line in response.aiter_lines():
+                    progress: Progress = orjson.loads(line)
+                    if "error" in progress:
+                        raise AdminError(progress["error"])
+                    yield progress
+        except httpx2.HTTPError as cause:
             raise GatewayError(
-                f"the gateway answered with {response.status_code}: is it a newer one?"
-            )
-        return response.json()
+                f"the gateway of this home stopped answering ({type(cause).__name__}): the file was"
+                " imported completely or not at all; run the same command again to find out"
+            ) from cause
+
+
+def _require_ok(response: httpx2.Response) -> None:
+    if response.status_code != 200:
+        raise GatewayError(
+            f"the gateway answered with status {response.status_code}: is it another version?"
+        )
+
+
+async def _pieces(path: Path) -> AsyncIterator[bytes]:
+    async with await open_file(path, "rb") as file:
+        while piece := await file.read(_PIECE_BYTES):
+            yield piece
 
 
 @asynccontextmanager
-async def open_core(settings: Settings) -> AsyncIterator[Remote | Services]:
-    """Give the running gateway of this home; where none runs, the parts of one of our own."""
+async def open_admin(settings: Settings) -> AsyncIterator[AdminClient]:
+    """Connect to the running gateway of this home, or open one of our own without channels."""
     found = find_running(settings.home_path)
     if found is not None:
         async with client_of(found) as client:
-            yield Remote(client)
+            yield RemoteAdmin(client)
         return
     async with running_gateway(settings, only=[], http=False) as gateway:
-        yield gateway.services
+        yield LocalAdmin(gateway.services)

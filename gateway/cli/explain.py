@@ -1,6 +1,6 @@
-"""`tapeway explain`: ask the running gateway, or read the database where none runs.
+"""`tapeway explain`: ask the running gateway, or read the database if none is running.
 
-Somebody waits for it, so it loads little: no plugin, no channel, no model, no log.
+People wait for it, so it loads little: no plugin, no channel, no model, no log.
 """
 
 from __future__ import annotations
@@ -10,51 +10,71 @@ import json
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Final
+from urllib.parse import quote
 
+from gateway.cli.http_get import http_get
 from gateway.errors import GatewayError
 from gateway.explain.explainer import Explainer
 from gateway.explain.read_only import read_only
 from gateway.explain.render import to_text
 from gateway.explain.report import Report
-from gateway.home import find_running
+from gateway.home import Running, find_running
 from gateway.settings import Settings, load_settings
 from tape.errors import TapeError
 
+TIMEOUT_SECONDS: Final = 30.0
 
-def explain(asked: str, as_json: bool) -> int:
-    """Print what became of a message; 1 where none was found, or several may be meant."""
+
+def explain(message: str, as_json: bool) -> int:
+    """Print the report on a message; 1 if none was found or several match."""
     try:
-        story = _story(load_settings(), asked)
+        report = _report(load_settings(), message)
     except (GatewayError, TapeError, OSError) as cause:
         print(f"tapeway: {cause}", file=sys.stderr)
         return cause.exit_code if isinstance(cause, GatewayError) else 1
     if as_json:
-        print(json.dumps(story.to_json(), indent=2))
+        print(json.dumps(report.to_json(), indent=2))
     else:
-        print(to_text(story), file=sys.stdout if story.head else sys.stderr)
-    return 0 if story.head else 1
+        print(to_text(report), file=sys.stdout if report.head else sys.stderr)
+    return 0 if report.head else 1
 
 
-def _story(settings: Settings, asked: str) -> Report:
+def _report(settings: Settings, message: str) -> Report:
     found = find_running(settings.home_path)
     if found is not None:
-        told: Report = import_module("gateway.cli.explain_remote").story_of(found, asked)
-        return told
+        return _remote(found, message)
     path = _database(settings)
     if path is None:
-        story: Report = import_module("gateway.cli.explain_local").story_of(settings, asked)
-        return story
+        return asyncio.run(_with_plugins(settings, message))
     with read_only(path) as reads:
-        return asyncio.run(Explainer(reads, settings).explain(asked))
+        return asyncio.run(Explainer(reads, settings).explain(message))
+
+
+def _remote(found: Running, message: str) -> Report:
+    status, body = http_get(
+        found, f"/api/explain?message={quote(message, safe='')}", TIMEOUT_SECONDS
+    )
+    if status != 200:
+        raise GatewayError(f"the gateway answered with status {status}: is it another version?")
+    return Report.from_json(body)
+
+
+async def _with_plugins(settings: Settings, message: str) -> Report:
+    # A plugin may hold the tapes, so this takes a gateway of our own with the plugins loaded.
+    running_gateway = import_module("gateway.app").running_gateway
+    async with running_gateway(settings, only=[], http=False) as gateway:
+        report: Report = await Explainer(gateway.services.store, settings).explain(message)
+        return report
 
 
 def _database(settings: Settings) -> Path | None:
-    """Return the database that holds ledger and tapes; None where a plugin may have the tapes."""
+    """Return the database with the ledger and the tapes; None if the tapes may be elsewhere."""
     url = settings.tape_url
     if not url.startswith("sqlite:"):
         raise GatewayError(
-            "no gateway runs on this home, and its tapes are kept in memory only: there is nothing"
-            " to explain"
+            "no gateway is running on this home, and its tapes are kept in memory only: there is"
+            " nothing to explain"
         )
     if (settings.home_path / "ledger.db").exists():
         return None

@@ -1,9 +1,16 @@
-"""`tapeway hooks`: which hooks there are, who implements them, and what did not load."""
+"""`tapeway hooks`: list the hooks and who implements them, and check the plugins."""
 
 from __future__ import annotations
 
 import inspect
+from functools import partial
 
+import anyio
+import typer
+
+from gateway.cli.table import print_line
+from gateway.home import is_locked
+from gateway.hooks.check import check_plugins
 from gateway.hooks.loader import load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import TapewaySpec
@@ -12,13 +19,40 @@ from gateway.turn.agent_plugin import AgentPlugin
 
 
 def show_hooks(_settings: Settings) -> int:
-    """Print every hook with its implementations, first to run first; 1 where a plugin failed."""
+    """Print every hook with its implementations, first to run first; 1 if there is a problem."""
     runtime = HookRuntime()
     runtime.register(AgentPlugin, "builtin")
-    failures = load_plugins(runtime)
+    problems = _load(runtime)
     for name, function in inspect.getmembers(TapewaySpec, inspect.isfunction):
         who = [found.plugin_name for found in runtime.implementations(name)]
-        print(f"{name:22} {', '.join(who) or '-':20} {inspect.getdoc(function)}")
-    for failure in failures:
-        print(f"\nThe plugin {failure.name} did not load: {failure.error}")
-    return 1 if failures else 0
+        print_line(f"{name:22} {', '.join(who) or '-':20} {inspect.getdoc(function)}")
+    return _print_problems(problems)
+
+
+def check_hooks(settings: Settings) -> int:
+    """Call the plugins and print every problem with its remedy; 1 if there is one."""
+    runtime = HookRuntime()
+    problems = _load(runtime)
+    plugins = runtime.names()
+    alone = not is_locked(settings.home_path)
+    anyio.run(partial(check_plugins, runtime, typer.Typer(), with_store=alone))
+    if not alone:
+        print_line("A gateway is running on this home, so provide_tape_store was not called.")
+    problems += [str(finding) for finding in runtime.findings if str(finding) not in problems]
+    if not problems:
+        print_line(f"Checked {', '.join(plugins) or 'no plugin'}: no problems.")
+    return _print_problems(problems)
+
+
+def _load(runtime: HookRuntime) -> list[str]:
+    failures = load_plugins(runtime)
+    return [
+        *(f"The plugin {failure.name} did not load: {failure.error}" for failure in failures),
+        *map(str, runtime.findings),
+    ]
+
+
+def _print_problems(problems: list[str]) -> int:
+    for problem in problems:
+        print_line(problem)
+    return 1 if problems else 0

@@ -1,21 +1,71 @@
-"""Commands of plugins: they are loaded only when the command line names one that is not ours."""
+"""Commands of plugins.
+
+A package declares a command as an entry point of the group `tapeway.commands`: the entry point's
+name is the command's, its object a function or a `typer.Typer`, and the help is the package's
+summary. Listing it imports nothing of the package. A command that no package declares may still
+come from a plugin's `register_cli_commands`, for which every plugin is loaded.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Final
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final
+
+import typer
+
+GROUP: Final = "tapeway.commands"
 
 OWN: Final = frozenset(
     {"gateway", "chat", "run", "token", "health", "explain", "ledger", "tape", "hooks"}
 )
+"""The builtin commands; a plugin cannot replace them."""
 
 
-def add_plugin_commands(app: Any, arguments: Sequence[str]) -> None:
-    """Let plugins add their commands, where one of them may be meant."""
+def add_plugin_commands(app: typer.Typer, arguments: Sequence[str]) -> None:
+    """Add the plugins' commands, unless the command line names a builtin one."""
     named = next((argument for argument in arguments if not argument.startswith("-")), None)
-    if named is None or named in OWN:
+    if named in OWN:
         return
-    runtime = import_module("gateway.hooks.runtime").HookRuntime()
-    import_module("gateway.hooks.loader").load_plugins(runtime)
-    runtime.call_many_sync("register_cli_commands", app=app)
+    declared = {point.name: point for point in entry_points(group=GROUP) if point.name not in OWN}
+    for name in sorted(declared):
+        _declare(app, declared[name])
+    if named is not None and named not in declared:
+        runtime = import_module("gateway.hooks.runtime").HookRuntime()
+        import_module("gateway.hooks.loader").load_plugins(runtime)
+        runtime.call_many_sync("register_cli_commands", app=app)
+
+
+def _declare(app: typer.Typer, point: EntryPoint) -> None:
+    metadata = point.dist.metadata if point.dist else None
+    summary = metadata["Summary"] if metadata and "Summary" in metadata else ""
+
+    # The command parses its own arguments, `--help` among them.
+    @app.command(
+        point.name,
+        help=summary or "A command of a plugin.",
+        context_settings={
+            "ignore_unknown_options": True,
+            "allow_extra_args": True,
+            "allow_interspersed_args": False,
+            "help_option_names": [],
+        },
+    )
+    def command(context: typer.Context) -> None:
+        _load(point)(args=context.args, prog_name=f"tapeway {point.name}")
+
+
+def _load(point: EntryPoint) -> typer.Typer:
+    try:
+        loaded = point.load()
+    except (Exception, SystemExit) as cause:
+        why = import_module("gateway.hooks.loader").load_error(cause)
+        print(f"tapeway: the command {point.name} did not load: {why}", file=sys.stderr)
+        raise typer.Exit(1) from cause
+    if isinstance(loaded, typer.Typer):
+        return loaded
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command()(loaded)
+    return app

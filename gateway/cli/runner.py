@@ -1,12 +1,15 @@
-"""What every command does around its work: settings, log, and errors as sentences."""
+"""Run a command: load the settings, set up the log, and print errors as sentences."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
+
+import anyio
 
 from agent.errors import AgentError, KeyMissing
 from gateway.errors import GatewayError
@@ -18,12 +21,12 @@ P = ParamSpec("P")
 
 
 def run_command(
-    work: Callable[Concatenate[Settings, P], int], *arguments: P.args, **options: P.kwargs
+    work: Callable[Concatenate[Settings, P], int | Coroutine[Any, Any, int]],
+    *arguments: P.args,
+    **options: P.kwargs,
 ) -> int:
-    """Run a command with the settings; returns its exit code.
-
-    A command that prints for a person (all but the gateway) logs what warns, and no more.
-    """
+    """Run a command, sync or async, with the settings and return its exit code."""
+    # All commands but the gateway print for a person: they log warnings and errors only.
     quiet = work.__name__ != "serve"
     try:
         refuse_django_channels()
@@ -31,17 +34,44 @@ def run_command(
         set_up_logs(_quiet(settings.log) if quiet else settings.log)
         for sentence in unknown_names(os.environ):
             get_log().warning("settings.unknown", what=sentence)
-        return work(settings, *arguments, **options)
+        code = _run(partial(work, settings, *arguments, **options))
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return 130
-    except Exception as cause:
-        return _told(cause)
+    except Exception as group:
+        cause = _single(group)
+        if quiet and isinstance(cause, BrokenPipeError):
+            return _discard_output()
+        return _print_error(cause)
 
 
-def _told(cause: BaseException) -> int:
-    """Print an error that has a sentence, and return the exit code; raise any other again."""
-    if isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
-        return _told(cause.exceptions[0])
+def _run(work: Callable[[], int | Coroutine[Any, Any, int]]) -> int:
+    result = work()
+    if isinstance(result, int):
+        return result
+
+    async def finish() -> int:
+        return await result
+
+    return anyio.run(finish)
+
+
+def _single(cause: BaseException) -> BaseException:
+    while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
+        cause = cause.exceptions[0]
+    return cause
+
+
+def _discard_output() -> int:
+    # The reader of the output is gone, as with `head`. Python would report the rest of its buffer
+    # as an error when the process ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _print_error(cause: BaseException) -> int:
+    """Print an error with a sentence and return the exit code; raise any other error."""
     if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
         raise cause
     print(f"tapeway: {cause}", file=sys.stderr)
@@ -57,7 +87,7 @@ def _quiet(settings: LogSettings) -> LogSettings:
 
 
 def refuse_django_channels() -> None:
-    """Refuse to run beside Django Channels, whose import package has the name of ours."""
+    """Raise GatewayError if Django Channels is installed: its package has the name of ours."""
     try:
         distribution("channels")
     except PackageNotFoundError:

@@ -56,7 +56,7 @@ async def find_evidence(tape: Tape, lane: str, question: str, before: int, most:
     `before` is the first entry in the room memory. Entries from before a reset are excluded. If the
     search fails, return none, so that the question is still answered.
     """
-    words = [word for word in words_of_task(question) if _tells(word)][:EVIDENCE_WORDS]
+    words = [word for word in words_of_task(question) if _is_distinctive(word)][:EVIDENCE_WORDS]
     if most < 1 or len(words) < EVIDENCE_WORDS or before <= 1:
         return []
     try:
@@ -77,5 +77,5 @@ async def find_evidence(tape: Tape, lane: str, question: str, before: int, most:
     return sorted(found[:most])
 
 
-def _tells(word: str) -> bool:
+def _is_distinctive(word: str) -> bool:
     return len(word) >= MIN_WORD_LETTERS or not word.isascii()

@@ -42,14 +42,14 @@ class VisionModel:
         self._home = home
         self._blind_until = FOREVER if inner.name == OFFLINE else 0.0
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         """Answer a request; see `ChatModel`."""
-        if not has_images(request.messages):
-            async with aclosing(self._inner.stream(request)) as pieces:
-                async for piece in pieces:
-                    yield piece
-            return
-        told = replace(request, messages=without_images(request.messages))
+        if has_images(request.messages):
+            return self._with_images(request)
+        return self._inner.stream(request)
+
+    async def _with_images(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        described = replace(request, messages=without_images(request.messages))
         blind = time.monotonic() < self._blind_until
         if not blind:
             messages = await anyio.to_thread.run_sync(with_bytes, request.messages, self._home)
@@ -66,7 +66,7 @@ class VisionModel:
                 if begun:
                     raise
                 why = refused
-        async with aclosing(self._inner.stream(told)) as pieces:
+        async with aclosing(self._inner.stream(described)) as pieces:
             async for piece in pieces:
                 yield piece
         if not blind:

@@ -1,1 +1,1 @@
-"""hooks."""
+"""Hooks: their specifications, the plugins that implement them, and how they are called."""

@@ -1,16 +1,42 @@
-"""Plugins from the entry points of the group `tapeway`; one that does not load stops nothing."""
+"""Load plugins from the entry points of the group `tapeway`; one that fails stops no other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
 from typing import Final
 
-from gateway.hooks.runtime import HookRuntime
+from gateway.hooks.runtime import BUILTIN, HookRuntime
 from gateway.logs import get_log
 
 GROUP: Final = "tapeway"
-BUILTIN: Final = "builtin"
+
+MOVED: Final = MappingProxyType(
+    {
+        "agent.compute": "agent.process_pool",
+        "agent.models": "agent.models.registry",
+        "channels.addressing": "channels.mentions",
+        "channels.chunk": "channels.markdown.split",
+        "channels.markdown": "channels.markdown.render",
+        "channels.message.Sender": "channels.message.Author",
+        "channels.rooms": "channels.room.channel",
+        "channels.rooms_http": "channels.room.routes",
+        "channels.typing": "channels.typing_indicator",
+        "gateway.accessors": "gateway.plugin",
+        "gateway.hook_runtime": "gateway.hooks.runtime",
+        "gateway.hookspecs": "gateway.plugin",
+        "gateway.ledger.testing": "gateway.storage.ledger.testing",
+        "tape.file": "tape.stores.jsonl.store",
+        "tape.memory": "tape.stores.memory",
+        "tape.past": "tape.snapshot",
+        "tape.registry": "tape.stores.registry",
+        "tape.sqlite": "tape.stores.sqlite",
+        "tape.testing": "tape.testing.stores",
+        "tape.unit": "tape.unit_of_work",
+    }
+)
+"""Where plugins import from now what they imported before; the changelog has the same list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +48,7 @@ class Failure:
 
 
 def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> list[Failure]:
-    """Register every plugin in the order of their names; returns those that failed.
+    """Register every plugin in the order of their names; return those that failed.
 
     An entry point is a plugin object, or a class or function without arguments that makes one.
     """
@@ -34,7 +60,29 @@ def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> 
                 raise ValueError(f"the name {BUILTIN} is Tapeway's own: choose another")
             loaded = point.load()
             hooks.register(loaded() if callable(loaded) else loaded, point.name)
-        except Exception as cause:
-            failures.append(Failure(point.name, f"{type(cause).__name__}: {cause}"))
+        except (Exception, SystemExit) as cause:
+            failures.append(Failure(point.name, load_error(cause)))
             get_log().error("plugin.load_failed", plugin=point.name, exc_info=cause)
     return failures
+
+
+def load_error(cause: BaseException) -> str:
+    """Return why a plugin did not load, with the new place of what it imports from an old one."""
+    sentence = f"{type(cause).__name__}: {cause}"
+    moved = _moved(cause) if isinstance(cause, ImportError) else None
+    return f"{sentence}. {moved[0]} is now {moved[1]}: import it from there" if moved else sentence
+
+
+def _moved(cause: ImportError) -> tuple[str, str] | None:
+    """Return the old and the new place of what an import did not find."""
+    name = cause.name or ""
+    # `from channels.message import Sender` names the module; the class stands in `name_from`.
+    inner = getattr(cause, "name_from", None)  # since Python 3.12
+    inner = inner or str(cause).partition("cannot import name '")[2].partition("'")[0]
+    for old in (f"{name}.{inner}", name):
+        while old:
+            if old in MOVED:
+                return old, MOVED[old]
+            old = old.rpartition(".")[0] if isinstance(cause, ModuleNotFoundError) else ""
+    children = [(old, new) for old, new in MOVED.items() if old.startswith(f"{name}.")]
+    return children[0] if isinstance(cause, ModuleNotFoundError) and len(children) == 1 else None

@@ -1,4 +1,4 @@
-"""Reading a message that may be one of our types or a mapping (scripts and plugins give those)."""
+"""Read a message that may be one of our types, or a mapping from a script or plugin."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from channels.message import OutboundMessage
 
 
 def field_of(message: Any, name: str, default: Any = None) -> Any:
-    """Return a field of a message; the default where it has none."""
+    """Return a field of a message, or the default."""
     if isinstance(message, Mapping):
         return message.get(name, default)
     return getattr(message, name, default)
 
 
 def content_of(message: Any) -> str:
-    """Return the text of a message: `text`, or `content` as other tools name it."""
+    """Return the text of a message: its `text`, or else its `content`."""
     return str(field_of(message, "text") or field_of(message, "content") or "")
 
 
 def session_of(message: Any) -> str:
-    """Return the session of a message that no plugin names: `channel[:account]/chat`."""
+    """Return the default session of a message: `channel:chat` or `channel:account/chat`."""
     channel = field_of(message, "channel", "unknown")
     chat = field_of(message, "chat_id", "default")
     account = field_of(message, "account", "")
@@ -30,10 +30,7 @@ def session_of(message: Any) -> str:
 
 
 def as_outbound(rendered: Any, inbound: Any) -> OutboundMessage:
-    """Make an outbound message of what a plugin rendered; the rest comes from the inbound.
-
-    The reply address travels with the message: there is no "last route".
-    """
+    """Return a plugin's result as an outbound message; what it lacks comes from the inbound one."""
     if isinstance(rendered, OutboundMessage):
         return rendered
     given = {
@@ -44,6 +41,7 @@ def as_outbound(rendered: Any, inbound: Any) -> OutboundMessage:
     text = given.pop("text", None)
     if text is None:
         text = content_of(rendered) if isinstance(rendered, Mapping) else str(rendered)
+    # An answer to another chat must not reply to a message of this one.
     elsewhere = {"channel", "chat_id"} & given.keys()
     origin = address_of(inbound)
     if elsewhere:
@@ -52,7 +50,7 @@ def as_outbound(rendered: Any, inbound: Any) -> OutboundMessage:
 
 
 def address_of(inbound: Any) -> dict[str, Any]:
-    """Return where an answer to a message goes."""
+    """Return the address fields of an answer to a message."""
     return {
         "channel": field_of(inbound, "output_channel") or field_of(inbound, "channel", ""),
         "account": field_of(inbound, "account", ""),

@@ -1,47 +1,97 @@
-"""Calling hooks: in priority order, sync and async alike, each with the arguments that it names.
+"""Call hooks: in priority order, sync and async alike, each with the arguments it names.
 
-Later plugins run first. Errors of ordinary hooks are raised; those of `on_error` observers are
-logged, so that none of them hides another or the error itself.
+Later plugins run first. Ordinary hooks raise their errors; those of `on_error` observers are
+logged, so that no observer hides another or the error itself. What a plugin returns is checked
+(`gateway.hooks.results`): an unusable result is reported and counts as no result.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pluggy
 
+from gateway.errors import GatewayError
+from gateway.hooks.results import CHECKS, CONTRIBUTIONS, Check, Fault, Finding
 from gateway.hooks.specs import NAMESPACE, TapewaySpec
 from gateway.logs import get_log
 
+BUILTIN: Final = "builtin"
+MAX_FINDINGS: Final = 100
+"""Maximum findings kept and logged; the rest would repeat them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """One plugin's implementation of a hook."""
+
+    hook: str
+    plugin_name: str
+    impl: pluggy.HookImpl
+    check: Check | None
+    fault: Fault
+
+    def checked(self, result: Any) -> Any:
+        """Return the usable part of a result."""
+        return result if self.check is None or result is None else self.check(result, self.fault)
+
+    def failed(self, cause: Exception) -> None:
+        """Report an error of a hook that contributes something."""
+        problem = f"raised {type(cause).__name__}: {cause}"
+        self.fault(problem, "Fix the error; until then, nothing of it is used.")
+
 
 class HookRuntime:
-    """The plugins and their hooks."""
+    """The plugins and their hooks; `findings` are the problems met so far."""
 
     def __init__(self) -> None:
         self.manager = pluggy.PluginManager(NAMESPACE)
         self.manager.add_hookspecs(TapewaySpec)
+        self.findings: list[Finding] = []
+        self._implementations: dict[str, tuple[Implementation, ...]] = {}
 
     def register(self, plugin: object, name: str) -> None:
-        """Add a plugin; it runs before those that are there."""
-        self.manager.register(plugin, name)
+        """Add a plugin; it runs before those already registered."""
+        if self.manager.has_plugin(name):
+            raise ValueError(f"another plugin is named {name} already: rename one")
+        self._implementations.clear()
         try:
+            self.manager.register(plugin, name)
             self.manager.check_pending()
         except Exception:
             self.manager.unregister(name=name)
             raise
+        for caller in self.manager.get_hookcallers(plugin) or ():
+            for impl in caller.get_hookimpls():
+                if impl.plugin is plugin and _is_wrapper(impl):
+                    self.report(
+                        name,
+                        caller.name,
+                        "is a wrapper",
+                        "Tapeway calls each implementation by itself: write it without `wrapper`.",
+                    )
 
     def names(self) -> list[str]:
         """Return the names of the plugins, first to run first."""
         return [name for name, _plugin in reversed(self.manager.list_name_plugin())]
 
-    def implementations(self, hook: str) -> Iterator[pluggy.HookImpl]:
-        """Give the implementations of a hook in the order in which they run."""
-        caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
-        return reversed(caller.get_hookimpls())
+    def implementations(self, hook: str) -> tuple[Implementation, ...]:
+        """Return the implementations of a hook in the order in which they run."""
+        found = self._implementations.get(hook)
+        if found is None:
+            caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
+            found = tuple(
+                self._implementation(hook, impl)
+                for impl in reversed(caller.get_hookimpls())
+                if not _is_wrapper(impl)
+            )
+            self._implementations[hook] = found
+        return found
 
-    def of_plugin(self, name: str, hook: str) -> pluggy.HookImpl | None:
+    def of_plugin(self, name: str, hook: str) -> Implementation | None:
         """Return a plugin's own implementation of a hook."""
         found = (impl for impl in self.implementations(hook) if impl.plugin_name == name)
         return next(found, None)
@@ -58,25 +108,29 @@ class HookRuntime:
         """Return every result, None included, in the order of the calls."""
         return [await call(found, arguments) for found in self.implementations(hook)]
 
+    async def contributions(self, hook: str) -> list[tuple[Implementation, Any]]:
+        """Return every result together with the implementation it came from."""
+        return [(found, await call(found, {})) for found in self.implementations(hook)]
+
     def call_first_sync(self, hook: str, **arguments: Any) -> Any:
-        """Do as `call_first` where nobody can wait: what must be awaited is skipped."""
+        """Like `call_first` for a caller that cannot wait: awaitables are skipped and logged."""
         for implementation in self.implementations(hook):
-            result = _call_sync(hook, implementation, arguments)
-            if result is not None and result is not _SKIPPED:
+            _answered, result = _call_sync(implementation, arguments)
+            if result is not None:
                 return result
         return None
 
     def call_many_sync(self, hook: str, **arguments: Any) -> list[Any]:
-        """Do as `call_many` where nobody can wait: what must be awaited is left out."""
+        """Like `call_many` for a caller that cannot wait: awaitables are skipped and logged."""
         results = []
         for implementation in self.implementations(hook):
-            result = _call_sync(hook, implementation, arguments)
-            if result is not _SKIPPED:
+            answered, result = _call_sync(implementation, arguments)
+            if answered:
                 results.append(result)
         return results
 
     async def notify_error(self, stage: str, error: BaseException, message: Any) -> None:
-        """Tell every observer of an error; an observer's own error is logged."""
+        """Pass an error to every observer; an observer's own error is logged."""
         arguments = {"stage": stage, "error": error, "message": message}
         for implementation in self.implementations("on_error"):
             try:
@@ -86,22 +140,64 @@ class HookRuntime:
                     "hook.on_error_failed", plugin=implementation.plugin_name, exc_info=cause
                 )
 
+    def report(self, plugin: str, hook: str, problem: str, remedy: str) -> None:
+        """Keep and log a problem with a plugin, once."""
+        finding = Finding(plugin, hook, problem, remedy)
+        if finding not in self.findings and len(self.findings) < MAX_FINDINGS:
+            self.findings.append(finding)
+            get_log().error(
+                "hook.result_refused", plugin=plugin, hook=hook, problem=problem, remedy=remedy
+            )
 
-_SKIPPED: Final = object()
-"""What a skipped awaitable gives instead of a result."""
+    def _implementation(self, hook: str, impl: pluggy.HookImpl) -> Implementation:
+        name = impl.plugin_name
+        # Our own results are typed, and the events of a stream are too many to check twice.
+        check = None if name == BUILTIN else CHECKS.get(hook)
+        return Implementation(hook, name, impl, check, partial(self.report, name, hook))
 
 
-async def call(implementation: pluggy.HookImpl, arguments: dict[str, Any]) -> Any:
-    """Call one implementation and wait for what it gives."""
-    result = implementation.function(*(arguments[name] for name in implementation.argnames))
-    return await result if inspect.isawaitable(result) else result
+async def call(implementation: Implementation, arguments: dict[str, Any]) -> Any:
+    """Call one implementation, wait for its result, and return the usable part of that."""
+    try:
+        result = _called(implementation, arguments)
+        if inspect.isawaitable(result):
+            result = await result
+    except Exception as cause:
+        if implementation.hook == "provide_tape_store":
+            # Another store in its place would answer from empty tapes.
+            raise GatewayError(
+                f"the plugin {implementation.plugin_name} cannot open its tape store"
+                f" ({type(cause).__name__}: {cause}): fix the cause, or uninstall the plugin"
+            ) from cause
+        if implementation.hook not in CONTRIBUTIONS:
+            raise
+        implementation.failed(cause)
+        return None
+    return implementation.checked(result)
 
 
-def _call_sync(hook: str, implementation: pluggy.HookImpl, arguments: dict[str, Any]) -> Any:
-    result = implementation.function(*(arguments[name] for name in implementation.argnames))
+def _called(implementation: Implementation, arguments: dict[str, Any]) -> Any:
+    impl = implementation.impl
+    return impl.function(*(arguments[name] for name in impl.argnames))
+
+
+def _call_sync(implementation: Implementation, arguments: dict[str, Any]) -> tuple[bool, Any]:
+    try:
+        result = _called(implementation, arguments)
+    except Exception as cause:
+        if implementation.hook not in CONTRIBUTIONS:
+            raise
+        implementation.failed(cause)
+        return True, None
     if not inspect.isawaitable(result):
-        return result
+        return True, implementation.checked(result)
     if inspect.iscoroutine(result):
         result.close()
-    get_log().warning("hook.awaitable_skipped", hook=hook, plugin=implementation.plugin_name)
-    return _SKIPPED
+    get_log().warning(
+        "hook.awaitable_skipped", hook=implementation.hook, plugin=implementation.plugin_name
+    )
+    return False, None
+
+
+def _is_wrapper(impl: pluggy.HookImpl) -> bool:
+    return bool(impl.wrapper or impl.hookwrapper)

@@ -1,5 +1,1 @@
-"""The gateway's own HTTP server: health, the routes of its channels, and who gets in.
-
-server  sockets and uvicorn      app  routes      auth  hosts, tokens, cookies
-token   the token: set, or made
-"""
+"""The gateway's HTTP server: health, the routes of its channels, the operator's API, and login."""

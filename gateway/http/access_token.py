@@ -1,7 +1,7 @@
-"""The page's token: the one that is set, or one in a file that the first start makes.
+"""The page's access token: from the settings, or from a file that the first start creates.
 
-The file is for its owner alone and is never reached through a symbolic link: who could read it, or
-put another in its place, would be let in as the owner.
+Only its owner may open the file, and it is never a symbolic link: anyone who could read
+or replace it would be let in as the owner.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from gateway.logs import get_log
 from gateway.settings import Settings
 
 TOKEN_BYTES: Final = 32
-LONGEST: Final = 4096
-OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-REMAKE: Final = "remove it, and the next start makes a new one"
+MAX_BYTES: Final = 4096
+OTHERS_MODE: Final = stat.S_IRWXG | stat.S_IRWXO
+REMOVE: Final = "remove it, and the next start creates a new one"
 
 
 def token_of(settings: Settings) -> str:
-    """Return the token of the page, made now where its file is missing; empty where none is set.
+    """Return the page's token, created now if its file is missing; empty if none is set.
 
-    Call it while the home is locked. Raises SettingsError where the file cannot be used.
+    Call it while the home is locked. Raises SettingsError if the file cannot be used.
     """
     path = _file(settings)
     if path is None:
         return settings.http.token.get_secret_value()
-    found = _look(path)
+    found = _read(path)
     if found is None:
-        found = _make(path)
+        found = _create(path)
         get_log().info("http.token_made", file=str(path), read_it_with="tapeway token")
     return found
 
 
 def show_token(settings: Settings) -> int:
-    """Print the token that the page asks for."""
+    """Print the access token of the page."""
     path = _file(settings)
     if path is None:
         token = settings.http.token.get_secret_value()
-        missing = "the page asks for no token: none is set, nor a file for one"
+        missing = "the page needs no token: neither a token nor a token file is set"
     else:
-        token = _look(path) or ""
-        missing = f"there is no token in {path} yet: the gateway makes it when it starts"
+        token = _read(path) or ""
+        missing = f"there is no token in {path} yet: the gateway creates it when it starts"
     if not token:
         raise GatewayError(missing)
     print(token)
@@ -54,45 +54,44 @@ def show_token(settings: Settings) -> int:
 
 
 def _file(settings: Settings) -> Path | None:
-    """Return where the token is; None where it is set, or none is wanted."""
     if settings.http.token.get_secret_value() or settings.http.token_file is None:
         return None
     return settings.home_path / settings.http.token_file.expanduser()
 
 
-def _look(path: Path) -> str | None:
-    """Return the token of a file; None where there is no file."""
+def _read(path: Path) -> str | None:
+    """Return the token of a file; None if there is no file."""
     try:
-        # Not blocking: what stands there might be a pipe.
+        # Nonblocking, because the path might name a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     except OSError as cause:
         if cause.errno == errno.ELOOP:
-            raise _unfit(path, "is a symbolic link") from None
-        remedy = "give it to the user who runs the gateway"
-        raise _unfit(path, f"cannot be read ({cause.strerror})", remedy) from cause
+            raise _unusable(path, "is a symbolic link") from None
+        remedy = "make it readable by the user who runs the gateway"
+        raise _unusable(path, f"cannot be read ({cause.strerror})", remedy) from cause
     try:
         found = os.fstat(descriptor)
         mode = found.st_mode
         if not stat.S_ISREG(mode):
-            raise _unfit(path, "is not a file")
+            raise _unusable(path, "is not a file")
         if found.st_uid not in (os.geteuid(), 0):
-            raise _unfit(path, "belongs to somebody else")
-        if mode & OTHERS:
-            raise _unfit(path, "is open to others than its owner")
-        text = os.read(descriptor, LONGEST).decode("utf-8", "replace").strip()
+            raise _unusable(path, "belongs to another user")
+        if mode & OTHERS_MODE:
+            raise _unusable(path, "can be opened by other users")
+        text = os.read(descriptor, MAX_BYTES).decode("utf-8", "replace").strip()
     finally:
         os.close(descriptor)
     if not text:
-        raise _unfit(path, "is empty")
+        raise _unusable(path, "is empty")
     if not text.isascii() or not text.isprintable() or " " in text:
-        raise _unfit(path, "does not hold one word of plain letters, digits and signs")
+        raise _unusable(path, "must hold one word of ASCII letters, digits and punctuation")
     return text
 
 
-def _make(path: Path) -> str:
-    """Write a new token, whole or not at all, and return it."""
+def _create(path: Path) -> str:
+    """Write a new token, completely or not at all, and return it."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     new = path.with_name(f".{path.name}.new")
     try:
@@ -104,12 +103,12 @@ def _make(path: Path) -> str:
             os.fsync(file.fileno())
         new.replace(path)
     except OSError as cause:
-        remedy = "make its folder, and writable for the user who runs the gateway"
-        raise _unfit(path, f"cannot be made ({cause.strerror})", remedy) from cause
+        remedy = "create its folder, writable by the user who runs the gateway"
+        raise _unusable(path, f"cannot be created ({cause.strerror})", remedy) from cause
     return token
 
 
-def _unfit(path: Path, what: str, remedy: str = REMAKE) -> SettingsError:
+def _unusable(path: Path, problem: str, remedy: str = REMOVE) -> SettingsError:
     return SettingsError(
-        f"TAPEWAY_HTTP__TOKEN_FILE: {path} {what}: {remedy}; or set TAPEWAY_HTTP__TOKEN instead"
+        f"TAPEWAY_HTTP__TOKEN_FILE: {path} {problem}: {remedy}; or set TAPEWAY_HTTP__TOKEN instead"
     )

@@ -1,19 +1,20 @@
-"""What became of a message, over HTTP, for `tapeway explain` beside a running gateway."""
+"""The report on a message over HTTP, for `tapeway explain` while a gateway is running."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from gateway.explain.explainer import Explainer
+from gateway.http.json_route import json_route
 
 
 def explain_routes(explainer: Explainer) -> list[BaseRoute]:
-    """Return the routes; who gets to them is decided before."""
+    """Return the routes; the guard has checked who asks."""
 
-    async def explain(request: Request) -> Response:
-        story = await explainer.explain(request.query_params.get("message", ""))
-        return JSONResponse(story.to_json())
+    async def explain(request: Request) -> Any:
+        return (await explainer.explain(request.query_params.get("message", ""))).to_json()
 
-    return [Route("/api/explain", explain)]
+    return [json_route("/api/explain", explain)]

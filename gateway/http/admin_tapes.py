@@ -1,54 +1,55 @@
-"""The operator's tapes over HTTP, for `tapeway tape` beside a running gateway."""
+"""The tapes over HTTP, for `tapeway tape` while a gateway is running."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import orjson
 from anyio import open_file
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from gateway.admin.tape_admin import TapeAdmin
-from gateway.admin.tape_import import told_import
+from gateway.admin.tape_import import import_tape
 from gateway.errors import AdminError
+from gateway.http.json_route import json_body, json_route
 from tape.errors import TapeError
 
 
-def tape_routes(desk: TapeAdmin, folder: Path) -> list[BaseRoute]:
-    """Return the routes; who gets to them is decided before. Uploads wait in `folder`."""
+def tape_routes(admin: TapeAdmin, folder: Path) -> list[BaseRoute]:
+    """Return the routes; the guard has checked who asks. Uploads are spooled in `folder`."""
 
     async def tapes(_request: Request) -> Any:
-        return await desk.tapes()
+        return await admin.tapes()
 
     async def find(request: Request) -> Any:
-        return {"tape": await desk.find(str((await _body(request)).get("name", "")))}
+        return {"tape": await admin.find(str((await json_body(request)).get("name", "")))}
 
     async def entries(request: Request) -> Any:
-        body = await _body(request)
-        return await desk.entries(str(body.get("tape", "")), _conditions(body, "where"))
+        body = await json_body(request)
+        return await admin.entries(str(body.get("tape", "")), _conditions(body, "where"))
 
     async def search(request: Request) -> Any:
-        body = await _body(request)
+        body = await json_body(request)
         tape, text = str(body.get("tape", "")), str(body.get("text", ""))
-        return await desk.search(tape, text, _conditions(body, "how"))
+        return await admin.search(tape, text, _conditions(body, "how"))
 
     async def index_state(_request: Request) -> Any:
-        return await desk.index_state()
+        return await admin.index_state()
 
     async def reindex(_request: Request) -> Any:
-        return await desk.reindex()
+        return await admin.reindex()
 
     async def prompts(request: Request) -> Any:
-        body = await _body(request)
-        return await desk.prompts(str(body.get("tape", "")), str(body.get("turn", "")))
+        body = await json_body(request)
+        return await admin.prompts(str(body.get("tape", "")), str(body.get("turn", "")))
 
-    async def take_in(request: Request) -> Response:
+    async def import_file(request: Request) -> Response:
         wanted = request.query_params
         number, name = tempfile.mkstemp(".jsonl", "import-", folder)
         os.close(number)
@@ -60,25 +61,25 @@ def tape_routes(desk: TapeAdmin, folder: Path) -> list[BaseRoute]:
             _discard(name)
             raise
         session, tape = wanted.get("session", ""), wanted.get("tape", "")
-        told = told_import(desk, Path(name), session, tape, dry_run="dry_run" in wanted)
-        return StreamingResponse(_lines(told, name), media_type="application/x-ndjson")
+        progress = import_tape(admin, Path(name), session, tape, dry_run="dry_run" in wanted)
+        return StreamingResponse(_lines(progress, name), media_type="application/x-ndjson")
 
     return [
-        Route("/api/tapes", _told(tapes)),
-        Route("/api/tapes/find", _told(find), methods=["POST"]),
-        Route("/api/tapes/entries", _told(entries), methods=["POST"]),
-        Route("/api/tapes/search", _told(search), methods=["POST"]),
-        Route("/api/tapes/index", _told(index_state)),
-        Route("/api/tapes/index", _told(reindex), methods=["POST"]),
-        Route("/api/tapes/prompts", _told(prompts), methods=["POST"]),
-        Route("/api/tapes/import", take_in, methods=["POST"]),
+        json_route("/api/tapes", tapes),
+        json_route("/api/tapes/find", find, "POST"),
+        json_route("/api/tapes/entries", entries, "POST"),
+        json_route("/api/tapes/search", search, "POST"),
+        json_route("/api/tapes/index", index_state),
+        json_route("/api/tapes/index", reindex, "POST"),
+        json_route("/api/tapes/prompts", prompts, "POST"),
+        Route("/api/tapes/import", import_file, methods=["POST"]),
     ]
 
 
-async def _lines(told: AsyncIterator[dict[str, Any]], spool: str) -> AsyncIterator[bytes]:
+async def _lines(progress: AsyncIterator[dict[str, Any]], spool: str) -> AsyncIterator[bytes]:
     try:
-        async for one in told:
-            yield orjson.dumps(one) + b"\n"
+        async for note in progress:
+            yield orjson.dumps(note) + b"\n"
     except (AdminError, TapeError) as refused:
         yield orjson.dumps({"error": str(refused)}) + b"\n"
     finally:
@@ -89,30 +90,8 @@ def _discard(spool: str) -> None:
     Path(spool).unlink(missing_ok=True)
 
 
-async def _body(request: Request) -> dict[str, Any]:
-    try:
-        body = orjson.loads(await request.body())
-    except ValueError as cause:
-        raise AdminError("the request is no JSON") from cause
-    if not isinstance(body, dict):
-        raise AdminError("the request is no JSON object")
-    return body
-
-
 def _conditions(body: dict[str, Any], name: str) -> dict[str, Any]:
     found = body.get(name, {})
     if not isinstance(found, dict):
-        raise AdminError(f"{name} is an object of conditions")
+        raise AdminError(f"{name} must be an object of conditions")
     return found
-
-
-def _told(
-    answer: Callable[[Request], Awaitable[Any]],
-) -> Callable[[Request], Awaitable[Response]]:
-    async def respond(request: Request) -> Response:
-        try:
-            return JSONResponse(await answer(request))
-        except AdminError as refused:
-            return JSONResponse({"error": str(refused)}, status_code=422)
-
-    return respond

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from channels.base import Channel
 from channels.web.outbound import asset
 from gateway.http.auth import Guard, log_in
-from gateway.supervision.manager import ChannelState
+from gateway.supervision.status import ChannelState
 
 
 @runtime_checkable
@@ -22,7 +22,7 @@ class HasRoutes(Protocol):
     """A channel with the capability `routes`."""
 
     def routes(self) -> list[Route]:
-        """Return the routes that the gateway serves for it."""
+        """Return the routes the gateway serves for the channel."""
         ...
 
 
@@ -37,7 +37,7 @@ def make_app(
     token: str,
     bearer: str,
 ) -> Starlette:
-    """Make the application; `token` is empty where whoever reaches it may come in."""
+    """Return the application; without a token, anyone on loopback may use it."""
 
     async def live(_request: Request) -> Response:
         return JSONResponse({"status": "live"})
@@ -69,9 +69,9 @@ def make_app(
 def readiness(
     states: dict[str, ChannelState], deaf: dict[str, float], store_away: float | None, why: str
 ) -> Readiness:
-    """Return what `/health/ready` says: every channel, the store, and what is wrong.
+    """Return the body of `/health/ready`: the state of every channel and of the store.
 
-    `deaf` names channels that hear nothing, and for how many seconds.
+    `deaf` maps each stalled channel to the seconds since it last proved its connection.
     """
     channels = {
         name: {

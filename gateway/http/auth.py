@@ -1,8 +1,8 @@
-"""Who gets in: on loopback whoever is there, elsewhere whoever knows the token.
+"""Access control: anyone on loopback, elsewhere anyone with the token.
 
-The token comes by a login form or the header `Authorization: Bearer`, never in a URL. Requests
-under another host name, and posts from another site's page, are refused: a page elsewhere could
-otherwise talk to a gateway on the reader's own machine.
+The token comes from a login form or the header `Authorization: Bearer`, never in a URL. Requests
+for another host name, and posts from another site, are refused: a foreign page could otherwise
+talk to a gateway on its visitor's machine.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE: Final = "tapeway_session"
 COOKIE_SECONDS: Final = 30 * 24 * 3600
-LONGEST_FORM: Final = 10_000
+MAX_FORM_BYTES: Final = 10_000
 OPEN_PATHS: Final = ("/health/", "/login", "/static/")
 OWN_GUARD: Final = ("/webhooks/", "/slack/")
-"""Paths for platforms: each checks a secret of its own, under whatever host name it is reached."""
+"""Paths for platforms: each checks a secret of its own, whatever the host name."""
 
 SECURITY_HEADERS: Final = {
     "Content-Security-Policy": (
@@ -31,7 +31,7 @@ SECURITY_HEADERS: Final = {
         " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    # Not "no-referrer": with it a browser says "Origin: null" when the login form is sent.
+    # "no-referrer" would make browsers send "Origin: null" with the login form.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -39,7 +39,7 @@ SECURITY_HEADERS: Final = {
 
 
 class Guard:
-    """Middleware that lets a request in, sends it to the login, or refuses it."""
+    """Middleware that passes a request on, redirects it to the login, or refuses it."""
 
     def __init__(self, app: ASGIApp, host: str, token: str, bearer: str) -> None:
         self._app = app
@@ -74,13 +74,13 @@ class Guard:
         host = headers.get("host", "")
         if not self._token and not self._known_host(host):
             return PlainTextResponse(
-                f"This gateway does not answer to the name {host}. Open it as"
+                f"This gateway does not answer under the name {host}. Open it at"
                 f" http://{self._host}/, or set TAPEWAY_HTTP__TOKEN.\n",
                 status_code=421,
             )
         origin = headers.get("origin")
         if scope["method"] != "GET" and origin and urlsplit(origin).netloc != host:
-            return PlainTextResponse("Posts from other sites are refused.\n", status_code=403)
+            return PlainTextResponse("Requests from other sites are refused.\n", status_code=403)
         if self._let_in(scope["path"], headers, Request(scope)):
             return None
         if scope["method"] == "GET" and not scope["path"].startswith("/api/"):
@@ -100,7 +100,7 @@ class Guard:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host name is this machine, to itself alone."""
+    """Return whether a host name is a loopback address."""
     if host == "localhost":
         return True
     try:
@@ -109,22 +109,22 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def same(given: str, wanted: str) -> bool:
-    """Compare in constant time; nothing is the same as an empty secret."""
-    return bool(wanted) and hmac.compare_digest(given.encode(), wanted.encode())
+def same(given: str, secret: str) -> bool:
+    """Return whether a secret was given, in constant time; an empty secret never is."""
+    return bool(secret) and hmac.compare_digest(given.encode(), secret.encode())
 
 
 def cookie_value(token: str) -> str:
-    """Return what the cookie holds: a mark of the token, from which it cannot be found."""
+    """Return the content of the cookie: a digest of the token."""
     return hmac.new(token.encode(), b"tapeway-cookie-1", hashlib.sha256).hexdigest()
 
 
 async def log_in(request: Request, token: str) -> Response:
-    """Take the form's token and set the cookie, or ask again."""
+    """Check the form's token and set the cookie, or ask again."""
     body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > LONGEST_FORM:
+        if len(body) > MAX_FORM_BYTES:
             return RedirectResponse("/login?wrong=1", status_code=303)
     given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
     if not same(given.strip(), token):

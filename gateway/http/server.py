@@ -1,6 +1,6 @@
-"""uvicorn on a socket of ours, inside our task group.
+"""Run uvicorn on our own socket, inside our task group.
 
-uvicorn alone would install signal handlers and end the process when the port is taken.
+By itself, uvicorn installs signal handlers and exits the process when the port is taken.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from gateway.http.auth import is_loopback
 
 
 def listen(host: str, port: int, token: str) -> socket.socket:
-    """Open the socket; raises PortInUse, or SettingsError where a token is missing."""
+    """Open the socket; raises PortInUse, or SettingsError if a token is required."""
     if not is_loopback(host) and not token:
         raise SettingsError(
-            f"TAPEWAY_HTTP__HOST: {host} can be reached from other machines, so a token is needed:"
-            " set TAPEWAY_HTTP__TOKEN to a long random text, or TAPEWAY_HTTP__TOKEN_FILE=http-token"
-            " to have one made, or listen on 127.0.0.1"
+            f"TAPEWAY_HTTP__HOST: {host} can be reached from other machines and requires a token:"
+            " set TAPEWAY_HTTP__TOKEN to a long random text, or generate one with"
+            " TAPEWAY_HTTP__TOKEN_FILE=http-token, or listen on 127.0.0.1"
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sends small writes at once only where the socket says that it is TCP: without this
-    # the second part of every answer waits 40 ms for the first one's acknowledgement.
+    # asyncio sets TCP_NODELAY only on a socket whose protocol is TCP. Without it, the second part
+    # of every answer waits 40 ms for the acknowledgement of the first.
     opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -37,8 +37,8 @@ def listen(host: str, port: int, token: str) -> socket.socket:
     except socket.gaierror as cause:
         opened.close()
         raise SettingsError(
-            f"TAPEWAY_HTTP__HOST: {host!r} is no address of this machine ({cause.strerror}); for"
-            " example TAPEWAY_HTTP__HOST=127.0.0.1"
+            f"TAPEWAY_HTTP__HOST: {host!r} is not an address of this machine ({cause.strerror});"
+            " for example TAPEWAY_HTTP__HOST=127.0.0.1"
         ) from cause
     except OSError as cause:
         opened.close()
@@ -51,7 +51,7 @@ END_SECONDS: Final = 1.5
 
 
 class QuietServer(uvicorn.Server):
-    """A server that leaves the process's signals alone."""
+    """A server that does not touch the process's signals."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -65,9 +65,9 @@ class QuietServer(uvicorn.Server):
             self._ended.set()
 
     async def end(self) -> None:
-        """Stop listening, give open requests a moment, and wait until it is over.
+        """Stop listening, give open requests a moment, and wait for the end.
 
-        A server that is merely cancelled leaves its socket registered with the event loop.
+        Cancelling alone would leave the socket registered with the event loop.
         """
         self.should_exit = True
         with anyio.move_on_after(END_SECONDS):
@@ -75,12 +75,12 @@ class QuietServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Do nothing: the gateway has handlers of its own."""
+        """Do nothing: the gateway has its own handlers."""
         yield
 
 
 def make_server(app: Starlette, trusted_proxies: str) -> QuietServer:
-    """Make a server for an application, behind those proxies."""
+    """Return a server for an application, behind the trusted proxies."""
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -1,9 +1,9 @@
-"""A context constructed for a task: explore, select, build, verify, and a record of every choice.
+"""Construct a context for a task: explore, select, build, verify, and record every choice.
 
-constructor        the four steps, and building again from a record
-words explore      what may belong to the task, and how it was found
-candidate select   what is chosen of it, within a budget
-build              what the chosen entries read, as messages
+constructor           the four steps, and rebuilding from a record
+keywords explore      find the entries that may matter for the task
+candidate selection   choose among them, within a budget
+build verify          turn the chosen entries into messages, and check them
 """
 
 from tape.construct.candidate import Candidate, Choice, SemanticSource, Strategy

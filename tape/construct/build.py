@@ -1,4 +1,4 @@
-"""Build: what chosen entries read, in the order of the tape, calls with their results."""
+"""Build the messages of chosen entries, in the order of the tape, calls with their results."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tape.entry import EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.quoted_results import Writer, quotes_the_tape, writer_of
 
 Group = tuple[int, ...]
-"""The entries of what is shown together or not at all."""
+"""The ids of entries that are shown together or not at all."""
 
 
 async def as_read(tape: Readable, found: Mapping[int, Entry], asof: int) -> dict[int, Entry]:
-    """Return entries as they read once the entry `asof` was written, without what was deleted."""
-    said = [number for number, entry in found.items() if entry.kind == MESSAGE]
-    told = await tape.find(kinds=(EVENT,), about=tuple(said), before=asof + 1) if said else []
+    """Return entries with the edits up to the entry `asof`, without deleted ones."""
+    ids = tuple(number for number, entry in found.items() if entry.kind == MESSAGE)
+    changes = await tape.find(kinds=(EVENT,), about=ids, before=asof + 1) if ids else []
     read = dict(found)
-    for event in told:
+    for event in changes:
         data = event.payload["data"]
         number = int(data["entry"])
         if event.name == MESSAGE_DELETE:
@@ -33,10 +33,8 @@ async def as_read(tape: Readable, found: Mapping[int, Entry], asof: int) -> dict
 
 
 def grouped(entries: Mapping[int, Entry]) -> list[Group]:
-    """Put calls together with their results; what quotes the tape belongs to no group.
-
-    Nor do calls or results alone. Turns write side by side: see `writer_of`.
-    """
+    """Group calls with their results; leave out those that quote the tape, and unpaired ones."""
+    # Concurrent turns interleave their calls and results: see `writer_of`.
     groups: list[Group] = []
     open_calls: dict[Writer, Entry] = {}
     for number, entry in sorted(entries.items()):
@@ -53,10 +51,7 @@ def grouped(entries: Mapping[int, Entry]) -> list[Group]:
 
 
 def _is_shown(call: Entry, result: Entry) -> bool:
-    """Tell whether calls may be shown with their results: not where these quote the tape.
-
-    What they quote is found by itself, as it reads now.
-    """
+    # Quoted entries are found by themselves, with their edits.
     if any(quotes_the_tape(one) for one in call.payload["calls"]):
         return False
     return len(call_ids(call)) == len(result.payload["results"])
@@ -68,10 +63,10 @@ def messages_of(groups: Iterable[Group], entries: Mapping[int, Entry]) -> list[M
 
 
 def ids_of(groups: Iterable[Group]) -> tuple[int, ...]:
-    """Return the entries of groups in the order in which they are shown."""
+    """Return the ids of groups in the order in which they are shown."""
     return tuple(number for group in sorted(groups) for number in group)
 
 
 def text_of(group: Sequence[int], entries: Mapping[int, Entry]) -> str:
-    """Return what a group says, for a strategy that reads."""
+    """Return the text of a group, for a strategy that reads it."""
     return "\n".join(text for number in group if (text := entries[number].text))

@@ -1,8 +1,8 @@
-"""What may be shown, what was chosen of it, and what others may bring to the choice."""
+"""Candidates, choices among them, and the parts that others may provide."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,14 +12,14 @@ from tape.query import Query
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What is shown together or not at all: a message, an anchor, or calls with their results.
+    """A message, an anchor, or calls with their results: shown together or not at all.
 
-    ids      the entries, in tape order
-    sources  how it was found: anchor, words, meaning, lane, room, beside
-    score    the greater, the more it seems to belong to the task
-    tokens   what it costs
+    ids      the ids of the entries, in tape order
+    sources  the ways that found it: anchor, words, meaning, lane, room, beside
+    score    its relevance to the task; higher is better
+    tokens   its estimated tokens
     latest   whether it is the anchor at which a view would begin
-    text     what it says, as it reads now
+    text     its text, with edits
     """
 
     ids: tuple[int, ...]
@@ -31,13 +31,12 @@ class Candidate:
 
     @property
     def is_anchor(self) -> bool:
-        """Whether it is an anchor."""
         return "anchor" in self.sources
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A candidate, and why it is shown or not."""
+    """A candidate, whether it is shown, and why."""
 
     candidate: Candidate
     chosen: bool
@@ -45,10 +44,10 @@ class Choice:
 
 
 class Strategy(Protocol):
-    """Chooses among candidates; `name` goes on record.
+    """Chooses among candidates; `name` is part of the record.
 
-    What it returns is verified: a choice of what is no candidate, a repeated one and one beyond
-    the budget are taken back.
+    Its choices are verified: unknown candidates, repeated ones and those beyond the budget are
+    dropped.
     """
 
     name: str
@@ -56,44 +55,34 @@ class Strategy(Protocol):
     async def choose(
         self, task: str, candidates: Sequence[Candidate], budget: int
     ) -> Sequence[Choice]:
-        """Return a choice for each candidate, the most wanted first."""
-        ...
+        """Return a choice for each candidate, the best first."""
 
 
 class SemanticSource(Protocol):
-    """Finds what means something similar, where an index of meaning exists: a tape does."""
+    """Finds entries by meaning, if an index of meaning exists; a tape is one."""
 
     async def near(self, query: Query, text: str) -> Sequence[tuple[Entry, float]]:
-        """Return the entries of the query that mean nearly the same, the best first."""
-        ...
+        """Return the entries of the query nearest in meaning, the best first."""
 
 
 class Readable(Protocol):
-    """A tape (or a fork), as far as it is read here."""
+    """The part of a tape (or a fork) that is needed here."""
 
     name: str
 
     async def size(self) -> int:
-        """Return how many entries there are."""
-        ...
+        """Return the number of entries."""
 
     async def find(self, **conditions: Any) -> list[Entry]:
-        """Answer a query given by its conditions."""
-        ...
+        """Return the entries that match conditions."""
 
     async def entries(self, ids: Sequence[int]) -> dict[int, Entry]:
         """Return entries by their ids."""
-        ...
 
     async def search(self, text: str, *, limit: int = 20, before: int | None = None) -> list[Entry]:
-        """Return the newest entries (before an id) that say a text, newest first."""
-        ...
+        """Return the newest entries (before an id) that match a text, newest first."""
 
     async def last_anchor(
         self, name: str | None = None, lane: str | None = None, before: int | None = None
     ) -> Entry | None:
         """Return the latest anchor."""
-        ...
-
-
-Record = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""The constructor of contexts: four steps, and a record from which the messages are built again."""
+"""The constructor of contexts: four steps, and a record to rebuild the messages from."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from tape.errors import TapeError
 from tape.tokens import estimate
 
 BUDGET: Final = 4000
-MOST_RECORDED: Final = 150
-"""So many candidates are on record one by one: those that were shown, then the most wanted."""
+MAX_RECORDED: Final = 150
+"""Maximum candidates in a record: the shown ones, then the best."""
 
-MOST_MENDED: Final = 50
-LONGEST_TASK: Final = 500
+MAX_MENDED: Final = 50
+MAX_TASK_CHARACTERS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Constructed:
     """A context for a task.
 
-    messages  chat messages, as the mapping of views gives them, in the order of the tape
-    entries   the entries that they show
-    tokens    what they cost, as estimated; within the budget
-    record    every choice, bounded in size; JSON holds it, and `rebuild` reads it
+    messages  chat messages, in the order of the tape
+    entries   the ids of the entries that they show
+    tokens    the estimated tokens, within the budget
+    record    every choice as JSON data, bounded in size; `rebuild` reads it
     """
 
     messages: list[Message]
@@ -44,7 +44,7 @@ class Constructed:
 class ContextConstructor:
     """Constructs contexts of one tape (or fork), by rules unless another strategy is given.
 
-    What it reads is bounded and does not grow with the tape.
+    Its reads are bounded and don't grow with the tape.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ContextConstructor:
         messages = messages_of(groups, entries)
         tokens = estimate(messages)
         record = {
-            "task": task[:LONGEST_TASK],
+            "task": task[:MAX_TASK_CHARACTERS],
             "lane": lane,
             "budget": budget,
             "strategy": self._strategy.name,
@@ -86,9 +86,9 @@ class ContextConstructor:
 
 
 async def rebuild(tape: Readable, record: Mapping[str, Any]) -> Constructed:
-    """Build what a record tells of again: the same bytes, whatever was edited or deleted since.
+    """Rebuild the context of a record, byte for byte, whatever was edited or deleted since.
 
-    Raises TapeError where the tape no longer holds the words that were shown.
+    Raises TapeError if the tape no longer has the words.
     """
     groups: list[Group] = [tuple(group) for group in record["shown"]]
     found = await tape.entries(ids_of(groups))
@@ -97,8 +97,8 @@ async def rebuild(tape: Readable, record: Mapping[str, Any]) -> Constructed:
     messages = [] if missing else messages_of(groups, entries)
     if missing or _digest(messages) != record["digest"]:
         raise TapeError(
-            "this context cannot be shown again: the tape no longer holds the words that it was"
-            " built of (were they erased, or is this another tape's record?)"
+            "this context can't be rebuilt: the tape no longer has its words (they were erased, or"
+            " the record belongs to another tape)"
         )
     return Constructed(messages, ids_of(groups), estimate(messages), dict(record))
 
@@ -118,13 +118,13 @@ def _chosen(
     shown = set(groups)
     listed = sorted(choices, key=lambda choice: choice.candidate.ids not in shown)
     return {
-        "candidates": [_told(choice, shown) for choice in listed[:MOST_RECORDED]],
-        "more": max(0, len(listed) - MOST_RECORDED),
-        "mended": [{"ids": list(group), "why": why} for group, why in mended[:MOST_MENDED]],
+        "candidates": [_as_record(choice, shown) for choice in listed[:MAX_RECORDED]],
+        "more": max(0, len(listed) - MAX_RECORDED),
+        "mended": [{"ids": list(group), "why": why} for group, why in mended[:MAX_MENDED]],
     }
 
 
-def _told(choice: Choice, shown: set[Group]) -> dict[str, Any]:
+def _as_record(choice: Choice, shown: set[Group]) -> dict[str, Any]:
     candidate = choice.candidate
     return {
         "ids": list(candidate.ids),

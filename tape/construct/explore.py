@@ -1,7 +1,7 @@
-"""Explore: what on a tape may belong to a task, by several ways, each with a bounded read.
+"""Find the entries that may matter for a task, in several ways.
 
-None of them reads a tape whole: the newest entries of the lane and of the room, the newest anchors,
-searches by a few words, the entries beside the best hits.
+Each way has bounded reads: the newest entries of the lane and of the room, the newest anchors,
+searches for a few words, the neighbours of the best hits.
 """
 
 from __future__ import annotations
@@ -22,31 +22,32 @@ from tape.search.query_text import SearchQuery
 SHOWN: Final = frozenset({MESSAGE, ANCHOR, TOOL_CALL, TOOL_RESULT})
 SPOKEN: Final = (MESSAGE, ANCHOR)
 ASIDE: Final = frozenset({"command", "hint"})
-"""Marks in the meta of what is no part of a conversation: commands, hints of the gateway."""
+"""Keys in `meta` of messages outside a conversation: commands and system hints."""
 
-LOOK_BACK: Final = 200
-"""So many of the newest entries of the lane, and of the room, are looked at."""
+MAX_NEWEST_ENTRIES: Final = 200
+"""Maximum newest entries of the lane, and of the room."""
 
-ANCHORS: Final = 60
-"""So many of the newest anchors are looked at for what the task speaks of."""
+MAX_ANCHORS: Final = 60
+"""Maximum newest anchors to search for words of the task."""
 
-HITS: Final = 30
-"""So many of the newest hits of a word are looked at."""
+MAX_HITS: Final = 30
+"""Maximum newest hits of a word."""
 
-BESIDE: Final = 10
-"""The neighbours of so many of the best hits come along."""
+NEIGHBOURED_HITS: Final = 10
+"""Number of best hits that bring their neighbours."""
 
-REACH: Final = 6
-"""A neighbour stands at most so many entries away."""
+MAX_DISTANCE: Final = 6
+"""Maximum entries between a hit and its neighbour."""
 
 
 @dataclass(slots=True)
 class Explored:
-    """What was found: `ranked` has the ids of each way, the best first.
+    """The entries that were found.
 
-    asof    nothing later than this id was looked at
+    asof    the newest id that was looked at
     latest  the anchor at which a view would begin
-    rarity  the words that were searched, and what finding one is worth
+    ranked  the ids that each way found, the best first
+    rarity  the words that were searched, each with the worth of a hit
     """
 
     asof: int
@@ -57,7 +58,7 @@ class Explored:
     searches: int = 0
 
     def add(self, way: str, entries: Iterable[Entry]) -> None:
-        """Take what a way has found, the best first; each entry once a way."""
+        """Add the entries that a way found, the best first; each once per way."""
         ranked = self.ranked.setdefault(way, [])
         for entry in entries:
             if entry.id <= self.asof and _may_be_shown(entry):
@@ -71,7 +72,7 @@ class Explored:
 async def explore(
     tape: Readable, task: str, lane: str | None, meaning: SemanticSource | None
 ) -> Explored:
-    """Look for what may belong to a task."""
+    """Find the entries that may matter for a task."""
     found = Explored(await tape.size())
     before = found.asof + 1
     latest = await tape.last_anchor(lane=lane, before=before)
@@ -79,28 +80,28 @@ async def explore(
         found.latest = latest.id
         found.add("anchor", [latest])
     if lane is not None:
-        newest = await tape.find(lane=lane, before=before, limit=LOOK_BACK, newest=True)
+        newest = await tape.find(lane=lane, before=before, limit=MAX_NEWEST_ENTRIES, newest=True)
         found.add("lane", reversed(newest))
-    newest = await tape.find(before=before, limit=LOOK_BACK, newest=True)
+    newest = await tape.find(before=before, limit=MAX_NEWEST_ENTRIES, newest=True)
     found.add("room", reversed(newest))
     await _by_words(tape, task, found)
     found.add("anchor", await _spoken_of(tape, found))
     if meaning is not None:
         await _by_meaning(tape, task, meaning, found)
-    await _beside(tape, found)
+    await _add_neighbours(tape, found)
     await _complete(tape, found)
     return found
 
 
 async def _by_words(tape: Readable, task: str, found: Explored) -> None:
-    """Search each word, then pairs of those that are said too often to tell by themselves."""
+    """Search each word, then pairs of the words that are too frequent alone."""
     hits: dict[int, Entry] = {}
     frequent: list[str] = []
     for word in words_of_task(task):
-        said = await _search(tape, word, found)
-        hits.update((entry.id, entry) for entry in said)
-        found.rarity[word] = _rarity(said, found.asof)
-        if len(said) >= HITS:
+        newest = await _search(tape, word, found)
+        hits.update((entry.id, entry) for entry in newest)
+        found.rarity[word] = _rarity(newest, found.asof)
+        if len(newest) >= MAX_HITS:
             frequent.append(word)
     frequent.sort(key=lambda word: -found.rarity[word])
     for first, second in pairs_of(frequent):
@@ -112,52 +113,57 @@ async def _by_words(tape: Readable, task: str, found: Explored) -> None:
 
 async def _search(tape: Readable, text: str, found: Explored) -> list[Entry]:
     found.searches += 1
-    return await tape.search(text, limit=HITS, before=found.asof + 1)
+    return await tape.search(text, limit=MAX_HITS, before=found.asof + 1)
 
 
-def _rarity(said: Sequence[Entry], asof: int) -> float:
-    """Return what finding a word is worth; of a frequent one, by how densely it is said lately."""
-    count = float(len(said))
-    if len(said) >= HITS:
-        count *= asof / max(1, asof - said[-1].id + 1)
+def _rarity(hits: Sequence[Entry], asof: int) -> float:
+    """Return the worth of a word; that of a frequent one is estimated from its newest hits."""
+    count = float(len(hits))
+    if len(hits) >= MAX_HITS:
+        count *= asof / max(1, asof - hits[-1].id + 1)
     return log(1 + asof / max(1.0, count))
 
 
 def _worth(entry: Entry, rarity: Mapping[str, float]) -> float:
-    """Return what an entry is worth by the words that it says, told apart as a search does."""
     says = words(entry)
-    return sum(value for word, value in rarity.items() if SearchQuery.read(word).among(says))
+    return sum(
+        value for word, value in rarity.items() if SearchQuery.read(word).matches_words(says)
+    )
 
 
 async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
-    """Return the newest anchors whose name or state speak of the task, the most telling first."""
-    anchors = await tape.find(kinds=(ANCHOR,), before=found.asof + 1, limit=ANCHORS, newest=True)
+    anchors = await tape.find(
+        kinds=(ANCHOR,), before=found.asof + 1, limit=MAX_ANCHORS, newest=True
+    )
     worth = {anchor.id: _worth(anchor, found.rarity) for anchor in anchors}
     spoken = [anchor for anchor in anchors if worth[anchor.id]]
     return sorted(spoken, key=lambda anchor: (-worth[anchor.id], -anchor.id))
 
 
 async def _by_meaning(tape: Readable, task: str, meaning: SemanticSource, found: Explored) -> None:
-    asked = Query(tape.name, before=found.asof + 1, kinds=SPOKEN, limit=HITS)
-    found.add("meaning", [entry for entry, _score in await meaning.near(asked, task)])
+    nearest = Query(tape.name, before=found.asof + 1, kinds=SPOKEN, limit=MAX_HITS)
+    found.add("meaning", [entry for entry, _score in await meaning.near(nearest, task)])
 
 
-async def _beside(tape: Readable, found: Explored) -> None:
-    """Add the messages before and after the best hits, of the same lane where one is near."""
-    hits = [*found.ranked.get("meaning", [])[:BESIDE], *found.ranked["words"][:BESIDE]]
-    around = {hit + step for hit in hits for step in range(-REACH, REACH + 1)}
+async def _add_neighbours(tape: Readable, found: Explored) -> None:
+    """Add the messages before and after the best hits, preferably of the same lane."""
+    hits = [
+        *found.ranked.get("meaning", [])[:NEIGHBOURED_HITS],
+        *found.ranked["words"][:NEIGHBOURED_HITS],
+    ]
+    around = {hit + step for hit in hits for step in range(-MAX_DISTANCE, MAX_DISTANCE + 1)}
     near = await tape.entries(sorted(number for number in around if number > 0))
     for hit in hits:
         lane = near[hit].meta.get("lane") if hit in near else None
         for direction in (-1, 1):
-            window = [near.get(hit + direction * step) for step in range(1, REACH + 1)]
-            said = [e for e in window if e is not None and e.kind == MESSAGE]
-            own = [entry for entry in said if entry.meta.get("lane") == lane]
-            found.add("beside", (own or said)[:1])
+            window = [near.get(hit + direction * step) for step in range(1, MAX_DISTANCE + 1)]
+            messages = [e for e in window if e is not None and e.kind == MESSAGE]
+            own = [entry for entry in messages if entry.meta.get("lane") == lane]
+            found.add("beside", (own or messages)[:1])
 
 
 async def _complete(tape: Readable, found: Explored) -> None:
-    """Read what was named and not found itself: the message of which a prompt was made."""
+    """Read the messages that were found by their prompts only."""
     missing = {n for ranked in found.ranked.values() for n in ranked} - found.entries.keys()
     for number, entry in (await tape.entries(sorted(missing))).items():
         if _may_be_shown(entry) and entry.id <= found.asof:
@@ -165,7 +171,7 @@ async def _complete(tape: Readable, found: Explored) -> None:
 
 
 def subject_of(entry: Entry) -> int:
-    """Return the entry that stands for an entry: a prompt is its message, read otherwise."""
+    """Return the id that stands for an entry: a prompt stands for its message."""
     number = source_message(entry)
     return entry.id if number is None else number
 
@@ -175,7 +181,7 @@ def _may_be_shown(entry: Entry) -> bool:
 
 
 def is_sound(entry: Entry) -> bool:
-    """Tell whether an entry has what its kind needs to be a message: imports hold anything."""
+    """Return whether an entry is valid as a message; imported ones may hold anything."""
     payload: Mapping[str, Any] = entry.payload
     if entry.kind == MESSAGE:
         plain = payload.get("role") in ("system", "user", "assistant")
@@ -188,7 +194,7 @@ def is_sound(entry: Entry) -> bool:
 
 
 def call_ids(entry: Entry) -> list[str]:
-    """Return the ids of an entry's calls; none where one has no id, or another's."""
+    """Return the ids of an entry's calls; empty if one is missing or repeated."""
     calls = entry.payload.get("calls")
     if not isinstance(calls, list):
         return []

@@ -1,4 +1,4 @@
-"""The words of a task by which a tape is searched."""
+"""The words of a task to search a tape for."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final
 
 from tape.query import fold
 
-MOST_READ: Final = 2_000
-"""So many characters of a task are read for words."""
+MAX_READ_CHARACTERS: Final = 2_000
+"""Maximum characters of a task to read for words."""
 
-LONGEST: Final = 60
-MOST_WORDS: Final = 10
-MOST_PAIRS: Final = 6
+MAX_WORD_CHARACTERS: Final = 60
+MAX_WORDS: Final = 10
+MAX_PAIRS: Final = 6
 
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _PIECE: Final = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}][^\\W{_UNSPACED}]*")
@@ -24,26 +24,26 @@ from had has have he her him his how i if in into is it its just me my no not of
 said say says she should so some tell than that the their them then there these they this to up us
 was we were what when where which who whom whose why will with would you your
 """
-_SAYS_NOTHING: Final = frozenset(_FUNCTION_WORDS.split())
+_STOP_WORDS: Final = frozenset(_FUNCTION_WORDS.split())
 
 
 def words_of_task(task: str) -> list[str]:
-    """Return the words to search by, folded, each once; those that are likely rare come first.
+    """Return the words to search for, folded, each once, the probably rarest first.
 
-    Scripts without spaces give overlapping pairs of characters. Words that say nothing are left
-    out, unless there are no others.
+    Scripts without spaces give overlapping pairs of characters. Function words are left out, unless
+    there are no others.
     """
     found: dict[str, None] = {}
-    for piece in _PIECE.findall(task[:MOST_READ]):
+    for piece in _PIECE.findall(task[:MAX_READ_CHARACTERS]):
         found.update(dict.fromkeys(_units(piece)))
-    words = [word for word in found if len(word) <= LONGEST]
-    telling = [word for word in words if word not in _SAYS_NOTHING]
-    return sorted(telling or words, key=_likely_rare, reverse=True)[:MOST_WORDS]
+    words = [word for word in found if len(word) <= MAX_WORD_CHARACTERS]
+    content = [word for word in words if word not in _STOP_WORDS]
+    return sorted(content or words, key=_likely_rare, reverse=True)[:MAX_WORDS]
 
 
 def pairs_of(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of words that may be found together, the rarest first."""
-    return list(combinations(words, 2))[:MOST_PAIRS]
+    """Return pairs of words to search for together, the rarest first."""
+    return list(combinations(words, 2))[:MAX_PAIRS]
 
 
 def _units(piece: str) -> list[str]:
@@ -55,7 +55,7 @@ def _units(piece: str) -> list[str]:
 
 
 def _likely_rare(word: str) -> int:
-    """Weigh a word before it was searched: a number names one thing, and so does a long word."""
+    # Numbers and long words are likely to name one thing.
     digits = any(character.isdigit() for character in word)
     unspaced = bool(re.match(f"[{_UNSPACED}]", word))
     return len(word) + 6 * digits + 4 * unspaced

@@ -1,4 +1,4 @@
-"""Select: from what was found to candidates with a score, and the rules that choose among them."""
+"""Score the entries that were found, and choose among them by rules."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tape.construct.explore import Explored
 from tape.entry import Entry
 from tape.tokens import estimate
 
-FLAT: Final = 10
-"""The greater, the less the first ranks of a way count before the next."""
+RANK_DAMPING: Final = 10
+"""Added to each rank; the higher, the less the first ranks of a way stand out."""
 
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     {"words": 1.0, "meaning": 1.0, "anchor": 1.0, "lane": 0.7, "beside": 0.5, "room": 0.3}
@@ -21,7 +21,7 @@ WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
 
 
 def candidates_of(found: Explored, entries: Mapping[int, Entry]) -> list[Candidate]:
-    """Return what may be shown, scored by the reciprocal ranks of the ways that found it."""
+    """Return the candidates, scored by the reciprocal ranks of the ways that found them."""
     ranks = {
         way: {number: rank for rank, number in enumerate(ranked, start=1)}
         for way, ranked in found.ranked.items()
@@ -41,17 +41,17 @@ def _candidate(
         found = [ranks[way][number] for number in group if number in ranks.get(way, ())]
         if found:
             sources.append(way)
-            score += weight / (FLAT + min(found))
+            score += weight / (RANK_DAMPING + min(found))
     tokens = estimate(messages_of([group], entries))
     is_latest = latest in group
     return Candidate(group, tuple(sources), score, tokens, is_latest, text_of(group, entries))
 
 
 class ByRules:
-    """The latest anchor, then those that the task speaks of, then what scores best.
+    """Chooses the latest anchor, then anchors with words of the task, then the best scores.
 
-    Anchors have at most half of the room, and what is merely recent a quarter of it, where there
-    is anything that belongs to the task or its lane.
+    Anchors get at most half of the budget. Entries that are only recent get a quarter, if any
+    others were found.
     """
 
     name = "rules"
@@ -59,10 +59,10 @@ class ByRules:
     async def choose(
         self, task: str, candidates: Sequence[Candidate], budget: int
     ) -> Sequence[Choice]:
-        """Choose greedily, the most wanted first."""
+        """Choose greedily, the best candidates first."""
         del task
-        told = any(set(candidate.sources) - {"room", "anchor"} for candidate in candidates)
-        left = {"all": budget, "anchor": budget // 2, "room": budget // 4 if told else budget}
+        related = any(set(candidate.sources) - {"room", "anchor"} for candidate in candidates)
+        left = {"all": budget, "anchor": budget // 2, "room": budget // 4 if related else budget}
         choices = []
         for candidate in sorted(candidates, key=_wanted):
             share = "all" if candidate.latest else _share(candidate)
@@ -76,12 +76,7 @@ class ByRules:
 
 
 def _wanted(candidate: Candidate) -> tuple[bool, bool, float, int]:
-    return (
-        not candidate.latest,
-        not candidate.is_anchor,
-        -candidate.score,
-        -candidate.ids[0],
-    )
+    return (not candidate.latest, not candidate.is_anchor, -candidate.score, -candidate.ids[0])
 
 
 def _share(candidate: Candidate) -> str:

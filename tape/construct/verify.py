@@ -1,4 +1,4 @@
-"""Verify: whatever a strategy chose, what is shown keeps the promises of a view."""
+"""Check the choices of a strategy, so that the messages keep the promises of a view."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def verified(
     entries: Mapping[int, Entry],
     budget: int,
 ) -> tuple[list[Group], list[tuple[Group, str]]]:
-    """Return the groups that are shown, and what was taken back and why.
+    """Return the groups to show, and the dropped ones with the reason.
 
-    Only what was found, each entry once, no pair broken, and within the budget: of what goes beyond
-    it the least wanted is left out.
+    A group must be a candidate, with entries that are not shown yet, fit into the rest of the
+    budget and break no pair of calls and results.
     """
     known = {candidate.ids: candidate for candidate in candidates}
     kept: list[Group] = []

@@ -1,13 +1,12 @@
-"""Which conversation of a chat a message belongs to, told from what was said before it.
+"""Link each message of a chat to its conversation, from the messages before it.
 
-said     what a linker is told, and what it answers
-words    what is kept of a text
-room     what is remembered of a chat
-rules    replies and threads, and the rules
-asked pairs lanes relevance   a new message against messages and lanes, in numbers
-trees numbers model          what was learned from such numbers, and what it says
-linker   the decision
-ranking  the earlier messages of a conversation, ranked or chosen
+utterance            a message as the linker gets it, and the link that it returns
+room                 the messages that are remembered of a chat
+rules                threads, replies, and the rules for a room without a model
+features_*           numbers: of a text, of a message, against messages, lanes and a whole room
+boosted_trees model  the model that judges by these numbers; weights reads its file
+linker               the decision
+ranking              the earlier messages of a conversation, ranked or chosen
 """
 
 from tape.linking.linker import Linker

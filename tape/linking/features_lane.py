@@ -1,20 +1,20 @@
-"""A new message and each conversation that it may join: numbers for the second stage."""
+"""The second stage's numbers: a new message against each lane that it may join."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Final
 
-from tape.linking.features_message import LONG_AGO, NEAR, MessageFeatures
+from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeatures
 from tape.linking.room import Heard, Lane, LinkerRoom
 
-MOST_LANES: Final = 14
+MAX_LANES: Final = 14
 Row = tuple[float, ...]
 
 
 @dataclass(slots=True)
-class Likely:
-    """A conversation, and how likely its messages are gone on from, by the first stage."""
+class LikelyLane:
+    """A lane, with the first stage's chances that the new message continues one of its messages."""
 
     lane: str
     best: Heard
@@ -24,13 +24,13 @@ class Likely:
     direct: list[float] = field(default_factory=list)
 
 
-def likely(against: list[Heard], chances: list[float]) -> list[Likely]:
-    """Gather the chances of the candidates by their lanes, the likeliest lane first."""
-    found: dict[str, Likely] = {}
+def likely_lanes(against: list[Heard], chances: list[float]) -> list[LikelyLane]:
+    """Sum up the chances of the candidates by lane, the likeliest lane first."""
+    found: dict[str, LikelyLane] = {}
     for heard, chance in zip(against, chances, strict=True):
         lane = found.get(heard.lane)
         if lane is None:
-            lane = found[heard.lane] = Likely(heard.lane, heard)
+            lane = found[heard.lane] = LikelyLane(heard.lane, heard)
         lane.total += chance
         if chance > lane.highest:
             lane.second = lane.highest
@@ -38,18 +38,18 @@ def likely(against: list[Heard], chances: list[float]) -> list[Likely]:
             lane.best = heard
         elif chance > lane.second:
             lane.second = chance
-    return sorted(found.values(), key=lambda lane: -lane.total)[:MOST_LANES]
+    return sorted(found.values(), key=lambda lane: -lane.total)[:MAX_LANES]
 
 
-def lane_rows(room: LinkerRoom, asked: MessageFeatures, lanes: list[Likely]) -> list[Row]:
-    """Return the numbers of the message against each lane, and last those of starting a new one."""
+def lane_rows(room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane]) -> list[Row]:
+    """Return the numbers of a message against each lane."""
     everything = sum(lane.total for lane in lanes)
     totals = [*sorted((lane.total for lane in lanes), reverse=True), 0.0, 0.0]
     highest = [*sorted((lane.highest for lane in lanes), reverse=True), 0.0, 0.0]
-    overlaps = [_overlap(asked, room.lanes[lane.lane]) for lane in lanes]
+    overlaps = [_overlap(new, room.lanes[lane.lane]) for lane in lanes]
     most = [*sorted((overlap[0] for overlap in overlaps), reverse=True), 0.0, 0.0]
-    own_lane = asked.own.lane if asked.own else None
-    theirs = {room.authors[person][-1].lane for person in asked.mentions if person in room.authors}
+    own_lane = new.own.lane if new.own else None
+    theirs = {room.authors[person][-1].lane for person in new.mentions if person in room.authors}
     rows: list[Row] = []
     for lane, overlap in zip(lanes, overlaps, strict=True):
         rows.append(
@@ -65,18 +65,18 @@ def lane_rows(room: LinkerRoom, asked: MessageFeatures, lanes: list[Likely]) -> 
                 overlap[0] - (most[1] if overlap[0] == most[0] else most[0]),
                 lane.lane == own_lane,
                 lane.lane in theirs,
-                asked.now - lane.best.number,
-                lane.best.author == asked.author,
-                *_standing(asked, room.lanes[lane.lane]),
+                new.now - lane.best.number,
+                lane.best.author == new.author,
+                *_standing(new, room.lanes[lane.lane]),
                 len(lanes),
-                *asked.message,
+                *new.message,
             )
         )
     return rows
 
 
-def new_row(asked: MessageFeatures, lanes: list[Likely], scores: list[float]) -> Row:
-    """Return the numbers of starting a new lane, the second stage's own scores among them."""
+def new_row(new: MessageFeatures, lanes: list[LikelyLane], scores: list[float]) -> Row:
+    """Return the numbers of starting a new lane, from the scores of the lanes."""
     best = [*sorted(scores, reverse=True), 0.0, 0.0]
     totals = [*sorted((lane.total for lane in lanes), reverse=True), 0.0, 0.0]
     return (
@@ -87,38 +87,37 @@ def new_row(asked: MessageFeatures, lanes: list[Likely], scores: list[float]) ->
         totals[1],
         sum(totals),
         max((lane.highest for lane in lanes), default=0.0),
-        max((chance for chance, _ in asked.shared.values()), default=0.0),
+        max((chance for chance, _ in new.shared.values()), default=0.0),
         len(lanes),
-        bool(asked.named),
-        *asked.message,
+        bool(new.named),
+        *new.message,
     )
 
 
-def _overlap(asked: MessageFeatures, lane: Lane) -> tuple[float, float, float]:
-    """Return the weight of shared words: of the best message, of all, and as a share of ours."""
+def _overlap(new: MessageFeatures, lane: Lane) -> tuple[float, float, float]:
     best = total = 0.0
     for heard in lane.heard:
-        found = asked.shared.get(heard.number)
+        found = new.shared.get(heard.number)
         if found:
             total += found[0]
             best = max(best, found[0])
-    return best, total, best / (asked.total + 1)
+    return best, total, best / (new.total + 1)
 
 
-def _standing(asked: MessageFeatures, lane: Lane) -> Row:
-    """Return how a lane stands to the room, to the author and to those who are mentioned."""
-    author, mentions = asked.author, asked.mentions
+def _standing(new: MessageFeatures, lane: Lane) -> Row:
+    """Return numbers of a lane: its size and age, the author's and the mentioned people's part."""
+    author, mentions = new.author, new.mentions
     mine = theirs = LONG_AGO
-    tells = told = share = asks = 0
-    near = asked.now - NEAR
+    addressing = addressed = share = asks = 0
+    near = new.now - RECENT_MESSAGES
     for heard in lane.heard:
         if heard.author == author:
-            mine = asked.now - heard.number
-            told += not mentions.isdisjoint(heard.mentions)
+            mine = new.now - heard.number
+            addressed += not mentions.isdisjoint(heard.mentions)
         else:
-            tells += author in heard.mentions
+            addressing += author in heard.mentions
             if heard.author in mentions:
-                theirs = asked.now - heard.number
+                theirs = new.now - heard.number
         share += heard.number >= near
         asks += heard.asks
     newest, oldest = lane.heard[-1], lane.heard[0]
@@ -126,18 +125,18 @@ def _standing(asked: MessageFeatures, lane: Lane) -> Row:
     return (
         len(lane.heard),
         len(authors),
-        asked.now - newest.number,
-        asked.minute - newest.minute,
+        new.now - newest.number,
+        new.minute - newest.minute,
         newest.number - oldest.number,
         mine,
         theirs,
         authors.get(author, 0),
         authors.get(author, 0) / len(lane.heard),
         sum(authors.get(person, 0) for person in mentions),
-        sum(authors.get(person, 0) for person in asked.named),
-        sum(person in asked.exchanges for person in authors),
-        tells,
-        told,
+        sum(authors.get(person, 0) for person in new.named),
+        sum(person in new.exchanges for person in authors),
+        addressing,
+        addressed,
         newest.author == author,
         newest.author in mentions,
         newest.asks,

@@ -1,4 +1,4 @@
-"""A new message in its room: what is computed once for it, whatever it is compared with."""
+"""The numbers of a new message that are the same for every comparison."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tape.linking.room import Heard, LinkerRoom, minute
 from tape.linking.utterance import Utterance
 
 LONG_AGO: Final = 999
-NEAR: Final = 20
-"""How many of the last messages tell what a room is like just now."""
+RECENT_MESSAGES: Final = 20
+"""Number of last messages that show the pace of a room."""
 
-RAREST: Final = 9.0
-"""The weight of a word that is in no table."""
+UNKNOWN_WORD_WEIGHT: Final = 9.0
+"""Weight of a word without an entry in the table."""
 
 
 class MessageFeatures:
-    """A new message, and how it stands to its room."""
+    """A new message in its room."""
 
     __slots__ = (
         "author",
@@ -37,17 +37,18 @@ class MessageFeatures:
         "total",
     )
 
-    def __init__(self, room: LinkerRoom, said: Utterance, weights: Mapping[int, float]) -> None:
-        """Compute what every comparison needs."""
-        text = gist(said.text)
-        self.author = said.author
-        self.mentions = frozenset(said.mentions)
-        self.minute = minute(said.at)
-        self.replied = said.reply_to is not None
+    def __init__(
+        self, room: LinkerRoom, utterance: Utterance, weights: Mapping[int, float]
+    ) -> None:
+        text = gist(utterance.text)
+        self.author = utterance.author
+        self.mentions = frozenset(utterance.mentions)
+        self.minute = minute(utterance.at)
+        self.replied = utterance.reply_to is not None
         self.now = room.number
-        self.own = room.last_of(said.author)
+        self.own = room.last_of(utterance.author)
         self.own_to = _addressees(room, self.own) if self.own else frozenset()
-        self.exchanges, self.exchanges_last = _exchanges(room, said.author)
+        self.exchanges, self.exchanges_last = _exchanges(room, utterance.author)
         weighed = _weighed(room, text.words, weights)
         self.total = sum(weighed.values())
         self.shared = _shared(room, weighed)
@@ -66,13 +67,12 @@ class MessageFeatures:
 
 
 def _addressees(room: LinkerRoom, heard: Heard) -> frozenset[str]:
-    """Return whom a remembered message is for: those it mentions, and whose it goes on from."""
     parent = room.by_key.get(heard.parent) if heard.parent else None
     return frozenset((*heard.mentions, parent.author) if parent else heard.mentions)
 
 
 def _exchanges(room: LinkerRoom, author: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Count how often someone and each other person spoke to each other, and when last."""
+    """Count the messages between an author and each other person; also return the last ones."""
     counts: dict[str, int] = {}
     last: dict[str, int] = {}
     for heard in room.authors.get(author, ()):
@@ -89,21 +89,17 @@ def _exchanges(room: LinkerRoom, author: str) -> tuple[dict[str, int], dict[str,
 def _weighed(
     room: LinkerRoom, words: tuple[int, ...], weights: Mapping[int, float]
 ) -> dict[int, float]:
-    """Weigh words by their rarity, in general and in this room."""
     count = len(room.heard) + 1
     return {
-        word: min(weights.get(word, RAREST), log(count / room.frequency[word]) + 1)
+        word: min(weights.get(word, UNKNOWN_WORD_WEIGHT), log(count / room.frequency[word]) + 1)
         if word in room.frequency
-        else weights.get(word, RAREST)
+        else weights.get(word, UNKNOWN_WORD_WEIGHT)
         for word in words
     }
 
 
 def _shared(room: LinkerRoom, weighed: dict[int, float]) -> dict[int, tuple[float, float]]:
-    """Return the weight of the words shared with each remembered message that shares any.
-
-    By the message's number: their sum, and the heaviest.
-    """
+    """Return the sum and the maximum weight of shared words, by a message's number."""
     shared = {}
     words = frozenset(word for word in weighed if word in room.frequency)
     if words:
@@ -114,40 +110,40 @@ def _shared(room: LinkerRoom, weighed: dict[int, float]) -> dict[int, tuple[floa
     return shared
 
 
-def _named(room: LinkerRoom, asked: MessageFeatures, spoken: frozenset[str]) -> frozenset[str]:
-    """Return who is called by name in the text although the platform tells of no mention."""
+def _named(room: LinkerRoom, new: MessageFeatures, spoken: frozenset[str]) -> frozenset[str]:
+    """Return the people whom the text names without a mention of the platform."""
     return frozenset(
         author
-        for author, said in room.authors.items()
-        if len(said[-1].called) > 2
-        and said[-1].called in spoken
-        and author not in asked.mentions
-        and author != asked.author
+        for author, heard in room.authors.items()
+        if len(heard[-1].called) > 2
+        and heard[-1].called in spoken
+        and author not in new.mentions
+        and author != new.author
     )
 
 
-def _own_past(room: LinkerRoom, asked: MessageFeatures) -> tuple[float, ...]:
-    """Say how the author was heard before, and who spoke to them since."""
-    own = asked.own
-    told = room.mentioning.get(asked.author, ())
+def _own_past(room: LinkerRoom, new: MessageFeatures) -> tuple[float, ...]:
+    """Return numbers of the author's last message, and of messages to the author since."""
+    own = new.own
+    addressing = room.mentioning.get(new.author, ())
     if own is None:
-        return LONG_AGO, LONG_AGO, float(len(told)), 0.0, 0.0
-    since = sum(heard.number > own.number for heard in told)
+        return LONG_AGO, LONG_AGO, float(len(addressing)), 0.0, 0.0
+    since = sum(heard.number > own.number for heard in addressing)
     return (
-        float(asked.now - own.number),
-        float(asked.minute - own.minute),
+        float(new.now - own.number),
+        float(new.minute - own.minute),
         float(since),
-        float(len(room.authors[asked.author])),
-        float(bool(asked.mentions & asked.own_to)),
+        float(len(room.authors[new.author])),
+        float(bool(new.mentions & new.own_to)),
     )
 
 
-def _pace(room: LinkerRoom, asked: MessageFeatures) -> tuple[float, ...]:
-    """Say how fast the room is just now, how many speak, and of how many things."""
+def _pace(room: LinkerRoom, new: MessageFeatures) -> tuple[float, ...]:
+    """Return the pace of the room: the times, authors, lanes and mentions of the last messages."""
     authors, lanes, answered = set(), set(), 0
     oldest = newest = None
     for count, heard in enumerate(reversed(room.heard)):
-        if count == NEAR:
+        if count == RECENT_MESSAGES:
             break
         newest = newest or heard
         oldest = heard
@@ -157,8 +153,8 @@ def _pace(room: LinkerRoom, asked: MessageFeatures) -> tuple[float, ...]:
     if oldest is None or newest is None:
         return 0.0, LONG_AGO, 0.0, 0.0, 0.0
     return (
-        float(asked.minute - oldest.minute),
-        float(asked.minute - newest.minute),
+        float(new.minute - oldest.minute),
+        float(new.minute - newest.minute),
         float(len(authors)),
         float(len(lanes)),
         float(answered),

@@ -1,37 +1,37 @@
-"""A new message and each remembered one that it may go on from: numbers for the first stage."""
+"""The first stage's numbers: a new message against each one that it may continue."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tape.linking.features_message import LONG_AGO, NEAR, MessageFeatures
+from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeatures
 from tape.linking.room import Heard, LinkerRoom
 
-CANDIDATES: Final = 45
-"""The last messages that are compared; older ones only where people connect them."""
+MAX_CANDIDATES: Final = 45
+"""Maximum last messages to compare; older ones are compared if people connect them."""
 
-OWN: Final = 3
-"""Older messages of the author, of each person mentioned, and of those that mention the author."""
+MAX_OLDER: Final = 3
+"""Maximum older messages of the author, of each person mentioned, and mentioning the author."""
 
 Row = tuple[float, ...]
 
 
-def candidates(room: LinkerRoom, asked: MessageFeatures) -> list[Heard]:
-    """Return the remembered messages that may be gone on from, newest first."""
+def candidates(room: LinkerRoom, new: MessageFeatures) -> list[Heard]:
+    """Return the remembered messages that a new one may continue, newest first."""
     found: dict[int, Heard] = {}
     for count, heard in enumerate(reversed(room.heard)):
-        if count == CANDIDATES:
+        if count == MAX_CANDIDATES:
             break
         if not heard.threaded:
             found[heard.number] = heard
     near = len(found)
     for older in (
-        room.authors.get(asked.author),
-        room.mentioning.get(asked.author),
-        *(room.authors.get(person) for person in sorted(asked.mentions)[:OWN]),
+        room.authors.get(new.author),
+        room.mentioning.get(new.author),
+        *(room.authors.get(person) for person in sorted(new.mentions)[:MAX_OLDER]),
     ):
-        if older and older[0].number <= asked.now - CANDIDATES:
-            for heard in list(older)[-OWN:]:
+        if older and older[0].number <= new.now - MAX_CANDIDATES:
+            for heard in list(older)[-MAX_OLDER:]:
                 if not heard.threaded:
                     found.setdefault(heard.number, heard)
     if len(found) == near:
@@ -39,26 +39,26 @@ def candidates(room: LinkerRoom, asked: MessageFeatures) -> list[Heard]:
     return [found[number] for number in sorted(found, reverse=True)]
 
 
-def pair_rows(room: LinkerRoom, asked: MessageFeatures, against: list[Heard]) -> list[Row]:
-    """Return the numbers of the message against each candidate; these come newest first."""
-    author, mentions, now, minute = asked.author, asked.mentions, asked.now, asked.minute
-    own, named, message, shared = asked.own, asked.named, asked.message, asked.shared
-    exchanges, last = asked.exchanges, asked.exchanges_last
+def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> list[Row]:
+    """Return the numbers of a message against each candidate; candidates come newest first."""
+    author, mentions, now, minute = (new.author, new.mentions, new.now, new.minute)
+    own, named, message, shared = new.own, new.named, new.message, new.shared
+    exchanges, last = new.exchanges, new.exchanges_last
     own_lane = own.lane if own else None
-    own_to = asked.own_to
+    own_to = new.own_to
     answers = room.answers
     by_author: dict[str, int] = {}
     by_lane: dict[str, int] = {}
     lanes: dict[str, Row] = {}
-    telling = 0
+    addressing = 0
     rows = []
     for heard in against:
         them = heard.author
         lane = heard.lane
-        tells = author in heard.mentions
+        addresses = author in heard.mentions
         of_lane = lanes.get(lane)
         if of_lane is None:
-            of_lane = lanes[lane] = _of_lane(room, asked, lane)
+            of_lane = lanes[lane] = _of_lane(room, new, lane)
         common, heaviest = shared.get(heard.number, (0.0, 0.0))
         parent = room.by_key.get(heard.parent) if heard.parent else None
         rows.append(
@@ -67,8 +67,8 @@ def pair_rows(room: LinkerRoom, asked: MessageFeatures, against: list[Heard]) ->
                 minute - heard.minute,
                 them == author,
                 them in mentions,
-                tells,
-                telling,
+                addresses,
+                addressing,
                 not mentions.isdisjoint(heard.mentions),
                 by_author.get(them, 0),
                 by_author.get(author, 0),
@@ -96,15 +96,14 @@ def pair_rows(room: LinkerRoom, asked: MessageFeatures, against: list[Heard]) ->
         )
         by_author[them] = by_author.get(them, 0) + 1
         by_lane[lane] = by_lane.get(lane, 0) + 1
-        telling += tells
+        addressing += addresses
     return rows
 
 
-def _of_lane(room: LinkerRoom, asked: MessageFeatures, name: str) -> Row:
-    """Return what is the same for each candidate of a lane."""
+def _of_lane(room: LinkerRoom, new: MessageFeatures, name: str) -> Row:
     lane = room.lanes[name]
     authors, newest = lane.authors, lane.heard[-1]
-    near = asked.now - NEAR
+    near = new.now - RECENT_MESSAGES
     share = 0
     for heard in reversed(lane.heard):
         if heard.number < near:
@@ -112,11 +111,11 @@ def _of_lane(room: LinkerRoom, asked: MessageFeatures, name: str) -> Row:
         share += 1
     return (
         len(lane.heard),
-        authors.get(asked.author, 0),
-        sum(authors.get(person, 0) for person in asked.mentions),
+        authors.get(new.author, 0),
+        sum(authors.get(person, 0) for person in new.mentions),
         len(authors),
-        asked.now - newest.number,
-        asked.minute - newest.minute,
-        newest.author == asked.author,
+        new.now - newest.number,
+        new.minute - newest.minute,
+        newest.author == new.author,
         share,
     )

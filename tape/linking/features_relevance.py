@@ -1,39 +1,44 @@
-"""One message and every earlier one: numbers for who belongs to its conversation, in hindsight."""
+"""The third stage's numbers: a message against every earlier one, in hindsight."""
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final
 
-from tape.linking.features_lane import Likely
+from tape.linking.features_lane import LikelyLane
 from tape.linking.features_message import LONG_AGO, MessageFeatures
 from tape.linking.room import Heard, LinkerRoom
 
 Row = tuple[float, ...]
 UNSEEN: Final = -1.0
-"""Stands for a chance where the first two stages did not ask."""
+"""Stands for a chance that the first two stages did not compute."""
 
 _OF_ASKED: Final = (0, 1, 4, 7, 12)
-"""Of the message's own numbers: length, question, mentions, own last word, pace of the room."""
+"""Indexes of the message's own numbers: length, question, mentions, own last message, pace."""
 
 
-class Judged(Protocol):
-    """What the first two stages say of a message."""
+@dataclass(slots=True)
+class Judgement:
+    """The result of the first two stages for a new message, with their rows."""
 
     against: list[Heard]
+    pairs: list[tuple[float, ...]]
     chances: list[float]
-    lanes: list[Likely]
+    lanes: list[LikelyLane]
+    rows: list[tuple[float, ...]]
     scores: list[float]
+    new_row: tuple[float, ...]
     new: float
 
 
 def relevance_rows(
-    room: LinkerRoom, asked: MessageFeatures, judged: Judged, lane: str
+    room: LinkerRoom, new: MessageFeatures, judged: Judgement, lane: str
 ) -> list[Row]:
     """Return the numbers of a message against each one of its room, newest first.
 
-    The room is as it was before the message came; `lane` is what was recorded for the message.
+    The room is as it was before the message came; `lane` is the message's recorded lane.
     """
-    view = _View(room, asked, judged, lane)
+    view = _View(room, new, judged, lane)
     lanes: dict[str, Row] = {}
     since: dict[str, int] = {}
     rows: list[Row] = []
@@ -50,8 +55,10 @@ def relevance_rows(
 class _View:
     """The room as one message sees it."""
 
-    def __init__(self, room: LinkerRoom, asked: MessageFeatures, judged: Judged, lane: str) -> None:
-        self.room, self.asked, self.judged, self.lane = room, asked, judged, lane
+    def __init__(
+        self, room: LinkerRoom, new: MessageFeatures, judged: Judgement, lane: str
+    ) -> None:
+        self.room, self.new, self.judged, self.lane = room, new, judged, lane
         self.places = {likely.lane: at for at, likely in enumerate(judged.lanes)}
         numbers = [heard.number for heard in judged.against]
         self.chances = dict(zip(numbers, judged.chances, strict=True))
@@ -66,12 +73,12 @@ class _View:
             judged.new,
             max(judged.chances, default=0.0),
             len(judged.lanes),
-            *(asked.message[at] for at in _OF_ASKED),
+            *(new.message[at] for at in _OF_ASKED),
         )
 
     def of_lane(self, name: str) -> Row:
-        """Return what is the same for each message of a lane."""
-        asked, lane, place = self.asked, self.room.lanes[name], self.places.get(name)
+        """Return the numbers that all messages of a lane share."""
+        new, lane, place = self.new, self.room.lanes[name], self.places.get(name)
         score = total = highest = UNSEEN
         rank = LONG_AGO
         if place is not None:
@@ -80,7 +87,7 @@ class _View:
             rank = sum(other > score for other in self.judged.scores)
         return (
             name == self.lane,
-            name == self.lane and asked.replied,
+            name == self.lane and new.replied,
             score,
             self.best_score - score,
             score / (self.total + 0.01),
@@ -89,30 +96,30 @@ class _View:
             highest,
             len(lane.heard),
             len(lane.authors),
-            lane.authors.get(asked.author, 0),
-            sum(lane.authors.get(person, 0) for person in asked.mentions),
+            lane.authors.get(new.author, 0),
+            sum(lane.authors.get(person, 0) for person in new.mentions),
             sum(person in self.people for person in lane.authors),
-            asked.now - lane.heard[-1].number,
+            new.now - lane.heard[-1].number,
         )
 
     def of_message(self, heard: Heard, after: int) -> Row:
-        """Return the numbers of one message; `after` counts those of its lane that came later."""
-        asked, room, them = self.asked, self.room, heard.author
+        """Return the numbers of one message; `after` counts the later ones of its lane."""
+        new, room, them = self.new, self.room, heard.author
         return (
-            asked.now - heard.number,
-            asked.minute - heard.minute,
+            new.now - heard.number,
+            new.minute - heard.minute,
             self.chances.get(heard.number, UNSEEN),
             after,
             self.hops.get(heard.key, LONG_AGO),
-            them == asked.author,
-            them in asked.mentions,
-            asked.author in heard.mentions,
-            not asked.mentions.isdisjoint(heard.mentions),
-            asked.shared.get(heard.number, (0.0, 0.0))[0],
+            them == new.author,
+            them in new.mentions,
+            new.author in heard.mentions,
+            not new.mentions.isdisjoint(heard.mentions),
+            new.shared.get(heard.number, (0.0, 0.0))[0],
             self.people.get(them, 0),
             sum(person in self.people for person in heard.mentions),
             len(heard.mentions),
-            asked.exchanges.get(them, 0),
+            new.exchanges.get(them, 0),
             room.lanes[heard.lane].authors[them],
             room.answers.get(heard.key, 0),
             heard.parent is None,
@@ -123,7 +130,6 @@ class _View:
 
 
 def _hops(room: LinkerRoom, heard: Heard | None) -> dict[str, int]:
-    """Count the steps from a message back to each that it goes on from."""
     hops: dict[str, int] = {}
     while heard is not None and heard.key not in hops:
         hops[heard.key] = len(hops)

@@ -1,6 +1,6 @@
-"""What a linker keeps of a text: its content words as numbers, and how it opens and ends.
+"""The gist of a text: its content words as numbers, and its form.
 
-Words are hashed, so that a remembered message costs little and the numbers file names nobody.
+Words are hashed: this saves memory and keeps names out of the model's file.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Final
 from zlib import crc32
 
 BUCKETS: Final = 1 << 16
-MOST_WORDS: Final = 40
-"""Words of one message that are kept: a pasted log says no more than its beginning."""
+MAX_WORDS: Final = 40
+"""Maximum words of a message to keep: the beginning of a pasted log is enough."""
 
-MOST_CHARACTERS: Final = 2_000
+MAX_CHARACTERS: Final = 2_000
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019._+/-]+[^\W_]+)*")
 _NAME: Final = re.compile(r"[^\W\d_](?:[^\s_|]*[^\W\d_])?")
@@ -23,7 +23,7 @@ _WIDE: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _LINK: Final = re.compile(r"https?://|www\.|`")
 
 PLAIN, GREETING, THANKS, YES_NO, GOING_ON, ASKING, CALLING = range(7)
-"""How a text opens."""
+"""The kinds of opening of a text."""
 
 _OPENERS: Final = MappingProxyType(
     {
@@ -58,22 +58,26 @@ _STOP: Final = frozenset(_STOPPED.split())
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """What is kept of a text."""
+    """The gist of a text.
+
+    length  number of words
+    opens   the kind of its opening
+    asks    whether it has a question mark
+    holds   whether it has a link or code
+    spoken  every word, to find names in; not remembered
+    """
 
     words: tuple[int, ...]
     length: int
     opens: int
     asks: bool
     holds: bool
-    """It holds a link or code."""
-
     spoken: frozenset[str] = frozenset()
-    """Every word as it was said, to find names in; not remembered."""
 
 
 def gist(text: str) -> Gist:
-    """Take a text's gist; the first 2 000 characters are looked at."""
-    text = text[:MOST_CHARACTERS].lower()
+    """Return the gist of a text's first 2,000 characters."""
+    text = text[:MAX_CHARACTERS].lower()
     found = _WORD.findall(text)
     words: dict[int, None] = {}
     for word in found:
@@ -81,7 +85,7 @@ def gist(text: str) -> Gist:
             for part in _parts(word):
                 words[crc32(part.encode("utf-8", "replace")) % BUCKETS] = None
     return Gist(
-        words=tuple(words)[:MOST_WORDS],
+        words=tuple(words)[:MAX_WORDS],
         length=len(found),
         opens=_opening(found),
         asks="?" in text or "\uff1f" in text,
@@ -90,20 +94,14 @@ def gist(text: str) -> Gist:
     )
 
 
-def hashed(word: str) -> int:
-    """Return the number of a word, as a gist holds it."""
-    return crc32(word.lower().encode("utf-8", "replace")) % BUCKETS
-
-
 def called(name: str) -> str:
-    """Return how someone is called in texts: the first word of a name, without what adorns it."""
+    """Return the first word of a name, as texts use it, without decoration."""
     found = _NAME.search(name.lower())
     return found[0] if found else ""
 
 
 def _opening(found: list[str]) -> int:
-    """Say how a text opens: by its first word, or the second where the first may be a name."""
-    for word in found[:2]:
+    for word in found[:2]:  # the first word may be a name
         kind = _OPENS.get(word, PLAIN)
         if kind:
             return kind
@@ -111,7 +109,7 @@ def _opening(found: list[str]) -> int:
 
 
 def _parts(word: str) -> list[str]:
-    """Return a word as it is compared: text without spaces between words by pairs of characters."""
+    """Return the parts of a word to compare: pairs of characters in scripts without spaces."""
     if word.isascii() or not _WIDE.search(word):
         return [word]
     return [word[at : at + 2] for at in range(max(1, len(word) - 1))]

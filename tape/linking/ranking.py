@@ -1,7 +1,7 @@
-"""Which earlier messages belong to the conversation of one: ranked, or chosen.
+"""The earlier messages of a message's conversation, ranked or chosen.
 
-Membership of a lane is fixed as a message arrives; these look back from a later moment and may know
-better. Both are functions of the room alone.
+A message's lane is fixed when it arrives; these functions look back and may know better. They
+depend on the room alone.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from typing import Final
 from tape.linking.model import Model
 from tape.linking.room import Heard, LinkerRoom
 
-LAST: Final = 40
-LEAST: Final = 15
-"""How many of the last messages tell whether one conversation fills the room."""
+LAST_MESSAGES: Final = 40
+MIN_MESSAGES: Final = 15
+"""Minimum last messages to decide whether one conversation fills the room."""
 
-FILLED: Final = 0.7
-"""Where this share of them is expected to be of the conversation, the last messages are taken."""
+FILLED_SHARE: Final = 0.7
+"""Share of the last messages from which on a conversation fills the room."""
 
-DOMINATED: Final = 0.85
-FILLED_LANE: Final = 0.3
-"""The same where so many are of one lane: what seems to start another there seldom does."""
+DOMINATED_SHARE: Final = 0.85
+"""Share of the last messages in one lane from which on it dominates the room."""
+
+DOMINATED_FILLED_SHARE: Final = 0.3
+"""FILLED_SHARE in a dominated room: a message that seems to start a lane there seldom does."""
 
 
 def ranked(room: LinkerRoom, key: str, k: int, model: Model | None = None) -> list[str]:
@@ -32,17 +34,17 @@ def ranked(room: LinkerRoom, key: str, k: int, model: Model | None = None) -> li
 
 
 def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = None) -> list[str]:
-    """Return the keys of the conversation's earlier messages, oldest first; not filled up.
+    """Return the keys of at most `most` earlier messages of the conversation, oldest first.
 
-    With a model what is unsure is taken along where it is worth its place; without one, or in a
-    platform's thread, these are the lane's.
+    A model adds unsure ones that are worth their place. Without a model, or in a platform's thread,
+    these are the lane's messages.
     """
-    asked = room.by_key.get(key)
-    if asked is None:
+    message = room.by_key.get(key)
+    if message is None:
         return []
-    if model is None or asked.threaded:
-        lane = room.lanes[asked.lane].heard
-        return [heard.key for heard in lane if heard.number < asked.number][-most:]
+    if model is None or message.threaded:
+        lane = room.lanes[message.lane].heard
+        return [heard.key for heard in lane if heard.number < message.number][-most:]
     likeliest = _likeliest(room, key, model)
     if _filled(room, likeliest):
         return latest(room, key, most)
@@ -57,51 +59,48 @@ def latest(room: LinkerRoom, key: str, most: int) -> list[str]:
 
 
 def best_size(chances: Sequence[float], most: int) -> int:
-    """Return how many of the likeliest to take, for the best sum of recall and precision.
+    """Return the number of messages to take for the best sum of recall and precision.
 
-    `chances` come highest first. Of n taken, sum(n) / n are expected to be right, and sum(n) of all
-    that there are.
+    `chances` come highest first.
     """
     everything = sum(chances) or 1.0
     best, size, total = 0.0, 0, 0.0
     for taken, chance in enumerate(chances[:most], 1):
         total += chance
-        worth = total / taken + total / everything
+        worth = total / taken + total / everything  # expected precision and recall
         if worth > best:
             best, size = worth, taken
     return size
 
 
 def _filled(room: LinkerRoom, likeliest: Sequence[tuple[float, Heard]]) -> bool:
-    """Tell whether one conversation fills the room, by what is expected of its last messages."""
-    last = sorted(likeliest, key=lambda pair: -pair[1].number)[:LAST]
+    """Return whether the conversation is expected to have most of the last messages."""
+    last = sorted(likeliest, key=lambda pair: -pair[1].number)[:LAST_MESSAGES]
     expected = sum(chance for chance, _ in last)
-    least = FILLED_LANE if _dominated(room) else FILLED
-    return len(last) >= LEAST and expected >= least * len(last)
+    least = DOMINATED_FILLED_SHARE if _dominated(room) else FILLED_SHARE
+    return len(last) >= MIN_MESSAGES and expected >= least * len(last)
 
 
 def _dominated(room: LinkerRoom) -> bool:
-    """Tell whether nearly all of the last messages are of one lane."""
-    last = [heard.lane for heard in islice(reversed(room.heard), LAST)]
-    return max(Counter(last).values(), default=0) >= DOMINATED * len(last)
+    last = [heard.lane for heard in islice(reversed(room.heard), LAST_MESSAGES)]
+    return max(Counter(last).values(), default=0) >= DOMINATED_SHARE * len(last)
 
 
 def _likeliest(room: LinkerRoom, key: str, model: Model | None) -> list[tuple[float, Heard]]:
-    """Return the messages before one with their chances, the likeliest first, then the newest."""
-    asked = room.by_key.get(key)
-    if asked is None:
+    """Return the messages before one with their chances; of equal chances the newest first."""
+    message = room.by_key.get(key)
+    if message is None:
         return []
     before = room.before(key)
-    if model is None or asked.threaded:
-        pairs = [(_likeness(asked, heard), heard) for heard in before.heard]
+    if model is None or message.threaded:
+        pairs = [(_likeness(message, heard), heard) for heard in before.heard]
     else:
-        pairs = model.relevant(before, asked)
+        pairs = model.relevant(before, message)
     return sorted(pairs, key=lambda pair: (-pair[0], -pair[1].number))
 
 
-def _likeness(asked: Heard, heard: Heard) -> float:
-    """Fuse recency, speaker and lane."""
-    near = 1 / (10 + asked.number - heard.number)
-    people = {asked.author, *asked.mentions}
-    close = heard.author in people or asked.author in heard.mentions
-    return near + 0.05 * close + 0.2 * (heard.lane == asked.lane)
+def _likeness(message: Heard, heard: Heard) -> float:
+    near = 1 / (10 + message.number - heard.number)
+    people = {message.author, *message.mentions}
+    close = heard.author in people or message.author in heard.mentions
+    return near + 0.05 * close + 0.2 * (heard.lane == message.lane)

@@ -1,4 +1,4 @@
-"""What a linker remembers of one chat: a bounded window, and what can be computed from it."""
+"""The window of messages that a linker remembers of one chat, with counts over it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from tape.linking.features_text import called, gist
 from tape.linking.utterance import THREAD, LaneLink, Utterance
 
 WINDOW: Final = 200
-REMEMBERED: Final = 200
-"""Characters of a text that are remembered, for the names in it."""
+MAX_TEXT_CHARACTERS: Final = 200
+"""Maximum characters of a text to remember, for the names in it."""
 
 K = TypeVar("K")
 
 
 def minute(at: float) -> int:
-    """Return the minute of a time: where clocks show no more, finer ones must not differ."""
+    """Return the minute of a time in unix seconds."""
+    # Some logs have no seconds: a model trained on them must not see any.
     return int(at // 60)
 
 
 class Heard:
-    """A remembered message: what a linker needs of it."""
+    """A remembered message, as far as a linker needs it."""
 
     __slots__ = (
         "agent",
@@ -46,16 +47,15 @@ class Heard:
         "words",
     )
 
-    def __init__(self, said: Utterance, link: LaneLink, number: int) -> None:
-        """Keep what matters of a message; `number` counts the messages of its room."""
-        text = gist(said.text)
-        self.key = said.key
-        self.minute = minute(said.at)
-        self.author = intern(said.author)
-        self.called = intern(called(said.name))
-        self.mentions = tuple(map(intern, said.mentions))
-        self.agent = said.agent
-        self.replied = said.reply_to is not None
+    def __init__(self, utterance: Utterance, link: LaneLink, number: int) -> None:
+        text = gist(utterance.text)
+        self.key = utterance.key
+        self.minute = minute(utterance.at)
+        self.author = intern(utterance.author)
+        self.called = intern(called(utterance.name))
+        self.mentions = tuple(map(intern, utterance.mentions))
+        self.agent = utterance.agent
+        self.replied = utterance.reply_to is not None
         self.threaded = link.lane.startswith(THREAD)
         self.lane = intern(link.lane)
         self.parent = link.parent
@@ -65,10 +65,10 @@ class Heard:
         self.opens = text.opens
         self.asks = text.asks
         self.holds = text.holds
-        self.text = said.text[:REMEMBERED]
+        self.text = utterance.text[:MAX_TEXT_CHARACTERS]
 
-    def as_said(self) -> Utterance:
-        """Return it as it was said, as far as it is remembered."""
+    def as_utterance(self) -> Utterance:
+        """Return the message as far as it is remembered."""
         replied = self.parent if self.replied else None
         at = self.minute * 60.0
         return Utterance(self.key, at, self.author, self.called, self.text, self.mentions, replied)
@@ -82,69 +82,52 @@ class Lane:
     authors: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LinkerRoom:
-    """What a linker remembers of one chat: the last `most` messages, and nothing else.
+    """The last `most` messages of one chat and their links.
 
-    It is a function of these messages and their links: a room that was replayed from the tape links
-    as the one that was never forgotten.
+    It depends on nothing else: a room replayed from the tape links like the original.
+
+    answers     number of remembered messages that continue a message, by its key
+    mentioning  the messages that mention a person, by that person
     """
 
-    __slots__ = (
-        "answers",
-        "authors",
-        "by_key",
-        "frequency",
-        "heard",
-        "lanes",
-        "mentioning",
-        "most",
-        "number",
-    )
-
-    def __init__(self, most: int = WINDOW) -> None:
-        """Make an empty room."""
-        self.most = most
-        self.number = 0
-        self.heard: list[Heard] = []
-        self.by_key: dict[str, Heard] = {}
-        self.answers: dict[str, int] = {}
-        """How many remembered messages go on from one, by its key."""
-        self.authors: dict[str, list[Heard]] = {}
-        self.mentioning: dict[str, list[Heard]] = {}
-        """By whom is mentioned."""
-        self.lanes: dict[str, Lane] = {}
-        self.frequency: dict[int, int] = {}
+    most: int = WINDOW
+    number: int = field(default=0, init=False)
+    heard: list[Heard] = field(default_factory=list, init=False)
+    by_key: dict[str, Heard] = field(default_factory=dict, init=False)
+    answers: dict[str, int] = field(default_factory=dict, init=False)
+    authors: dict[str, list[Heard]] = field(default_factory=dict, init=False)
+    mentioning: dict[str, list[Heard]] = field(default_factory=dict, init=False)
+    lanes: dict[str, Lane] = field(default_factory=dict, init=False)
+    frequency: dict[int, int] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
-        """Return how many messages are remembered."""
         return len(self.heard)
 
     @classmethod
     def replay(cls, pairs: Iterable[tuple[Utterance, LaneLink]], most: int = WINDOW) -> LinkerRoom:
         """Make a room of messages and their recorded links, oldest first."""
         room = cls(most)
-        for said, link in pairs:
-            room.add(said, link)
+        for utterance, link in pairs:
+            room.add(utterance, link)
         return room
 
-    def add(self, said: Utterance, link: LaneLink) -> None:
-        """Remember a message and its link; forget the oldest where the room is full.
-
-        A key that is known already changes nothing.
-        """
-        if said.key in self.by_key:
+    def add(self, utterance: Utterance, link: LaneLink) -> None:
+        """Remember a message and its link, unless its key is known; forget the oldest if full."""
+        if utterance.key in self.by_key:
             return
-        self._keep(Heard(said, link, self.number))
+        self._keep(Heard(utterance, link, self.number))
         if len(self.heard) > self.most:
             self._forget()
 
     def last_of(self, author: str) -> Heard | None:
-        """Return the last remembered message of someone."""
-        said = self.authors.get(author)
-        return said[-1] if said else None
+        """Return the last remembered message of an author."""
+        own = self.authors.get(author)
+        return own[-1] if own else None
 
     def before(self, key: str) -> LinkerRoom:
-        """Return the room as it was when a remembered message came, as far as it is remembered."""
+        """Return the room as it was just before a remembered message."""
         room = LinkerRoom(self.most)
         for heard in self.heard:
             if heard.key == key:
@@ -153,7 +136,6 @@ class LinkerRoom:
         return room
 
     def _keep(self, new: Heard) -> None:
-        """Remember a message."""
         self.number = new.number + 1
         self.heard.append(new)
         self.by_key[new.key] = new
@@ -169,7 +151,6 @@ class LinkerRoom:
             self.answers[new.parent] = self.answers.get(new.parent, 0) + 1
 
     def _forget(self) -> None:
-        """Forget the oldest message, and all that was counted of it."""
         old = self.heard.pop(0)
         del self.by_key[old.key]
         if old.parent is not None:
@@ -187,7 +168,6 @@ class LinkerRoom:
 
 
 def _drop(queues: dict[str, list[Heard]], key: str) -> None:
-    """Take the first of a queue away, and the queue where it was the last."""
     queue = queues[key]
     queue.pop(0)
     if not queue:
@@ -195,7 +175,6 @@ def _drop(queues: dict[str, list[Heard]], key: str) -> None:
 
 
 def _fewer(counts: dict[K, int], key: K) -> None:
-    """Count one less."""
     if counts[key] == 1:
         del counts[key]
     else:

@@ -1,4 +1,4 @@
-"""What a linker is told of a message, and what it answers."""
+"""A message as the linker gets it, and the link that it returns."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from typing import Final
 
 THREAD: Final = "thread:"
-SAID: Final = "said:"
+LANE_PREFIX: Final = "said:"
 
 AGENT: Final = "agent"
-"""How the agent itself is named among authors and mentions."""
+"""The id of the agent itself among authors and mentions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """One message of a chat.
 
-    key       opaque and unique in the chat: a platform message's id, or of an answer of the agent
-    at        unix seconds, the message's own time; may stand still or jump
-    author    the platform's id of who said it
-    name      how they are called; may be found in texts
+    key       opaque and unique in the chat: a message's platform id, or an answer's key
+    at        the message's own time, unix seconds; may stand still or jump
+    author    the author's platform id
+    name      the author's name, as texts may contain it
     text      the bare text
-    mentions  ids of those whom it addresses, as the platform tells
-    reply_to  the key of the message that it replies to, where the platform gives it
+    mentions  ids of the people whom the platform marks as addressed
+    reply_to  the key of the message that it replies to, if the platform gives it
     thread    a thread or topic of the platform
-    agent     said by the agent itself: its lane is given
+    agent     whether the agent wrote it; its lane is then given
     """
 
     key: str
@@ -40,12 +40,12 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class LaneLink:
-    """Where a message belongs.
+    """The conversation of a message.
 
     lane    the conversation's name: `said:` and the key of its first message, or `thread:` and the
             platform's thread
-    parent  the key of the message that it goes on from; None: it starts a conversation
-    why     a few words for a person who asks: "reply", "mention", "model 0.83", "new"
+    parent  the key of the message that it continues; None if it starts a conversation
+    why     the reason in a few words: "reply", "mention", "model 0.83", "new"
     """
 
     lane: str
@@ -53,6 +53,6 @@ class LaneLink:
     why: str
 
 
-def starts(said: Utterance, why: str = "new") -> LaneLink:
+def starts(utterance: Utterance, why: str = "new") -> LaneLink:
     """Return the link of a message that starts a conversation."""
-    return LaneLink(SAID + said.key, None, why)
+    return LaneLink(LANE_PREFIX + utterance.key, None, why)

@@ -1,4 +1,4 @@
-"""The file of numbers: what the linker has learned, written by `python -m bench.train_linker`."""
+"""The file of the linker's model, written by `python -m bench.train_linker`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STAGES: Final = ("pair", "lane", "new", "relevance")
 
 
 def load(path: Path = SHIPPED) -> Model:
-    """Read a model; raise NumbersUnfit where the file is missing, damaged or of another version."""
+    """Read a model; raises WeightsInvalid for a file that is missing, damaged or outdated."""
     try:
         model = from_numbers(path.read_bytes())
         _try_out(model)
@@ -30,7 +30,7 @@ def load(path: Path = SHIPPED) -> Model:
 
 
 def from_numbers(numbers: bytes) -> Model:
-    """Make a model of its numbers; whatever is not as it must be raises."""
+    """Make a model of the bytes of its file; raises any error for bytes that don't fit."""
     found = orjson.loads(numbers)
     if found["form"] != FORM:
         raise ValueError(f"form {found['form']!r} is not {FORM}")
@@ -40,18 +40,18 @@ def from_numbers(numbers: bytes) -> Model:
 
 
 def _try_out(model: Model) -> None:
-    """Judge a message; where rows have other widths than the trees, that raises ValueError."""
+    # Rows of another width than the trees expect raise ValueError.
     room = LinkerRoom()
     for at, author in enumerate(("one", "two", "three")):
-        said = Utterance(str(at), 60.0 * at, author, author, "said to try it out")
-        room.add(said, model.link(room, said))
-        model.relevant(room.before(said.key), room.heard[-1])
+        utterance = Utterance(str(at), 60.0 * at, author, author, "a text to try it out")
+        room.add(utterance, model.link(room, utterance))
+        model.relevant(room.before(utterance.key), room.heard[-1])
 
 
 def numbers_of(
     stages: Mapping[str, tuple[int, list[Any]]], weights: Mapping[int, float], least_new: float
 ) -> bytes:
-    """Return the file of a model: of each stage how many numbers its rows have, and its trees."""
+    """Return the bytes of a model's file; each stage has the width of its rows, and its trees."""
     kept = {name: {"width": width, "trees": trees} for name, (width, trees) in stages.items()}
     words = {str(word): weight for word, weight in sorted(weights.items())}
     return orjson.dumps({"form": FORM, "least_new": least_new, **kept, "weights": words})

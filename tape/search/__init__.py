@@ -1,11 +1,10 @@
-"""Search: from plain text to the newest, or the best, entries that say it.
+"""Search: find the newest, or the best, entries for a plain text.
 
-terms words wanted     how texts and questions are cut, and the reference that compares them
-scan rank find         a search without an index, the order of hits, a tape's own `search`
-index_file rows        the index of an SQLite store: a file beside the database, and its rows
-indexer lookup         the thread that indexes behind a cursor, and what the index answers
-embedder vectors       what turns texts into vectors, and the file that keeps them
-meaning fusion         vectors in the background, and one order from words and meaning
-beside                 what an SQLite store holds of all this
-testing                the checks that every store must pass
+tokenizer entry_terms query_text   cut texts and queries into terms, and compare them
+scan bm25 search                   search without an index, rank hits, a tape's own `search`
+index_file index_rows              the index of an SQLite store, in a file next to the database
+indexer index_reader               write the index in a thread, and read it
+embedder vectors semantic          turn texts into vectors, keep them, find the nearest
+fusion                             one order from the scores of words and of meaning
+sqlite_search                      the search of one SQLite store, from all these parts
 """

@@ -1,8 +1,8 @@
-"""Rank: the best of the newest hits, by BM25 over those hits alone.
+"""Rank the newest hits by BM25 over those hits alone.
 
-Every hit has every phrase, so how rare a phrase is matters less than how often and in how short a
-text it stands; rarity is taken from the hits themselves. So every store ranks alike, and no
-frequent word makes a search read the whole tape.
+Every hit has every phrase, so rarity matters less than frequency and length; it is taken from the
+hits themselves. So every store ranks alike, and a frequent word doesn't make a search read the
+whole tape.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from tape.entry import Entry
 from tape.search.entry_terms import words
 from tape.search.query_text import SearchQuery
 
-RANKED: Final = 200
-"""How many of the newest hits are ranked."""
+MAX_RANKED: Final = 200
+"""Maximum newest hits to rank."""
 
-RANKED_TEXT: Final = 4000
-"""So many characters of a hit are ranked: a longer one is no better for its end."""
+MAX_RANKED_CHARACTERS: Final = 4000
+"""Maximum characters of a hit to rank."""
 
-_AT_ONCE: Final = 8000
-"""After so many characters, about a millisecond, the event loop has its turn."""
+_CHARACTERS_PER_CHECKPOINT: Final = 8000
+"""Characters to rank, in about a millisecond, before the event loop gets its turn."""
 
-_ENTRY: Final = 500
-"""An entry counts as so many characters beside its own."""
+_ENTRY_COST: Final = 500
+"""Characters that an entry counts as, in addition to its own."""
 
 _K1: Final = 1.2
 _B: Final = 0.75
 
 
 async def best_first(hits: Sequence[Entry], wanted: SearchQuery) -> list[Entry]:
-    """Return hits with the best first; of equals the newest."""
+    """Return hits, the best first; the newest first among equals."""
     ranked = zip(await scores(hits, wanted), hits, strict=True)
     return [entry for _, entry in sorted(ranked, key=lambda one: (-one[0], -one[1].id))]
 
 
 async def scores(hits: Sequence[Entry], wanted: SearchQuery) -> list[float]:
-    """Return how well each hit answers; higher is better."""
+    """Return the score of each hit; higher is better."""
     needles = [_row(phrase) for phrase in wanted.phrases]
     lengths: list[int] = []
     counts: list[list[int]] = []
-    read = _AT_ONCE
+    read = _CHARACTERS_PER_CHECKPOINT
     for entry in hits:
-        if read >= _AT_ONCE:
+        if read >= _CHARACTERS_PER_CHECKPOINT:
             await anyio.lowlevel.checkpoint()
             read = 0
-        found = words(entry, RANKED_TEXT)
-        read += _ENTRY + sum(map(len, found.text))
+        found = words(entry, MAX_RANKED_CHARACTERS)
+        read += _ENTRY_COST + sum(map(len, found.text))
         lengths.append(len(found.text) + 1)
         row = f"{_row(found.text)}\n{_row(found.who)}"
         counts.append([row.count(needle) for needle in needles])
@@ -71,5 +71,5 @@ def _bm25(counts: Sequence[Sequence[int]], lengths: Sequence[int]) -> list[float
 
 
 def _row(found: Sequence[str]) -> str:
-    """Put terms in a row in which neighbours share nothing, so that each is counted."""
+    # Two spaces: with a shared one, str.count would miss every second of two equal neighbours.
     return f" {'  '.join(found)} "

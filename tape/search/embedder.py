@@ -1,7 +1,4 @@
-"""Embedders: what turns texts into vectors, so that a search finds what means the same.
-
-The tape knows no model and no network: an embedder is given to it.
-"""
+"""Embedders turn texts into vectors, to search by meaning; they are given to the tape."""
 
 from __future__ import annotations
 
@@ -14,17 +11,15 @@ Vector = Sequence[float]
 class Embedder(Protocol):
     """A model that makes vectors.
 
-    `name` tells one model from another: vectors of another name are made anew. `dimensions` is the
-    length of its vectors; 0: as long as they come, and all alike.
+    name        identifies the model: vectors of another name are discarded and made again
+    dimensions  the length of its vectors; 0 if unknown, but the same for all
     """
 
     name: str
     dimensions: int
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector for each text, in their order; raises EmbedderFailed."""
-        ...
+        """Return one vector for each text, in order; raises EmbedderFailed."""
 
     async def aclose(self) -> None:
-        """Let go of what it holds; may be called twice."""
-        ...
+        """Release its resources; may be called twice."""

@@ -1,4 +1,4 @@
-"""What an entry says, as terms: what was said and by whom, without the frame that a model reads."""
+"""The terms of an entry: of its text without the frame for the model, and of its author's name."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, content_text
 from tape.search.tokenizer import fold, terms
 
-LONGEST_TEXT: Final = 100_000
-"""So many characters of an entry can be found: no platform's message is longer."""
+MAX_TEXT_CHARACTERS: Final = 100_000
+"""Maximum searchable characters of an entry; no platform's message is longer."""
 
 TALK: Final = ("message", "anchor", "system", "error")
-"""The kinds that people search; the others are found where they are asked for."""
+"""The kinds that people search; the others are found on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,16 @@ class Words:
     who: list[str]
 
 
-def words(entry: Entry, most: int = LONGEST_TEXT) -> Words:
-    """Return the terms of an entry's first characters; one that says nothing has none."""
-    text = terms(fold(said(entry)[:most]))
+def words(entry: Entry, most: int = MAX_TEXT_CHARACTERS) -> Words:
+    """Return the terms of an entry's first `most` characters."""
+    text = terms(fold(searchable_text(entry)[:most]))
     name = entry.meta.get("name")
     spoken = text and entry.kind == MESSAGE and isinstance(name, str)
     return Words(text, terms(fold(str(name)[:most])) if spoken else [])
 
 
-def said(entry: Entry) -> str:
-    """Return the text of an entry as it was said."""
+def searchable_text(entry: Entry) -> str:
+    """Return the text of an entry that a search looks at."""
     payload = entry.payload
     if entry.kind == MESSAGE:
         return _message(entry)
@@ -51,7 +51,7 @@ def said(entry: Entry) -> str:
 
 
 def call_words(call: object) -> list[object]:
-    """Return what a call says: the tool's name and its arguments."""
+    """Return the name and the arguments of a tool call."""
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
         return []
@@ -63,8 +63,8 @@ def _message(entry: Entry) -> str:
     if not isinstance(text, str):
         return content_text(entry.payload.get("content"))
     media = [one for one in _list(entry.meta.get("media")) if isinstance(one, Mapping)]
-    told = [one.get(key) for one in media for key in ("name", "detail")]
-    return " \n".join([text, *(piece for piece in told if isinstance(piece, str))])
+    details = [one.get(key) for one in media for key in ("name", "detail")]
+    return " \n".join([text, *(piece for piece in details if isinstance(piece, str))])
 
 
 def _list(value: object) -> Sequence[Any]:
@@ -72,7 +72,7 @@ def _list(value: object) -> Sequence[Any]:
 
 
 def _values(value: object) -> Iterator[str]:
-    """Give the texts and numbers inside a JSON value, in their order."""
+    """Yield the texts and numbers inside a JSON value, in order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

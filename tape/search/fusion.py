@@ -1,7 +1,7 @@
-"""Fusion: one order from two kinds of scores, neither of which can be compared with the other.
+"""Fuse two kinds of scores that can't be compared into one order.
 
-Each kind is stretched to 0..1 over its own candidates, and both count half. What one kind does not
-know has 0 there.
+Each kind is scaled to 0..1 over its own candidates, and both count half. An entry that one kind
+doesn't know gets 0 there.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 
 def stretched(scores: Mapping[int, float]) -> dict[int, float]:
-    """Return scores from 0 (the worst of them) to 1 (the best); where all are alike, 1."""
+    """Return scores scaled from 0 (the worst) to 1 (the best); all 1 if they are equal."""
     if not scores:
         return {}
     worst, best = min(scores.values()), max(scores.values())
@@ -20,7 +20,7 @@ def stretched(scores: Mapping[int, float]) -> dict[int, float]:
 
 
 def fused(words: Mapping[int, float], meaning: Mapping[int, float]) -> list[int]:
-    """Return the ids of both, the best first; of equals the newest."""
+    """Return the ids of both, the best first; the newest first among equals."""
     by_words, by_meaning = stretched(words), stretched(meaning)
     total = {
         entry: 0.5 * by_words.get(entry, 0.0) + 0.5 * by_meaning.get(entry, 0.0)

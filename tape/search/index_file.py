@@ -1,7 +1,7 @@
-"""The file of an index, beside its database: made, opened, thrown away.
+"""The file of an index, next to its database.
 
-What it holds can be made again from the tapes, so it is written without waiting for the disk at
-each transaction, and a file that is damaged or of another version is simply made anew.
+It can be rebuilt from the tapes: so a transaction doesn't wait for the disk, and a file that is
+damaged or has another version is discarded.
 """
 
 from __future__ import annotations
@@ -16,25 +16,27 @@ from tape.database.schema import Schema, read_schema
 from tape.search.tokenizer import VERSION
 
 SUFFIX: Final = "-search"
-ROOM: Final = 2**32
+IDS_PER_TAPE: Final = 2**32
+"""Size of a tape's range of row ids in the index."""
+
 BUSY_MS: Final = 5000
 
 _LOG_BYTES: Final = 16 * 1024 * 1024
 _RULES: Final = f"1 {VERSION}"
 
 BROKEN: Final = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.SchemaChangeError)
-"""What SQLite says of an index that has to be made anew."""
+"""SQLite's errors for an index that must be rebuilt."""
 
 
 class IndexFile:
-    """The file of one database's index; `generation` counts how often it was thrown away."""
+    """The file of one database's index; `generation` counts how often it was discarded."""
 
     def __init__(self, database: Path) -> None:
         self.path = database.with_name(f"{database.name}{SUFFIX}")
         self.generation = 0
 
     def writer(self) -> apsw.Connection:
-        """Open the index for the thread that writes it; made anew where it is of no use."""
+        """Open the index for its writing thread; a useless one is replaced."""
         try:
             return self._open()
         except BROKEN:
@@ -42,7 +44,7 @@ class IndexFile:
             return self._open()
 
     def reader(self) -> apsw.Connection | None:
-        """Open the index for reading; None: there is none yet, or none by our rules."""
+        """Open the index for reading; None if there is none yet, or none with our rules."""
         if not self.path.exists():
             return None
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
@@ -53,12 +55,12 @@ class IndexFile:
             if made and connection.execute(version).get == _RULES:
                 return connection
         except BROKEN:
-            pass  # the thread that writes it finds that, too, and makes it anew
+            pass  # the writing thread notices it, too, and rebuilds the index
         connection.close()
         return None
 
     def drop(self) -> None:
-        """Throw the index away; who reads it reads the old one until it looks again."""
+        """Delete the index; open readers keep the old one until their next search."""
         self.generation += 1
         for ending in ("", "-wal", "-shm"):
             self.path.with_name(f"{self.path.name}{ending}").unlink(missing_ok=True)
@@ -90,5 +92,4 @@ class IndexFile:
 
 @functools.cache
 def index_schema() -> Schema:
-    """Return the tables and statements of the index."""
     return read_schema("search", "tape.search", "sqlite")

@@ -1,8 +1,7 @@
-"""What the index answers, on connections of one thread.
+"""Search with the index, on connections of one thread.
 
-The newest entries, which the index does not have yet, are looked through; then the index names
-places, newest first, and the tapes give the entries: what is shown is always what the tape holds,
-and an entry whose text was erased is no hit.
+The newest entries, which are not indexed yet, are scanned. Then the index gives ids, newest first,
+and the tapes their entries: a hit is always what the tape has, and an erased entry is none.
 """
 
 from __future__ import annotations
@@ -16,23 +15,23 @@ import apsw
 from tape.database.connection import Database, Reader
 from tape.entry import Entry
 from tape.query import Query
-from tape.search.entry_terms import said
-from tape.search.index_file import BROKEN, ROOM, IndexFile, index_schema
+from tape.search.entry_terms import searchable_text
+from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema
 from tape.search.index_rows import SPAN, match_of, tables_of
 from tape.search.query_text import SearchQuery
-from tape.search.scan import MOST_SCANNED, Scanned, scan_here, scanning
+from tape.search.scan import MAX_SCANNED, Scanned, scan_here, scanning
 
-LONGEST_PAGE: Final = 2000
+MAX_PAGE: Final = 2000
 _EVER: Final = "\U0010ffff"
 
 
 class IndexBroken(Exception):
-    """The index is of no use and has to be made anew."""
+    """The index can't be used and must be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of a tape that is in the index: the tape's number, and its ids from low to high."""
+    """The indexed part of a tape: the tape's number, and the ids from low to high."""
 
     tape: int
     low: int
@@ -40,12 +39,12 @@ class Part:
 
 
 class Lookup:
-    """The readers of one thread: of the tapes, and of their index.
+    """The readers of one thread, of the tapes and of their index.
 
-    So many entries that are not in the index are looked through, on either side of it: `most`.
+    `most` limits the entries to scan on either side of the indexed part.
     """
 
-    def __init__(self, database: Database, file: IndexFile, most: int = MOST_SCANNED) -> None:
+    def __init__(self, database: Database, file: IndexFile, most: int = MAX_SCANNED) -> None:
         self._database = database
         self._file = file
         self._most = most
@@ -55,7 +54,7 @@ class Lookup:
         self._sql = index_schema().statements
 
     def search(self, query: Query, wanted: SearchQuery) -> Scanned:
-        """Return the newest hits; not whole where the index lacks more than can be looked through.
+        """Return the newest hits; not `whole` if too many entries are not indexed.
 
         Raises IndexBroken.
         """
@@ -78,7 +77,6 @@ class Lookup:
         return scan_here(scanning(query, wanted, self._most), tapes.query)
 
     def close(self) -> None:
-        """Close both connections."""
         for connection in (self._tapes, self._index):
             if connection is not None:
                 connection.close()
@@ -102,7 +100,7 @@ class Lookup:
         hits, whole = found.hits, found.whole
         for page in self._pages(query, match_of(wanted, query), part):
             entries = tapes.query(replace(query, ids=tuple(page), limit=None))
-            hits += [entry for entry in reversed(entries) if said(entry)]
+            hits += [entry for entry in reversed(entries) if searchable_text(entry)]
             if _full(hits, query):
                 return Scanned(hits[: query.limit], whole)
         if part.low > query.after + 1:
@@ -118,8 +116,7 @@ class Lookup:
         return Part(*rows[0]) if rows else None
 
     def _pages(self, query: Query, match: str, part: Part) -> Iterator[list[int]]:
-        """Give the ids that match, page by page, newest first."""
-        size = min((query.limit or LONGEST_PAGE) + 1, LONGEST_PAGE)
+        size = min((query.limit or MAX_PAGE) + 1, MAX_PAGE)
         for first, last in self._stretches(query, part):
             while True:
                 page = self._page(tables_of(query.kinds), match, part.tape, (first, last), size)
@@ -128,22 +125,22 @@ class Lookup:
                 if len(page) < size:
                     break
                 last = page[-1] - 1
-                size = min(4 * size, LONGEST_PAGE)
+                size = min(4 * size, MAX_PAGE)
 
     def _page(
         self, tables: tuple[str, ...], match: str, tape: int, ids: tuple[int, int], size: int
     ) -> list[int]:
         values = {
             "match": match,
-            "first": tape * ROOM + ids[0],
-            "last": tape * ROOM + ids[1],
+            "first": tape * IDS_PER_TAPE + ids[0],
+            "last": tape * IDS_PER_TAPE + ids[1],
             "limit": size,
         }
         found = [row[0] for table in tables for row in self._ask(f"find_{table}", values)]
-        return [place - tape * ROOM for place in sorted(found, reverse=True)[:size]]
+        return [place - tape * IDS_PER_TAPE for place in sorted(found, reverse=True)[:size]]
 
     def _stretches(self, query: Query, part: Part) -> Iterator[tuple[int, int]]:
-        """Give the stretches of ids in which the query's dates lie, newest first."""
+        """Yield the ranges of ids that may have the query's dates, newest first."""
         low = max(part.low, query.after + 1)
         high = part.high if query.before is None else min(part.high, query.before - 1)
         if low > high:

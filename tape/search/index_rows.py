@@ -1,4 +1,4 @@
-"""From entries to the rows of an index, and from what is wanted to a question that it answers."""
+"""Turn entries into rows of the index, and queries into its query language."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from tape.search.query_text import SearchQuery
 from tape.search.tokenizer import alone, pairs
 
 SPAN: Final = 4096
-"""So many ids of a tape share one oldest and one newest date."""
+"""Number of ids of a tape that share one oldest and one newest date."""
 
 Row = tuple[int, str, str, str, str]
 
 
 def table_of(kind: str) -> str:
-    """Return the table in which a kind is indexed."""
     return "talk" if kind in TALK else "work"
 
 
 def tables_of(kinds: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the tables that a search for kinds has to ask."""
+    """Return the tables in which kinds are indexed."""
     if kinds is None:
         return ("talk", "work")
     return tuple(sorted({table_of(kind) for kind in kinds}))
 
 
 def row_of(place: int, entry: Entry) -> Row | None:
-    """Return the row of an entry; None: it says nothing."""
+    """Return the row of an entry; None if it has no text."""
     found = words(entry)
     if not found.text:
         return None
@@ -55,13 +54,13 @@ def _tags(entry: Entry) -> Iterator[str]:
 
 
 def _tag(name: str, value: str) -> str:
-    """Make one term of a condition; a clash costs a look at the entry, and no wrong answer."""
+    # Two values may share a tag: every hit is checked against its entry.
     digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=5)
     return f"{name[0]}{digest.hexdigest()}"
 
 
 def match_of(wanted: SearchQuery, query: Query) -> str:
-    """Return the question in the index's language: only terms of ours, each in quotes."""
+    """Return the FTS5 query; it has only our own terms, each in quotes."""
     texts = [_in_text(phrase) for phrase in wanted.phrases]
     parts = [texts[0]]
     if len(texts) > 1:
@@ -80,7 +79,7 @@ def match_of(wanted: SearchQuery, query: Query) -> str:
 
 
 def _in_text(phrase: tuple[str, ...]) -> str:
-    """Ask for a phrase in the text: by its neighbours, as far as it has any."""
+    # Pairs of lone characters are rarer than the characters, so they go first.
     runs = [tuple(run) for single, run in groupby(phrase, alone) if single]
     near = [_in("pairs", _paired(run)) for run in runs if len(run) > 1]
     if len(near) == 1 and len(runs[0]) == len(phrase):

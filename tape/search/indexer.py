@@ -1,16 +1,16 @@
-"""The thread that indexes what is on the tapes, behind a cursor that is as durable as its index.
+"""Index the tapes in a thread, behind a cursor.
 
-What is indexed and how far that goes are written in one transaction, so a crash loses nothing and
-doubles nothing. New entries come first; what is older than the index goes in from new to old, so
-that an index that is being made answers for the recent past at once. The thread works in slices of
-a few milliseconds and rests as long, since Python runs one thread at a time.
+Rows and cursor are written in one transaction, so a crash loses and doubles nothing. New entries
+come first, then older ones from new to old, so that a new index answers for the recent past at
+once. The thread works in slices of a few milliseconds and rests as long, since Python runs one
+thread at a time.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,37 +22,38 @@ from tape.entry import Entry, dump
 from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.query import Query
-from tape.search.index_file import BROKEN, ROOM, IndexFile, index_schema
+from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema
 from tape.search.index_rows import SPAN, Row, row_of, table_of
 
-GATHER: Final = 0.2
-"""Seconds to wait for more before the newest entries are indexed: each transaction is a segment."""
+GATHER_SECONDS: Final = 0.2
+"""Seconds to wait for more entries: each transaction adds a segment to the index."""
 
 BATCH: Final = 2000
-"""So many entries go into one transaction."""
+"""Maximum entries of one transaction."""
 
 PAGE: Final = 250
-"""So many are read at once: an entry may be large."""
+"""Maximum entries to read at once: an entry may be large."""
 
-SLICE: Final = 0.002
+SLICE_SECONDS: Final = 0.002
 """Seconds of work, after which the thread rests as long."""
 
-RETRY: Final = (1.0, 5.0, 30.0)
+RETRY_SECONDS: Final = (1.0, 5.0, 30.0)
 """Seconds to wait after the first, the second, and each further failure in a row."""
 
-Sleep = Callable[[float], object]
 ToForget = tuple[str, Sequence[int], Future[None]]
 
 
 class _Stopped(Exception):
-    """The thread is to end."""
+    """The thread must end."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """How far the index is: entries it still lacks of those that it knows of, and its trouble.
+    """The state of an index.
 
-    `partial` counts the answers that may have lacked something old, since the index did.
+    left     number of older entries that are not indexed yet
+    problem  the last error; empty for none
+    partial  number of searches that may have missed old entries
     """
 
     ready: bool
@@ -62,7 +63,7 @@ class SearchState:
 
 
 class Indexer:
-    """Owns the one writing connection of an index, in a thread of its own."""
+    """Owns the only writing connection of an index, in its own thread."""
 
     def __init__(self, database: Database, file: IndexFile) -> None:
         self._database = database
@@ -75,7 +76,7 @@ class Indexer:
         self._hurry = threading.Event()
         self._awaited: list[Future[None]] = []
         self._noted = threading.Lock()
-        self._told: dict[int, str] = {}
+        self._written: dict[int, str] = {}
         self._to_forget: list[ToForget] = []
         self._rebuild = False
         self._planned = False
@@ -90,19 +91,19 @@ class Indexer:
         self._thread.start()
 
     def wrote(self, tapes: Mapping[int, str]) -> None:
-        """Take note that these tapes have new entries; for the writer's thread, and quick."""
+        """Note that these tapes have new entries; quick, for the store's writing thread."""
         with self._noted:
-            self._told.update(tapes)
+            self._written.update(tapes)
         self._woken.set()
 
     def rebuild(self) -> None:
-        """Throw the index away and make it anew, in the background."""
+        """Delete the index and build it again, in the background."""
         self._rebuild = True
         self._planned = False
         self._woken.set()
 
     def forget(self, tape: str, ids: Sequence[int]) -> Future[None]:
-        """Take entries out of the index; done when their words are gone from the file."""
+        """Remove entries from the index; done when their words are gone from the file."""
         done: Future[None] = Future()
         with self._noted:
             self._to_forget.append((tape, ids, done))
@@ -110,12 +111,12 @@ class Indexer:
         return done
 
     def look(self) -> None:
-        """Compare the index with the tapes now, and do not wait for more to come."""
+        """Compare the index with the tapes now, without waiting for more entries."""
         self._hurry.set()
         self._woken.set()
 
     def indexed(self) -> Future[None]:
-        """Index at once what is on the tapes by now; done when it is."""
+        """Index at once all that is on the tapes by now; done when it is."""
         done: Future[None] = Future()
         with self._noted:
             self._awaited.append(done)
@@ -124,18 +125,18 @@ class Indexer:
 
     @property
     def ready(self) -> bool:
-        """Tell whether the index has all that this thread was told of."""
+        """Whether the index has every entry that this thread knows of."""
         with self._noted:
-            idle = not self._told and not self._rebuild
+            idle = not self._written and not self._rebuild
         return self._planned and idle and not self._fresh and not self._older
 
     @property
     def left(self) -> int:
-        """Tell how many older entries the index lacks."""
+        """The number of older entries that are not indexed yet."""
         return sum(low - 1 for _name, low in list(self._older.values()))
 
     def close(self) -> None:
-        """End the thread; what it has not indexed it finds at the next start. This waits for it."""
+        """End the thread and wait for it; the next start indexes the rest."""
         self._closing.set()
         self._hurry.set()
         self._woken.set()
@@ -145,7 +146,7 @@ class Indexer:
         self._thread.join()
 
     def _run(self) -> None:
-        failures, pause = 0, GATHER
+        failures, pause = 0, GATHER_SECONDS
         while True:
             self._hurry.wait(pause)
             if self._closing.is_set():
@@ -154,13 +155,13 @@ class Indexer:
                 busy = self._step()
             except _Stopped:
                 break
-            except Exception as cause:  # whatever it is, tapes and searches go on
+            except Exception as cause:  # tapes and searches go on, whatever it is
                 self._failed(cause)
-                pause = RETRY[min(failures, len(RETRY) - 1)]
+                pause = RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)]
                 failures += 1
                 continue
             failures, self.problem = 0, ""
-            pause = 0.0 if busy else GATHER
+            pause = 0.0 if busy else GATHER_SECONDS
             if not busy:
                 self._settle()
                 self._woken.wait()
@@ -171,9 +172,9 @@ class Indexer:
                 done.cancel()
 
     def _settle(self) -> None:
-        """Tell those who wait that all is indexed, unless there is news."""
+        """Resolve the waiting futures, unless there are new entries."""
         with self._noted:
-            if self._told or self._rebuild:
+            if self._written or self._rebuild:
                 return
             awaited, self._awaited = self._awaited, []
         self._hurry.clear()
@@ -199,7 +200,7 @@ class Indexer:
         self._index = self._tapes = None
 
     def _step(self) -> bool:
-        """Index one transaction's worth; tells whether there is more to do at once."""
+        """Index one transaction's entries; return whether there is more to do at once."""
         if self._rebuild or not self._file.path.exists():
             self._let_go()
             self._rebuild = self._planned = self.checked = False
@@ -210,8 +211,8 @@ class Indexer:
         if not self._planned:
             self._plan(self._index, self._tapes)
         with self._noted:
-            self._fresh |= {n: name for n, name in self._told.items() if INFIX not in name}
-            self._told.clear()
+            self._fresh |= {n: name for n, name in self._written.items() if INFIX not in name}
+            self._written.clear()
         while job := self._next_to_forget():
             self._forget(self._index, *job)
         if self._fresh or self._older:
@@ -219,28 +220,28 @@ class Indexer:
         return bool(self._fresh or self._older)
 
     def _next_to_forget(self) -> ToForget | None:
-        """Take out one job: where it fails, those behind it are still there."""
+        # One at a time: if it fails, the others are still queued.
         with self._noted:
             return self._to_forget.pop(0) if self._to_forget else None
 
     def _plan(self, index: apsw.Connection, tapes: Reader) -> None:
-        """Compare the index with the tapes: what it lacks, or that it is of another history."""
+        """Find what the index lacks; raises CorruptError if its tapes have another history."""
         self._fresh, self._older = {}, {}
         found = {row["tape"]: row for row in tapes.select("tape.newest_ids", {})}
         places: dict[int, str] = {}
         for tape, name, low, high, mark in index.execute(self._sql["all_covered"]):
             row = found.pop(tape, None)
             if row is None or row["name"] != name or row["newest"] < high:
-                raise apsw.CorruptError("the index is of other tapes")
+                raise apsw.CorruptError("the index belongs to other tapes")
             if high >= low:
-                places[tape * ROOM + high] = mark
+                places[tape * IDS_PER_TAPE + high] = mark
             if row["newest"] > high:
                 self._fresh[tape] = name
             if low > 1:
                 self._older[tape] = (name, low)
         dates = tapes.select("tape.dates_at", {"places": dump(list(places))})
         if {row["pos"]: row["date"] for row in dates} != places:
-            raise apsw.CorruptError("the index is of another history")
+            raise apsw.CorruptError("the tapes have another history than the index")
         for tape, row in found.items():
             if row["newest"] and INFIX not in row["name"]:
                 self._fresh[tape] = row["name"]
@@ -249,7 +250,7 @@ class Indexer:
     def _transact(self, index: apsw.Connection, tapes: Reader) -> None:
         index.execute("BEGIN IMMEDIATE")
         try:
-            self._slice_end = time.perf_counter() + SLICE
+            self._slice_end = time.perf_counter() + SLICE_SECONDS
             room = BATCH
             while room > 0 and (self._fresh or self._older):
                 room -= self._newer(tapes, room) if self._fresh else self._more(tapes, room)
@@ -261,7 +262,7 @@ class Indexer:
             raise
 
     def _newer(self, tapes: Reader, room: int) -> int:
-        """Index the new entries of one tape, as far as there is room."""
+        """Index at most `room` new entries of one tape."""
         tape, name = next(iter(self._fresh.items()))
         rows = self._write("covered", {"name": name})
         if rows:
@@ -282,7 +283,7 @@ class Indexer:
         return len(entries) + 1
 
     def _more(self, tapes: Reader, room: int) -> int:
-        """Index older entries of one tape, as far as there is room."""
+        """Index at most `room` older entries of one tape."""
         tape, (name, low) = next(iter(self._older.items()))
         first = max(low - room, 1)
         for start in range(first, low, PAGE):
@@ -300,7 +301,7 @@ class Indexer:
         spans: dict[int, tuple[str, str]] = {}
         for entry in entries:
             self._rest()
-            row = row_of(tape * ROOM + entry.id, entry)
+            row = row_of(tape * IDS_PER_TAPE + entry.id, entry)
             if row is not None:
                 rows[table_of(entry.kind)].append(row)
             oldest, newest = spans.get(entry.id // SPAN, (entry.date, entry.date))
@@ -321,25 +322,26 @@ class Indexer:
             rows = self._write("covered", {"name": tape})
             with index:
                 for number in ids if rows else ():
-                    place = (rows[0][0] * ROOM + number,)
+                    place = (rows[0][0] * IDS_PER_TAPE + number,)
                     self._write("forget_talk", place)
                     self._write("forget_work", place)
             for table in ("talk", "work") if rows else ():
                 self._write(f"settle_{table}", ())
         except Exception as cause:
             if not done.cancelled():
-                done.set_exception(TapeError(f"the search index keeps words of {tape}: {cause}"))
+                done.set_exception(
+                    TapeError(f"the search index still has words of {tape}: {cause}")
+                )
             raise
         if not done.cancelled():
             done.set_result(None)
 
     def _rest(self) -> None:
-        """Give the other threads as much time as this one took."""
         if time.perf_counter() < self._slice_end:
             return
-        if self._closing.wait(SLICE):
+        if self._closing.wait(SLICE_SECONDS):
             raise _Stopped
-        self._slice_end = time.perf_counter() + SLICE
+        self._slice_end = time.perf_counter() + SLICE_SECONDS
 
     def _write(self, statement: str, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
         assert self._index is not None

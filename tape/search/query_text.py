@@ -1,9 +1,8 @@
-"""What a person searches for: plain text in, phrases out, and whether an entry says them.
+"""Read a plain-text query into phrases, and match entries against them.
 
-There are no operators, so nothing that a person types can be wrong: words must all be there, a run
-of characters that stand alone (Chinese, kana, hangul ...) is a phrase, and so is a piece in double
-quotes. A name counts beside words of the text, so that "Ana billing" is what Ana said of billing;
-alone it is a word like any other.
+There are no operators, so no query is wrong: an entry must have all words; a run of lone characters
+(Chinese, kana, hangul ...) is a phrase, and so is a part in double quotes. A word may also be the
+author's name, if another one is in the text: "Ana billing" finds Ana's messages about billing.
 """
 
 from __future__ import annotations
@@ -17,41 +16,40 @@ from tape.errors import QueryRefused
 from tape.search.entry_terms import Words, words
 from tape.search.tokenizer import fold, pieces, terms
 
-MOST_CHARACTERS: Final = 4000
-MOST_TERMS: Final = 256
+MAX_QUERY_CHARACTERS: Final = 4000
+MAX_QUERY_TERMS: Final = 256
 
 _QUOTE: Final = re.compile('["\u201c\u201d\u201e]')
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """Phrases, each of them a row of terms, that must all be there."""
+    """The phrases, each a row of terms, that an entry must have."""
 
     phrases: tuple[tuple[str, ...], ...]
 
     @classmethod
     def read(cls, text: str) -> SearchQuery:
-        """Read a person's question; raises QueryRefused for one that is too long."""
-        if len(text) > MOST_CHARACTERS:
+        """Read a query; raises QueryRefused for one that is too long."""
+        if len(text) > MAX_QUERY_CHARACTERS:
             raise QueryRefused(
-                f"a search of {len(text)} characters: ask with at most {MOST_CHARACTERS}"
+                f"a search of {len(text)} characters: ask with at most {MAX_QUERY_CHARACTERS}"
             )
         wanted = cls(tuple(dict.fromkeys(_phrases(fold(text)))))
         count = sum(map(len, wanted.phrases))
-        if count > MOST_TERMS:
-            raise QueryRefused(f"a search of {count} words: ask with at most {MOST_TERMS}")
+        if count > MAX_QUERY_TERMS:
+            raise QueryRefused(f"a search of {count} words: ask with at most {MAX_QUERY_TERMS}")
         return wanted
 
     def __bool__(self) -> bool:
-        """Tell whether anything is wanted."""
         return bool(self.phrases)
 
-    def said_in(self, entry: Entry) -> bool:
-        """Tell whether an entry says what is wanted: the reference for every index."""
-        return self.among(words(entry))
+    def matches(self, entry: Entry) -> bool:
+        """Return whether an entry matches; every index must agree with this."""
+        return self.matches_words(words(entry))
 
-    def among(self, found: Words) -> bool:
-        """Tell whether terms hold every phrase, and at least one of them in the text."""
+    def matches_words(self, found: Words) -> bool:
+        """Return whether terms have every phrase, at least one of them in the text."""
         text, who = _row(found.text), _row(found.who)
         rows = [_row(phrase) for phrase in self.phrases]
         return any(row in text for row in rows) and all(row in text or row in who for row in rows)

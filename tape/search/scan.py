@@ -1,7 +1,7 @@
-"""Search without an index: pages of entries, newest first, each entry asked by itself.
+"""Search without an index: match each entry, page by page, newest first.
 
-This is the reference: an index may only be faster. It is written as a generator that yields
-queries and is sent their answers, so that a store's thread and an event loop run the same steps.
+This is the reference; an index may only be faster. A scan is a generator that yields queries and
+receives their answers, so that a store's thread and an event loop run the same steps.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from tape.query import Query
 from tape.search.query_text import SearchQuery
 
 FIRST_PAGE: Final = 100
-LONGEST_PAGE: Final = 1000
+MAX_PAGE: Final = 1000
 
-MOST_SCANNED: Final = 20_000
-"""So many entries are looked through at most where that keeps a thread from others."""
+MAX_SCANNED: Final = 20_000
+"""Maximum entries to scan if others wait for the thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The hits of a scan, newest first, and whether it came to its end within its bound."""
+    """The hits of a scan, newest first; `whole` if it ended within its bound."""
 
     hits: list[Entry]
     whole: bool = True
@@ -35,24 +35,24 @@ Scan = Generator[Query, list[Entry], Scanned]
 
 
 def scanning(query: Query, wanted: SearchQuery, most: int | None = None) -> Scan:
-    """Look through the answers to a query, and at `most` so many; its limit is that of the hits."""
+    """Scan at most `most` entries of a query; the query's limit is that of the hits."""
     hits: list[Entry] = []
     size, looked = FIRST_PAGE, 0
     while query.limit is None or len(hits) < query.limit:
         if most is not None and looked >= most:
             return Scanned(hits, whole=False)
         page = yield replace(query, limit=size, newest=True)
-        hits += [entry for entry in reversed(page) if wanted.said_in(entry)]
+        hits += [entry for entry in reversed(page) if wanted.matches(entry)]
         if len(page) < size:
             break
         query = replace(query, before=page[0].id)
         looked += size
-        size = min(2 * size, LONGEST_PAGE)
+        size = min(2 * size, MAX_PAGE)
     return Scanned(hits if query.limit is None else hits[: query.limit])
 
 
 def scan_here(scan: Scan, ask: Callable[[Query], list[Entry]]) -> Scanned:
-    """Run a scan on a reader of this thread."""
+    """Run a scan in this thread."""
     try:
         query = next(scan)
         while True:
@@ -63,7 +63,7 @@ def scan_here(scan: Scan, ask: Callable[[Query], list[Entry]]) -> Scanned:
 
 
 async def scan_there(scan: Scan, ask: Callable[[Query], Awaitable[list[Entry]]]) -> Scanned:
-    """Run a scan on a store."""
+    """Run a scan on the event loop."""
     try:
         query = next(scan)
         while True:

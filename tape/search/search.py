@@ -1,4 +1,4 @@
-"""A search on a tape, from a person's text to the entries that may be shown."""
+"""Search a tape: from a plain text to the entries that may be shown."""
 
 from __future__ import annotations
 
@@ -9,68 +9,62 @@ from typing import Final, Protocol, runtime_checkable
 from tape.deletions import MESSAGE_DELETE, source_message
 from tape.entry import EVENT, Entry
 from tape.query import Query
-from tape.search.bm25 import RANKED, best_first, scores
+from tape.search.bm25 import MAX_RANKED, best_first, scores
 from tape.search.fusion import fused
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
 from tape.store import TapeStore
 
-LEAST_PAGE: Final = 20
-NEIGHBOURED: Final = 3
-"""So many of the best hits bring their neighbours, where meaning found some of them."""
+MIN_PAGE: Final = 20
+HITS_WITH_NEIGHBOURS: Final = 3
+"""Number of best hits that bring their neighbours, if the search by meaning found any hits."""
 
 
 @runtime_checkable
 class SearchStore(Protocol):
     """A store with an index of its words.
 
-    `search` answers what a scan of the query would: the newest hits, newest first, entries of this
-    moment included. While an index is being made it may leave out what lies far back.
+    `search` returns the hits of a scan: newest first, entries of this moment included. While the
+    index is being built, it may leave out old ones.
     """
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries of the query that say what is wanted."""
-        ...
+        """Return the newest entries of the query that match."""
 
 
 class NearestSearch(Protocol):
-    """What finds entries by their meaning (`tape.search.semantic.Meaning`)."""
+    """Finds entries by their meaning; see `tape.search.semantic.SemanticIndex`."""
 
     async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
-        """Return the entries of the query that mean nearly the same, each with its score."""
-        ...
+        """Return the entries of the query nearest in meaning, each with its score."""
 
 
 class SearchedTape(Protocol):
-    """A tape, as far as a search needs one."""
+    """The part of a tape that a search needs."""
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries of the query that say what is wanted and may be shown."""
-        ...
+        """Return the newest entries of the query that match and may be shown."""
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
-        """Return the entries of the query that mean nearly the same and may be shown."""
-        ...
+        """Return the entries of the query nearest in meaning that may be shown."""
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query."""
-        ...
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return those whose words were not deleted."""
-        ...
+        """Return the entries whose words were not deleted."""
 
 
 async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> list[Entry]:
-    """Return what says a text: the newest first, or the best of the newest with `rank`."""
+    """Return the newest matching entries, or with `rank` the best of the newest."""
     wanted = SearchQuery.read(text)
     limit = query.limit or 0
     if not wanted or limit <= 0:
         return []
     if not rank:
         return await tape.hits(query, wanted)
-    window = await tape.hits(replace(query, limit=max(limit, RANKED)), wanted)
-    near = await tape.near(replace(query, limit=max(limit, LEAST_PAGE)), text)
+    window = await tape.hits(replace(query, limit=max(limit, MAX_RANKED)), wanted)
+    near = await tape.near(replace(query, limit=max(limit, MIN_PAGE)), text)
     if not near:
         return (await best_first(window, wanted))[:limit]
     by_words = zip(window, await scores(window, wanted), strict=True)
@@ -80,11 +74,11 @@ async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> 
 
 
 async def _with_neighbours(tape: SearchedTape, query: Query, found: Sequence[Entry]) -> list[Entry]:
-    """Put the message before and the one after each of the best hits behind it."""
+    """Add the messages before and after each of the best hits, behind the hit."""
     placed: dict[int, Entry] = {}
     for place, entry in enumerate(found):
         placed.setdefault(entry.id, entry)
-        if place < NEIGHBOURED:
+        if place < HITS_WITH_NEIGHBOURS:
             before = await tape.query(replace(query, before=entry.id, limit=1, newest=True))
             after = await tape.query(replace(query, after=entry.id, limit=1))
             for neighbour in await tape.shown([*before, *after]):
@@ -93,11 +87,11 @@ async def _with_neighbours(tape: SearchedTape, query: Query, found: Sequence[Ent
 
 
 async def shown_hits(store: TapeStore, query: Query, wanted: SearchQuery) -> list[Entry]:
-    """Return the newest hits on a store's tape, without those whose words were deleted."""
+    """Return the newest hits in a store whose words were not deleted."""
     found: list[Entry] = []
     limit = query.limit or 0
     while len(found) < limit:
-        size = max(limit - len(found), LEAST_PAGE)
+        size = max(limit - len(found), MIN_PAGE)
         page = await _hits_of(store, replace(query, limit=size), wanted)
         found += await shown_entries(store, query.tape, page)
         if len(page) < size:
@@ -107,7 +101,6 @@ async def shown_hits(store: TapeStore, query: Query, wanted: SearchQuery) -> lis
 
 
 async def _hits_of(store: TapeStore, query: Query, wanted: SearchQuery) -> list[Entry]:
-    """Ask a store's index, or look through its entries where it has none."""
     if isinstance(store, SearchStore):
         return await store.search(query, wanted)
     return (await scan_there(scanning(query, wanted), store.query)).hits
@@ -115,16 +108,16 @@ async def _hits_of(store: TapeStore, query: Query, wanted: SearchQuery) -> list[
 
 async def shown_entries(store: TapeStore, tape: str, page: Sequence[Entry]) -> list[Entry]:
     """Return the entries of a store's tape whose words were not deleted."""
-    said = [number for entry in page if (number := _words_of(entry)) is not None]
-    if not said:
+    ids = [number for entry in page if (number := _words_of(entry)) is not None]
+    if not ids:
         return list(page)
-    told = Query(tape, after=min(said), about=tuple(dict.fromkeys(said)), name=MESSAGE_DELETE)
-    gone = {event.payload["data"]["entry"] for event in await store.query(told)}
+    deletions = Query(tape, after=min(ids), about=tuple(dict.fromkeys(ids)), name=MESSAGE_DELETE)
+    gone = {event.payload["data"]["entry"] for event in await store.query(deletions)}
     return [entry for entry in page if _words_of(entry) not in gone]
 
 
 def _words_of(entry: Entry) -> int | None:
-    """Return the message whose words an entry repeats, an edit's event among them."""
+    # The event of an edit repeats the words of its message, too.
     if entry.kind != EVENT:
         return source_message(entry)
     data = entry.payload.get("data")

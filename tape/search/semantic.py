@@ -1,7 +1,7 @@
-"""Search by meaning: vectors of what was said, made in the background, beside the search by words.
+"""Search by meaning, with vectors that are made in the background.
 
-An extra, and never instead of words: while the embedder is away, or has not come to an entry yet,
-words find it. Newer entries come first; of each tape only the newest are taken, for vectors cost.
+It only adds to the search by words, which works without an embedder and for entries without a
+vector. Newer entries come first, and only the newest of each tape get one, because vectors cost.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from tape.errors import EmbedderFailed
 from tape.fork import INFIX
 from tape.query import Query
 from tape.search.embedder import Embedder, Vector
-from tape.search.entry_terms import said
-from tape.search.vectors import MOST, VectorFile, check_vectors
+from tape.search.entry_terms import searchable_text
+from tape.search.vectors import MAX_VECTORS, VectorFile, check_vectors
 from tape.store import TapeStore
 
 KINDS: Final = (MESSAGE, ANCHOR)
 BATCH: Final = 64
-"""So many texts go to the embedder at once."""
+"""Maximum texts of one request to the embedder."""
 
-LONGEST: Final = 2000
-"""So many characters of a text: what is longer has no one meaning."""
+MAX_TEXT_CHARACTERS: Final = 2000
+"""Maximum characters of a text to embed: a longer one has no single meaning."""
 
-LOOK_EVERY: Final = 10.0
-"""Seconds between two looks at what is new: until then, words find it."""
+LOOK_INTERVAL_SECONDS: Final = 10.0
+"""Seconds between two looks for new entries; until then, only words find them."""
 
-PATIENCE: Final = 5.0
+EMBED_TIMEOUT_SECONDS: Final = 5.0
 """Seconds that a search waits for the embedder."""
 
 T = TypeVar("T")
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
-def _unheard(_problem: str) -> None:
+def _ignore(_problem: str) -> None:
     return
 
 
 class SemanticIndex:
-    """The vectors of a store's tapes; `run` it beside the store, and `close` it first."""
+    """The vectors of a store's tapes; `run` it with the store, and `close` it first."""
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class SemanticIndex:
         embedder: Embedder,
         database: Path,
         *,
-        tell: Tell = _unheard,
-        look_every: float = LOOK_EVERY,
+        notify: Notify = _ignore,
+        look_every: float = LOOK_INTERVAL_SECONDS,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._database = database
-        self._tell = tell
+        self._notify = notify
         self._look_every = look_every
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tape-vectors")
         self._file: VectorFile | None = None
@@ -69,17 +69,17 @@ class SemanticIndex:
         self._problem = ""
 
     async def run(self) -> None:
-        """Make vectors of what is on the tapes, for ever; whatever fails is tried again."""
+        """Make vectors of the entries, forever; retry whatever fails."""
         while True:
             try:
                 while await self.round():
                     pass
-            except Exception as cause:  # whatever it is, the search by words goes on
+            except Exception as cause:  # the search by words goes on, whatever it is
                 self._failed(cause)
             await anyio.sleep(self._look_every)
 
     async def round(self) -> bool:
-        """Take one batch of each tape that has one; tells whether there may be more."""
+        """Embed one batch of each tape that has one; return whether there may be more."""
         if self._file is None:
             self._covered = await self._in_thread(lambda file: file.covered())
         busy = False
@@ -89,13 +89,13 @@ class SemanticIndex:
         return busy
 
     async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
-        """Return the entries of the query that mean nearly the same, each with its score.
+        """Return the entries of the query nearest in meaning, each with its score.
 
-        Nothing while the embedder is away: a search never fails for it.
+        Empty if the embedder fails: the search by words goes on without it.
         """
         try:
-            with anyio.fail_after(PATIENCE):
-                vector = (await self._embed([text[:LONGEST]]))[0]
+            with anyio.fail_after(EMBED_TIMEOUT_SECONDS):
+                vector = (await self._embed([text[:MAX_TEXT_CHARACTERS]]))[0]
             before = query.before if query.before is not None else 2**32
             found = await self._in_thread(
                 lambda file: file.nearest(query.tape, vector, before, 4 * limit)
@@ -107,7 +107,7 @@ class SemanticIndex:
         if not found:
             return []
         scores = dict(found)
-        asked = Query(
+        wanted = Query(
             query.tape,
             after=query.after,
             ids=tuple(scores),
@@ -117,16 +117,16 @@ class SemanticIndex:
             author=query.author,
             lane=query.lane,
         )
-        entries = [entry for entry in await self._store.query(asked) if said(entry)]
+        entries = [entry for entry in await self._store.query(wanted) if searchable_text(entry)]
         entries.sort(key=lambda entry: (-scores[entry.id], -entry.id))
         return [(entry, scores[entry.id]) for entry in entries[:limit]]
 
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
-        """Take out what was erased."""
+        """Delete the vectors of erased entries."""
         await self._in_thread(lambda file: file.forget(tape, ids))
 
     async def close(self) -> None:
-        """Let go of the file and of the embedder."""
+        """Close the file and the embedder."""
         await self._embedder.aclose()
         file, self._file = self._file, None
         if file is not None:
@@ -134,21 +134,20 @@ class SemanticIndex:
         self._thread.shutdown()
 
     async def _batch(self, tape: str, newest: int) -> bool:
-        """Make vectors of the next entries of a tape: the new ones, else older ones."""
+        """Embed the next entries of a tape: new ones first, then older ones."""
         low, high = self._covered.get(tape, (newest + 1, newest))
-        if high > newest:  # another history: a backup was put in place
+        if high > newest:  # a restored backup has another history
             low, high = newest + 1, newest
         if high < newest:
-            asked = Query(tape, after=high, kinds=KINDS, limit=BATCH)
-            entries = await self._store.query(asked)
+            entries = await self._store.query(Query(tape, after=high, kinds=KINDS, limit=BATCH))
             stretch = (low, entries[-1].id if len(entries) == BATCH else newest)
-        elif low > max(1, newest - 2 * MOST):
-            asked = Query(tape, before=low, kinds=KINDS, limit=BATCH, newest=True)
-            entries = await self._store.query(asked)
+        elif low > max(1, newest - 2 * MAX_VECTORS):
+            older = Query(tape, before=low, kinds=KINDS, limit=BATCH, newest=True)
+            entries = await self._store.query(older)
             stretch = (entries[0].id if len(entries) == BATCH else 1, high)
         else:
             return False
-        spoken = [entry for entry in entries if said(entry).strip()]
+        spoken = [entry for entry in entries if searchable_text(entry).strip()]
         vectors = await self._embed([text_of(entry) for entry in spoken])
         made = list(zip((entry.id for entry in spoken), vectors, strict=True))
         await self._in_thread(lambda file: file.put(tape, *stretch, made))
@@ -164,10 +163,10 @@ class SemanticIndex:
         return vectors
 
     def _failed(self, cause: Exception) -> None:
-        """Tell of a trouble once, until it is over."""
+        """Report a problem once, until it is over."""
         problem = str(cause) or type(cause).__name__
         if not self._problem:
-            self._tell(problem)
+            self._notify(problem)
         self._problem = problem
 
     async def _in_thread(self, do: Callable[[VectorFile], T]) -> T:
@@ -181,7 +180,9 @@ class SemanticIndex:
 
 
 def text_of(entry: Entry) -> str:
-    """Return the text of which a vector is made: when, who, what."""
+    """Return the text to embed: the date, the author and the words."""
     name = entry.meta.get("name")
     who = f" {name}:" if isinstance(name, str) else ""
-    return f"{entry.date[:16].replace('T', ' ')}{who} {said(entry)}"[:LONGEST]
+    return f"{entry.date[:16].replace('T', ' ')}{who} {searchable_text(entry)}"[
+        :MAX_TEXT_CHARACTERS
+    ]

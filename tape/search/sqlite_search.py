@@ -1,4 +1,4 @@
-"""What an SQLite store holds for search: the indexer, and the thread in which searches run."""
+"""The search of an SQLite store: its indexer, and the thread in which searches run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class SqliteSearch:
-    """The search of one SQLite store; its index stands in a file beside the database."""
+    """The search of one SQLite store; its index is in a file next to the database."""
 
     def __init__(self, database: Database) -> None:
         self._file = IndexFile(database.path)
@@ -33,7 +33,6 @@ class SqliteSearch:
         self._partial = 0
 
     def wrote(self, tapes: Mapping[int, str]) -> None:
-        """Take note of tapes with new entries."""
         self._indexer.wrote(tapes)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
@@ -43,20 +42,18 @@ class SqliteSearch:
         return found.hits
 
     def state(self) -> SearchState:
-        """Tell how far the index is."""
         indexer = self._indexer
         return SearchState(indexer.ready, indexer.left, indexer.problem, self._partial)
 
     def rebuild(self) -> None:
-        """Make the index anew, in the background."""
         self._indexer.rebuild()
 
     async def indexed(self) -> None:
-        """Index at once what is on the tapes by now, and wait until it is."""
+        """Index at once all that is on the tapes by now, and wait for it."""
         await asyncio.wrap_future(self._indexer.indexed())
 
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
-        """Take the words of entries out of the index, and out of its file."""
+        """Remove the words of entries from the index and its file."""
         await asyncio.wrap_future(self._indexer.forget(tape, ids))
 
     async def close(self) -> None:
@@ -69,11 +66,11 @@ class SqliteSearch:
         try:
             if self._indexer.checked:
                 return self._lookup.search(query, wanted)
-            self._indexer.look()  # the index may be of another history: a backup was put in place
+            self._indexer.look()  # a restored backup may have another history than the index
         except IndexBroken:
             self._indexer.rebuild()
         except apsw.Error:
-            pass  # the index is away for a moment; the tapes are not
+            pass  # the index is unavailable for a moment; the tapes are not
         try:
             return self._lookup.scan(query, wanted)
         except apsw.Error as cause:

@@ -1,8 +1,8 @@
-"""Terms: the one way in which texts and questions are cut into what can be found.
+"""Cut texts and queries into terms.
 
-A text is normalised (NFKC, casefold). A character of a script that is written without spaces
-stands alone (Han, kana, hangul, Thai ...); elsewhere letters, digits and marks in a row are a word.
-The index is given terms with spaces between them, so that Python alone decides what a term is.
+A text is normalised (NFKC, casefold). In scripts without spaces (Han, kana, hangul, Thai ...) each
+character is a term; elsewhere a run of letters, digits and marks is. The index gets terms separated
+by spaces, so that only this module decides what a term is.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import regex  # type: ignore[import-untyped]
 
-LONGEST: Final = 64
-"""A longer word is cut: nobody types it, and pasted data would fill the index."""
+MAX_TERM_CHARACTERS: Final = 64
+"""Maximum characters of a term; a longer word is cut, since pasted data would fill the index."""
 
 _SOLO: Final = (
     r"[[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -29,29 +29,29 @@ _ALONE: Final[Any] = regex.compile(_SOLO, regex.VERSION1)
 _ASCII: Final = re.compile(r"[a-z0-9]+")
 
 VERSION: Final = f"1 {unicodedata.unidata_version} {regex.__version__}"
-"""An index made by other rules does not answer ours."""
+"""The rules of an index; one with other rules can't be used."""
 
 
 def fold(text: str) -> str:
-    """Return a text as terms are taken from it."""
+    """Return a text normalised."""
     if text.isascii():
         return text.lower()
-    # A folded text may hold what NFKC changes again, so it is normalised on both sides.
+    # Folding may produce characters that NFKC changes again, so normalise before and after.
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def terms(folded: str) -> list[str]:
-    """Return the terms of a folded text in their order."""
+    """Return the terms of a folded text in order."""
     found = _ASCII.findall(folded) if folded.isascii() else _TERM.findall(folded)
-    return [term[:LONGEST] for term in found]
+    return [term[:MAX_TERM_CHARACTERS] for term in found]
 
 
 def pieces(folded: str) -> list[tuple[str, ...]]:
-    """Return what a plain question asks for: each word, and each run of lone characters."""
+    """Return the phrases of a plain query: each word, and each run of lone characters."""
     found: list[tuple[str, ...]] = []
     end = -1
     for match in _TERM.finditer(folded):
-        term = match[0][:LONGEST]
+        term = match[0][:MAX_TERM_CHARACTERS]
         if found and match.start() == end and alone(term) and alone(found[-1][-1]):
             found[-1] = (*found[-1], term)
         else:
@@ -61,10 +61,8 @@ def pieces(folded: str) -> list[tuple[str, ...]]:
 
 
 def pairs(found: list[str]) -> list[str]:
-    """Return the neighbours among lone characters, and the last of each run by itself.
-
-    With them a phrase of frequent characters is a rare term. The last one keeps runs apart.
-    """
+    """Return the pairs of neighbouring lone characters, and the last of each run by itself."""
+    # A pair of frequent characters is a rare term. The last character keeps two runs apart.
     if all(map(str.isascii, found)):
         return []
     made: list[str] = []
@@ -76,7 +74,7 @@ def pairs(found: list[str]) -> list[str]:
 
 
 def alone(term: str) -> bool:
-    """Tell whether a term is a character that stands by itself."""
+    """Return whether a term is a single character of a script without spaces."""
     return term[0] > "\x7f" and _alone(term[0])
 
 

@@ -1,8 +1,8 @@
-"""Vectors in a file beside the database: put there as they come, and asked for the nearest.
+"""Keep vectors in a file next to the database, and find the nearest.
 
-Each is kept as half floats and as the signs of its numbers. The signs that differ are counted for
-every vector of a tape (one machine word at a time), and only the few with the fewest differences
-are compared exactly: so no library for numbers is needed, and a search stays bounded.
+Each is stored as half floats and as the signs of its numbers. A search counts the differing signs
+of every vector of a tape, and compares only those with the fewest differences exactly. This needs
+no library for numbers and keeps a search bounded.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from tape.search.embedder import Vector
 SUFFIX: Final = "-vectors"
 BUSY_MS: Final = 5000
 
-MOST: Final = 20_000
-"""So many of a tape's newest vectors are compared."""
+MAX_VECTORS: Final = 20_000
+"""Maximum newest vectors of a tape to compare by their signs."""
 
-COMPARED: Final = 300
-"""So many of them exactly."""
+MAX_COMPARED: Final = 300
+"""Maximum vectors to compare exactly."""
 
 
 class VectorFile:
@@ -45,12 +45,12 @@ class VectorFile:
         self._connection = self._opened()
 
     def covered(self) -> dict[str, tuple[int, int]]:
-        """Return which entries of each tape were looked at, from low to high."""
+        """Return the range of covered ids of each tape, from low to high."""
         rows = self._connection.execute(self._sql["all_covered"])
         return {name: (low, high) for name, low, high in rows}
 
     def put(self, tape: str, low: int, high: int, vectors: Iterable[tuple[int, Vector]]) -> None:
-        """Take the vectors of a stretch of entries, in one transaction."""
+        """Store the vectors of a range of entries, in one transaction."""
         with self._connection:
             values = {"name": tape, "low": low, "high": high}
             number = self._connection.execute(self._sql["cover"], values).get
@@ -60,32 +60,31 @@ class VectorFile:
     def nearest(
         self, tape: str, vector: Vector, before: int, limit: int
     ) -> list[tuple[int, float]]:
-        """Return the entries that are nearest, each with its cosine, the nearest first."""
+        """Return the nearest entries, each with its cosine, the nearest first."""
         found = list(self._connection.execute(self._sql["covered"], {"name": tape}))
         if not found:
             return []
         number = found[0][0]
-        asked = _unit(vector)
-        signs = int.from_bytes(_signs(asked), "little")
-        bound = {"tape": number, "before": before, "limit": MOST}
+        unit = _unit(vector)
+        signs = int.from_bytes(_signs(unit), "little")
+        bound = {"tape": number, "before": before, "limit": MAX_VECTORS}
         rows = self._connection.execute(self._sql["signs"], bound)
         few = nsmallest(
-            max(COMPARED, limit),
+            max(MAX_COMPARED, limit),
             (((signs ^ int.from_bytes(own, "little")).bit_count(), -entry) for entry, own in rows),
         )
         ids = dump([-entry for _, entry in few])
         exact = self._connection.execute(self._sql["values"], {"tape": number, "ids": ids})
-        scored = [(entry, sum(map(mul, asked, _unpacked(value)))) for entry, value in exact]
+        scored = [(entry, sum(map(mul, unit, _unpacked(value)))) for entry, value in exact]
         return sorted(scored, key=lambda one: (-one[1], -one[0]))[:limit]
 
     def forget(self, tape: str, ids: Sequence[int]) -> None:
-        """Take out the vectors of entries that were erased."""
+        """Delete the vectors of erased entries."""
         with self._connection:
             rows = ({"name": tape, "id": number} for number in ids)
             self._connection.executemany(self._sql["forget"], rows)
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def _opened(self) -> apsw.Connection:
@@ -120,12 +119,11 @@ class VectorFile:
 
 @functools.cache
 def vector_schema() -> Schema:
-    """Return the tables and statements of the vectors."""
     return read_schema("vectors", "tape.search", "vectors")
 
 
 def check_vectors(vectors: Sequence[Vector], count: int, dimensions: int) -> None:
-    """Refuse what an embedder must not give; raises EmbedderFailed."""
+    """Raise EmbedderFailed unless an embedder gave one vector per text, all of one length."""
     lengths = {len(vector) for vector in vectors}
     if len(vectors) != count or len(lengths) > 1 or (dimensions and lengths != {dimensions}):
         raise EmbedderFailed(

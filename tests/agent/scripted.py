@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
-from anyio.lowlevel import checkpoint
 
 from agent.events import AgentEvent
 from agent.loop import Task, run_turn
-from agent.model import ChatModel, ModelReply, ModelRequest, Piece, TextPiece, ToolCall
+from agent.model import ChatModel, ModelReply, ModelRequest
 from agent.tool import Arguments, NoArguments, Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner
 from agent.toolbox import Toolbox
 from agent.turn_log import TurnLog
-from tape.context import LATEST, Message, to_messages, view_entries
 from tape.entry import Entry, event, message
 from tape.handle import Tape
-from tape.snapshot import TapeSnapshot
 from tape.stores.memory import MemoryStore
 from tape.turn_events import TURN_RETAKE, TURN_START
 
@@ -28,50 +24,9 @@ QUESTION = "What is it?"
 TURN = "t-1"
 LANE = "lane-1"
 
-Answer = Sequence[Piece | BaseException]
-
-
-class ScriptedModel:
-    """Answers each request with its next answer; an exception among the pieces is raised."""
-
-    def __init__(self, *answers: Answer, name: str = "scripted") -> None:
-        self.name = name
-        self.requests: list[ModelRequest] = []
-        self.closed = False
-        self._answers = deque(answers)
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer a request; see `ChatModel`."""
-        self.requests.append(request)
-        for piece in self._answers.popleft():
-            await checkpoint()
-            if isinstance(piece, BaseException):
-                raise piece
-            yield piece
-
-    async def aclose(self) -> None:
-        """Note that it was closed."""
-        self.closed = True
-
-
-def says(text: str, **more: Any) -> list[Piece]:
-    """Return an answer of one piece."""
-    return [TextPiece(text), ModelReply("scripted", text, finish_reason="stop", **more)]
-
-
-def asks(*calls: ToolCall, text: str = "") -> list[Piece]:
-    """Return an answer that asks for calls, after an optional text."""
-    spoken: list[Piece] = [TextPiece(text)] if text else []
-    return [*spoken, ModelReply("scripted", text, calls)]
-
-
-def call(name: str = "echo", call_id: str = "c1", arguments: str = "{}") -> ToolCall:
-    """Return one call."""
-    return ToolCall(call_id, name, arguments)
-
 
 class Hooks:
-    """Notes what the loop tells; `fail` names the hooks that raise, and what."""
+    """Records its calls; `fail` maps the names of hooks to the errors that they raise."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -118,7 +73,7 @@ class Stage:
 
     async def run(self, model: ChatModel) -> list[AgentEvent]:
         """Run the turn to its end; returns its events."""
-        return [told async for told in run_turn(self.task, model)]
+        return [event async for event in run_turn(self.task, model)]
 
     async def named(self, name: str) -> list[Entry]:
         """Return the tape's anchors and events of a name."""
@@ -151,10 +106,7 @@ def stage_of(
     toolbox, hooks, reported, retakes = Toolbox(tools, role), Hooks(), list[str](), list[int]()
     context = ToolContext(tape, role, LANE, turn)
 
-    async def view(upto: int) -> list[Message]:
-        return to_messages(await view_entries(TapeSnapshot(tape, upto), LATEST, LANE, turn))
-
-    async def retake(budget: int) -> None:
+    async def retake(log: TurnLog, budget: int) -> None:
         retakes.append(budget)
         asked = [entry.id for entry in await tape.find(kinds=("message",)) if "inbox" in entry.meta]
         await log.record(event(TURN_RETAKE, {"turn": turn, "takes": asked[-1:]}))
@@ -167,9 +119,7 @@ def stage_of(
 
     runner = ToolRunner(log, toolbox, context, hooks, timeout, report)
     settings = {"system": "", "budget": 100_000, "steps": 5, **limits}
-    task = Task(
-        log, toolbox, runner, hooks, view=view, retake=retake, before_step=before_step, **settings
-    )
+    task = Task(log, toolbox, runner, hooks, retake=retake, before_step=before_step, **settings)
     return Stage(tape, log, toolbox, hooks, runner, task, retakes, reported)
 
 

@@ -11,25 +11,13 @@ from agent.anchors import HINT
 from agent.errors import ModelDown
 from agent.handoffs import SUGGEST, Handoffs, Mode, Why, is_note
 from agent.model import ModelRequest
-from agent.models.offline import last_said
+from agent.models.offline import last_question
+from agent.testing import ScriptedModel, asks, call, says
 from agent.tools import BUILTIN_TOOLS
 from tape.entry import event, message
 from tape.handle import Tape
 from tape.turn_events import TURN_RETAKE, TURN_START
-from tests.agent.scripted import (
-    ECHO,
-    LANE,
-    QUESTION,
-    TURN,
-    ScriptedModel,
-    Stage,
-    asks,
-    begin,
-    call,
-    new_tape,
-    says,
-    stage_of,
-)
+from tests.agent.scripted import ECHO, LANE, QUESTION, TURN, Stage, begin, new_tape, stage_of
 
 pytestmark = pytest.mark.anyio
 
@@ -50,7 +38,7 @@ def stage(tape: Tape, mode: Mode = "suggest", looks: Why = "", **more: Any) -> S
 
 def notes(request: ModelRequest) -> list[int]:
     """Return where the hints of a request stand, from its end."""
-    texts = [str(told["content"]) for told in request.messages]
+    texts = [str(shown["content"]) for shown in request.messages]
     return [at - len(texts) for at, text in enumerate(texts) if is_note(text)]
 
 
@@ -69,11 +57,11 @@ async def test_near_the_budget_an_anchor_is_suggested_at_the_end_of_the_view(tap
     made = stage(tape)
     await made.run(model)
     assert notes(model.requests[0]) == [-1]
-    (told,) = await tape.find(name=SUGGEST)
-    data = told.payload["data"]
+    (suggestion,) = await tape.find(name=SUGGEST)
+    data = suggestion.payload["data"]
     assert (data["why"], data["budget"]) == ("budget", 1200)
     assert 0.8 * 1200 < data["tokens"] <= 1200
-    assert told.meta == {"turn": TURN, "lane": LANE}
+    assert suggestion.meta == {"turn": TURN, "lane": LANE}
 
 
 async def test_what_stands_before_a_hint_is_what_would_have_been_sent_without(
@@ -155,7 +143,7 @@ async def test_a_call_without_tools_has_no_hint(tape: Tape) -> None:
     assert notes(model.requests[0]) == []
 
 
-async def test_a_model_without_the_tool_is_not_told_to_use_it(tape: Tape) -> None:
+async def test_a_model_without_the_tool_gets_no_hint_to_use_it(tape: Tape) -> None:
     model = ScriptedModel(says("ok"))
     made = stage_of(ECHO, tape=tape, budget=1200, handoffs=Handoffs("auto"))
     await made.run(model)
@@ -168,8 +156,8 @@ async def test_a_model_without_the_tool_is_not_told_to_use_it(tape: Tape) -> Non
 async def test_the_correction_by_usage_counts(tape: Tape) -> None:
     made = stage(tape, budget=1800)
     for _call in range(20):
-        told = {"usage": {"prompt_tokens": 1500}, "estimate": 1000, "model": "scripted"}
-        made.task.meter.learn("scripted", told)
+        shown = {"usage": {"prompt_tokens": 1500}, "estimate": 1000, "model": "scripted"}
+        made.task.meter.learn("scripted", shown)
     model = ScriptedModel(says("ok"))
     await made.run(model)
     assert notes(model.requests[0]) == [-1]
@@ -237,7 +225,7 @@ async def test_after_an_automatic_anchor_the_view_begins_with_it_and_the_last_qu
     await next_turn(tape)
     model = ScriptedModel(says("ok"))
     await stage(tape, turn="t-2").run(model)
-    texts = [str(told["content"]) for told in model.requests[0].messages]
+    texts = [str(shown["content"]) for shown in model.requests[0].messages]
     assert texts[0].startswith("[Anchor created: task/done]")
     assert texts[1:] == [QUESTION, "ok", "And now?"]
 
@@ -256,7 +244,7 @@ async def test_after_an_automatic_anchor_a_question_that_was_steered_into_the_tu
     await next_turn(tape)
     model = ScriptedModel(says("ok"))
     await stage(tape, turn="t-2").run(model)
-    texts = [str(told["content"]) for told in model.requests[0].messages]
+    texts = [str(shown["content"]) for shown in model.requests[0].messages]
     assert texts[1:] == [QUESTION, "And where?", "ok", "And now?"]
 
 
@@ -264,4 +252,4 @@ def test_the_offline_model_does_not_take_a_hint_for_a_person_s_words() -> None:
     note = "[Note of the gateway, not of a person: the task above seems to be finished."
     assert is_note(note)
     said = [{"role": "user", "content": "hello"}, {"role": "user", "content": note}]
-    assert last_said(said) == "hello"
+    assert last_question(said) == "hello"

@@ -11,16 +11,17 @@ import pytest
 from agent.errors import AgentError, ContextOverflow, ModelDown, StepLimit
 from agent.events import AgentEvent
 from agent.loop import (
-    LONGEST_REASON,
+    MAX_REASON_CHARACTERS,
+    MIN_RETAKE_TOKENS,
     OVERFLOW_NOTICED,
-    OVERFLOW_TOLD,
-    SMALLEST_RETAKE,
+    OVERFLOW_REPORTED,
     digest,
     run_turn,
 )
 from agent.model import ModelReply, ReasoningPiece, ResetPiece, TextPiece
 from agent.models.openai import OpenAIModel
 from agent.settings import AgentSettings
+from agent.testing import ScriptedModel, asks, call, says
 from agent.token_meter import estimate_request
 from agent.tools import BUILTIN_TOOLS
 from tape.entry import dump, event, message, tool_call
@@ -32,14 +33,10 @@ from tests.agent.scripted import (
     LANE,
     QUESTION,
     TURN,
-    ScriptedModel,
     Stage,
-    asks,
     begin,
-    call,
     new_tape,
     returning,
-    says,
     stage_of,
 )
 from tests.fakes.openai.script import Call, Text, ToolCalls
@@ -59,11 +56,11 @@ async def tape() -> AsyncIterator[Tape]:
 
 
 def kinds(events: list[AgentEvent]) -> list[str]:
-    return [told.kind for told in events]
+    return [happened.kind for happened in events]
 
 
 def said(events: list[AgentEvent]) -> str:
-    return "".join(told.data["delta"] for told in events if told.kind == "text")
+    return "".join(happened.data["delta"] for happened in events if happened.kind == "text")
 
 
 async def names(tape: Tape, since: str = TURN_START) -> list[str]:
@@ -93,7 +90,7 @@ async def test_a_plain_answer_is_one_call_and_its_step_waits_for_the_turn_s_end(
     assert step.meta == {"turn": TURN, "lane": LANE}
 
 
-async def test_a_step_tells_what_was_asked_and_what_came_back(tape: Tape) -> None:
+async def test_a_step_records_the_request_and_the_reply(tape: Tape) -> None:
     stage = stage_of(ECHO, tape=tape)
     model = ScriptedModel(says("hi", usage={"prompt_tokens": 9}))
     await stage.run(model)
@@ -127,7 +124,7 @@ async def test_a_turn_with_tools_gives_its_events_and_entries_in_order(tape: Tap
         "final",
     ]
     assert events[0].data == {"id": "a", "name": "echo", "arguments": "{}"}
-    assert [told.data["id"] for told in events[2:4]] == ["a", "b"]
+    assert [happened.data["id"] for happened in events[2:4]] == ["a", "b"]
     assert await names(tape) == ["tool_call", "tool.done", "tool.done", "tool_result", "loop.step"]
     assert (await stage.steps(), deferred(stage)) == ([(1, "tools")], [(2, "ok")])
 
@@ -154,9 +151,12 @@ async def test_text_beside_calls_is_a_message_before_them_and_a_paragraph_of_its
 async def test_the_next_call_sees_the_calls_and_their_results(tape: Tape) -> None:
     model = ScriptedModel(asks(call(arguments='{"text":"hi"}')), says("done"))
     await stage_of(ECHO, tape=tape).run(model)
-    asked, told = model.requests[1].messages[-2:]
-    assert asked["tool_calls"][0]["function"] == {"name": "echo", "arguments": '{"text":"hi"}'}
-    assert told == {"role": "tool", "content": "echo: hi", "tool_call_id": "c1", "name": "echo"}
+    calls, result = model.requests[1].messages[-2:]
+    assert calls["tool_calls"][0]["function"] == {
+        "name": "echo",
+        "arguments": '{"text":"hi"}',
+    }
+    assert result == {"role": "tool", "content": "echo: hi", "tool_call_id": "c1", "name": "echo"}
     assert model.requests[0].messages == model.requests[1].messages[:-2]
 
 
@@ -170,7 +170,7 @@ async def test_after_a_reset_the_text_begins_without_a_gap(tape: Tape) -> None:
     second = [TextPiece("half"), ResetPiece("down"), *says("whole")]
     model = ScriptedModel(asks(call(), text="Let me look."), second)
     events = await stage_of(ECHO, tape=tape).run(model)
-    assert [told.data["delta"] for told in events if told.kind == "text"][-1] == "whole"
+    assert [happened.data["delta"] for happened in events if happened.kind == "text"][-1] == "whole"
 
 
 async def test_a_tool_that_help_adds_is_offered_in_the_next_step_of_this_turn(tape: Tape) -> None:
@@ -223,7 +223,7 @@ async def test_the_system_prompt_is_recorded_once_a_text_and_belongs_to_no_turn(
 async def test_without_a_system_prompt_there_is_no_system_message(tape: Tape) -> None:
     model = ScriptedModel(says("ok"))
     await stage_of(tape=tape).run(model)
-    assert {told["role"] for told in model.requests[0].messages} == {"assistant", "user"}
+    assert {shown["role"] for shown in model.requests[0].messages} == {"assistant", "user"}
     assert await tape.find(name="prompt.system") == []
 
 
@@ -314,10 +314,10 @@ async def with_history(tape: Tape, size: int = 4000) -> None:
 
 
 def shown(model: ScriptedModel, call: int = -1) -> list[str]:
-    return [str(told["content"]) for told in model.requests[call].messages]
+    return [str(shown["content"]) for shown in model.requests[call].messages]
 
 
-async def test_a_view_over_the_budget_is_begun_anew_before_the_call(tape: Tape) -> None:
+async def test_a_view_over_the_budget_starts_over_before_the_call(tape: Tape) -> None:
     await with_history(tape)
     stage, model = stage_of(tape=tape, budget=500), ScriptedModel(says("ok"))
     await stage.run(model)
@@ -340,14 +340,14 @@ async def test_a_view_of_just_the_budget_stays_as_it_is(tape: Tape) -> None:
     assert stage.retakes == []
 
 
-async def test_a_view_is_begun_anew_once_a_turn(tape: Tape) -> None:
+async def test_a_view_starts_over_once_a_turn(tape: Tape) -> None:
     await with_history(tape)
     stage = stage_of(returning("long", "y" * 4000), tape=tape, budget=500)
     await stage.run(ScriptedModel(asks(call("long")), says("ok")))
     assert len(await stage.named(OVERFLOW_NOTICED)) == len(stage.retakes) == 1
 
 
-async def test_a_resumed_turn_does_not_begin_its_view_anew_again(tape: Tape) -> None:
+async def test_a_resumed_turn_does_not_start_its_view_over_again(tape: Tape) -> None:
     await with_history(tape)
     first = stage_of(returning("long", "y" * 4000), tape=tape, budget=500)
     with pytest.raises(ModelDown):
@@ -365,10 +365,10 @@ async def test_a_prompt_that_the_provider_finds_too_long_is_asked_again_after_an
     stage, model = stage_of(tape=tape), ScriptedModel(TOO_LONG, says("ok"))
     events = await stage.run(model)
     assert kinds(events) == ["reset", "text", "final"]
-    (anchor,) = await stage.named(OVERFLOW_TOLD)
+    (anchor,) = await stage.named(OVERFLOW_REPORTED)
     assert anchor.payload["state"] == {"reason": "context_length_exceeded", "error": "too long"}
     assert anchor.meta == {"lane": LANE, "turn": TURN}
-    after = await names(tape, OVERFLOW_TOLD)
+    after = await names(tape, OVERFLOW_REPORTED)
     assert after == ["handoff", "loop.step", "turn.retake"]
     assert (await stage.steps(), deferred(stage)) == ([(1, "auto_handoff")], [(1, "ok")])
     assert shown(model)[1:] == [QUESTION]
@@ -377,8 +377,8 @@ async def test_a_prompt_that_the_provider_finds_too_long_is_asked_again_after_an
 async def test_of_a_provider_s_long_words_the_anchor_has_the_beginning(tape: Tape) -> None:
     stage = stage_of(tape=tape)
     await stage.run(ScriptedModel([ContextOverflow("too long " * 10_000)], says("ok")))
-    (anchor,) = await stage.named(OVERFLOW_TOLD)
-    assert len(anchor.payload["state"]["error"]) == LONGEST_REASON
+    (anchor,) = await stage.named(OVERFLOW_REPORTED)
+    assert len(anchor.payload["state"]["error"]) == MAX_REASON_CHARACTERS
 
 
 async def test_both_overflows_may_happen_in_one_turn_each_once(tape: Tape) -> None:
@@ -386,7 +386,9 @@ async def test_both_overflows_may_happen_in_one_turn_each_once(tape: Tape) -> No
     stage = stage_of(tape=tape, budget=500)
     await stage.run(ScriptedModel(TOO_LONG, says("ok")))
     assert stage.retakes == [500, 500]
-    assert len(await stage.named(OVERFLOW_NOTICED)) == len(await stage.named(OVERFLOW_TOLD)) == 1
+    assert (
+        len(await stage.named(OVERFLOW_NOTICED)) == len(await stage.named(OVERFLOW_REPORTED)) == 1
+    )
 
 
 async def test_what_usage_has_taught_makes_the_view_that_is_taken_again_smaller(
@@ -395,8 +397,8 @@ async def test_what_usage_has_taught_makes_the_view_that_is_taken_again_smaller(
     await with_history(tape)
     stage = stage_of(tape=tape, budget=1200)
     for _call in range(30):
-        told = {"usage": {"prompt_tokens": 2000}, "estimate": 1000, "model": "scripted"}
-        stage.task.meter.learn("scripted", told)
+        happened = {"usage": {"prompt_tokens": 2000}, "estimate": 1000, "model": "scripted"}
+        stage.task.meter.learn("scripted", happened)
     await stage.run(ScriptedModel(says("ok")))
     assert stage.retakes == [600]
 
@@ -408,7 +410,7 @@ async def test_the_second_try_may_have_half_of_what_was_too_long(tape: Tape) -> 
     assert stage.retakes == [estimate(model.requests[0].messages) // 2]
 
 
-@pytest.mark.parametrize(("budget", "retaken"), [(100_000, SMALLEST_RETAKE), (300, 300)])
+@pytest.mark.parametrize(("budget", "retaken"), [(100_000, MIN_RETAKE_TOKENS), (300, 300)])
 async def test_a_small_prompt_is_not_halved_to_nothing_and_the_budget_holds(
     tape: Tape, budget: int, retaken: int
 ) -> None:
@@ -440,7 +442,7 @@ async def test_a_second_overflow_in_one_turn_is_an_error(tape: Tape) -> None:
     with pytest.raises(ContextOverflow):
         await stage.run(ScriptedModel(TOO_LONG, TOO_LONG))
     assert await stage.steps() == [(1, "auto_handoff"), (1, "error")]
-    assert len(await stage.named(OVERFLOW_TOLD)) == len(stage.retakes) == 1
+    assert len(await stage.named(OVERFLOW_REPORTED)) == len(stage.retakes) == 1
 
 
 async def test_an_overflow_of_a_turn_that_had_one_before_it_was_resumed_is_an_error(
@@ -477,4 +479,4 @@ async def test_a_resumed_turn_gives_open_calls_their_results_before_it_asks(tape
 
 async def test_the_reply_of_an_empty_text_is_a_final_event_all_the_same(tape: Tape) -> None:
     events = await stage_of(tape=tape).run(ScriptedModel([ModelReply("scripted")]))
-    assert [(told.kind, told.data) for told in events] == [("final", {"text": ""})]
+    assert [(happened.kind, happened.data) for happened in events] == [("final", {"text": ""})]

@@ -10,8 +10,9 @@ import pytest
 
 from agent.errors import ToolRefused
 from agent.process_pool import in_a_process
+from agent.testing import call
 from agent.tool import Arguments, Tool
-from tests.agent.scripted import call, stage_of
+from tests.agent.scripted import stage_of
 
 pytestmark = pytest.mark.anyio
 

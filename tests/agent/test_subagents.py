@@ -12,25 +12,14 @@ import pytest
 from agent.errors import ModelDown, ToolRefused
 from agent.events import AgentEvent
 from agent.loop import run_turn
-from agent.subagents import END, MOST_IN_ALL, START, Subagents, close_left
+from agent.subagents import END, MAX_SUBAGENTS, START, Subagents, close_left
+from agent.testing import ScriptedModel, Step, asks, call, says
 from agent.turn_log import TurnLog
 from tape.entry import FORK_OPEN, Entry, event, message
 from tape.fork import INFIX
 from tape.handle import Tape
 from tape.service import TapeService
-from tests.agent.scripted import (
-    ECHO,
-    LANE,
-    TURN,
-    Answer,
-    ScriptedModel,
-    asks,
-    begin,
-    call,
-    new_tape,
-    says,
-    stage_of,
-)
+from tests.agent.scripted import ECHO, LANE, TURN, begin, new_tape, stage_of
 
 pytestmark = pytest.mark.anyio
 
@@ -50,7 +39,7 @@ def service(tape: Tape) -> TapeService:
 class Helpers:
     """The subagents of a turn, answered by a script."""
 
-    def __init__(self, tape: Tape, *answers: Answer, most: int = 2, depth: int = 0) -> None:
+    def __init__(self, tape: Tape, *answers: Step, most: int = 2, depth: int = 0) -> None:
         self.log = TurnLog(tape, TURN, LANE)
         self.model = ScriptedModel(*answers)
         self.depths: list[int] = []
@@ -63,16 +52,16 @@ class Helpers:
         task = stage_of(ECHO, tape=log.tape, turn=log.turn).task
         task.log.deferred = log.deferred
         async with aclosing(run_turn(task, self.model)) as events:
-            async for told in events:
-                yield told
+            async for happened in events:
+                yield happened
 
     async def give(self, task: str = "Count the plums.") -> str:
         """Give a task."""
         return await self.given.give(task)
 
 
-async def told(tape: Tape) -> list[tuple[str, str]]:
-    """Return what a tape tells of subagents: the events and how they ended."""
+async def recorded(tape: Tape) -> list[tuple[str, str]]:
+    """Return the events of subagents on a tape, and how they ended."""
     found = [entry for entry in await tape.read() if entry.name in (START, END)]
     return [(str(entry.name), entry.payload["data"].get("status", "")) for entry in found]
 
@@ -93,7 +82,7 @@ async def test_it_is_shown_its_task_and_not_the_conversation(tape: Tape) -> None
     await tape.append(message("assistant", "what was said before", lane=LANE))
     helpers = Helpers(tape, says("12"))
     await helpers.give()
-    anchor, task = [str(told["content"]) for told in helpers.model.requests[0].messages]
+    anchor, task = [str(shown["content"]) for shown in helpers.model.requests[0].messages]
     assert anchor.startswith("[Anchor created: task/start]")
     assert task == "Count the plums."
 
@@ -128,7 +117,7 @@ async def test_an_error_in_it_is_a_sentence_to_the_model(tape: Tape) -> None:
     with pytest.raises(ToolRefused, match="the model service is having trouble") as caught:
         await helpers.give()
     assert "sk-1" not in str(caught.value)
-    assert await told(tape) == [(START, ""), (END, "failed")]
+    assert await recorded(tape) == [(START, ""), (END, "failed")]
     own = await fork_of(tape)
     assert own[-1].name == "fork.discarded"
     steps = [e for e in own if e.name == "loop.step"]
@@ -151,7 +140,7 @@ async def test_a_turn_that_is_stopped_stops_its_subagents_and_closes_their_forks
         group.start_soon(given.give, "wait")
         await begun.wait()
         group.cancel_scope.cancel()
-    assert await told(tape) == [(START, ""), (END, "cancelled")]
+    assert await recorded(tape) == [(START, ""), (END, "cancelled")]
     assert (await fork_of(tape))[-1].name == "fork.discarded"
 
 
@@ -176,8 +165,8 @@ async def test_so_many_run_side_by_side_and_the_others_wait(tape: Tape) -> None:
 
 
 async def test_there_is_an_end_to_how_many_one_answer_may_have(tape: Tape) -> None:
-    helpers = Helpers(tape, *[says("ok")] * MOST_IN_ALL)
-    for _number in range(MOST_IN_ALL):
+    helpers = Helpers(tape, *[says("ok")] * MAX_SUBAGENTS)
+    for _number in range(MAX_SUBAGENTS):
         await helpers.give()
     with pytest.raises(ToolRefused, match="do it yourself"):
         await helpers.give()
@@ -209,9 +198,9 @@ async def test_forks_that_a_lost_process_left_open_are_closed_by_the_resumed_tur
     await close_left(service(tape), log)
     assert await service(tape).open_forks() == []
     assert (await fork_of(tape))[-1].name == "fork.discarded"
-    assert await told(tape) == [(START, ""), (END, "lost")]
+    assert await recorded(tape) == [(START, ""), (END, "lost")]
     await close_left(service(tape), log)
-    assert await told(tape) == [(START, ""), (END, "lost")]
+    assert await recorded(tape) == [(START, ""), (END, "lost")]
 
 
 async def test_the_forks_of_other_turns_are_left_alone(tape: Tape) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from agent.token_meter import (
-    LEAST,
-    MOST,
-    SMALLEST,
+    MAX_RATIO,
+    MIN_RATIO,
+    MIN_SAMPLE_TOKENS,
     Meter,
     can_count_exactly,
     estimate_request,
@@ -47,15 +47,15 @@ def tiktoken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(__import__("sys").modules, "tiktoken", raising=False)
 
 
-def step(told: object, estimated: object = 1000, model: str = "m") -> dict[str, Any]:
-    return {"model": model, "usage": {"prompt_tokens": told}, "estimate": estimated}
+def step(used: object, estimated: object = 1000, model: str = "m") -> dict[str, Any]:
+    return {"model": model, "usage": {"prompt_tokens": used}, "estimate": estimated}
 
 
 async def test_at_first_the_estimate_is_taken_as_it_is() -> None:
     assert await Meter().count("m", PROMPT) == estimate(PROMPT)
 
 
-async def test_it_comes_nearer_to_what_the_provider_tells_with_each_call() -> None:
+async def test_it_comes_nearer_to_the_provider_s_usage_with_each_call() -> None:
     meter = Meter()
     ratios = []
     for _call in range(12):
@@ -68,30 +68,30 @@ async def test_it_comes_nearer_to_what_the_provider_tells_with_each_call() -> No
     assert meter.as_estimate("m", 1500) == int(1500 / ratios[-1])
 
 
-@pytest.mark.parametrize(("told", "bound"), [(10, LEAST), (90_000, MOST)])
-def test_what_a_provider_tells_moves_it_within_bounds_only(told: int, bound: float) -> None:
+@pytest.mark.parametrize(("used", "bound"), [(10, MIN_RATIO), (90_000, MAX_RATIO)])
+def test_the_provider_s_usage_moves_it_within_bounds_only(used: int, bound: float) -> None:
     meter = Meter()
     for _call in range(50):
-        meter.learn("m", step(told))
+        meter.learn("m", step(used))
     assert meter.ratio("m") == pytest.approx(bound, abs=0.001)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "used",
     [
         step(0),
         step(None),
         step("many"),
         step(True),
         step(5000, None),
-        step(5000, SMALLEST - 1),
+        step(5000, MIN_SAMPLE_TOKENS - 1),
         {"usage": None},
         {},
     ],
 )
-def test_what_is_not_told_or_too_small_teaches_nothing(told: dict[str, Any]) -> None:
+def test_a_missing_or_too_small_usage_teaches_nothing(used: dict[str, Any]) -> None:
     meter = Meter()
-    meter.learn("m", told)
+    meter.learn("m", used)
     assert meter.ratio("m") == 1.0
 
 

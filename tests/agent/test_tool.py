@@ -37,9 +37,9 @@ def test_checked_arguments_have_their_defaults(given: str | dict[str, Any]) -> N
     assert WEATHER.check(given) == Dates(city="Oslo", days=3)
 
 
-def test_an_unknown_argument_is_told_with_the_nearest_known_one() -> None:
-    told = sentence('{"city":"Oslo","dayz":2}')
-    assert told == (
+def test_an_unknown_argument_is_named_with_the_nearest_known_one() -> None:
+    refusal = sentence('{"city":"Oslo","dayz":2}')
+    assert refusal == (
         "weather.today was not run. dayz: Extra inputs are not permitted (did you mean days?)."
         " It takes: city, days."
     )
@@ -49,24 +49,24 @@ def test_an_unknown_argument_that_is_like_no_other_has_no_hint() -> None:
     assert "did you mean" not in sentence('{"city":"Oslo","units":"C"}')
 
 
-def test_a_wrong_type_is_told_with_the_argument_s_name() -> None:
+def test_a_wrong_type_is_reported_with_the_argument_s_name() -> None:
     assert "days: Input should be a valid integer" in sentence('{"city":"Oslo","days":"many"}')
 
 
-def test_a_missing_argument_is_told() -> None:
+def test_a_missing_argument_is_named() -> None:
     assert (
         sentence("{}") == "weather.today was not run. city: Field required. It takes: city, days."
     )
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
-    told = sentence('{"days":0}')
-    assert "city: Field required" in told
-    assert "days: Input should be greater than or equal to 1" in told
+def test_everything_that_is_wrong_is_reported_at_once() -> None:
+    refusal = sentence('{"days":0}')
+    assert "city: Field required" in refusal
+    assert "days: Input should be greater than or equal to 1" in refusal
 
 
 @pytest.mark.parametrize("arguments", ["{broken", "[]", "null", '"Oslo"', " "])
-def test_arguments_that_are_no_object_are_told(arguments: str) -> None:
+def test_arguments_that_are_no_object_are_refused(arguments: str) -> None:
     assert sentence(arguments).startswith("weather.today was not run. the arguments: ")
 
 

@@ -6,10 +6,11 @@ import anyio
 import pytest
 
 from agent.errors import ToolRefused
+from agent.testing import call
 from agent.tool import NoArguments, Tool, ToolContext
-from agent.tool_runner import LONGEST_RESULT, UNKNOWN_OUTCOME, finish_open_calls
+from agent.tool_runner import MAX_RESULT_CHARACTERS, UNKNOWN_OUTCOME, finish_open_calls
 from tape.entry import NewEntry, event, tool_call, tool_result
-from tests.agent.scripted import BREAK, ECHO, HANG, Stage, begin, call, returning, stage_of
+from tests.agent.scripted import BREAK, ECHO, HANG, Stage, begin, returning, stage_of
 
 pytestmark = pytest.mark.anyio
 
@@ -96,16 +97,16 @@ async def test_a_tool_may_refuse_with_a_sentence_which_is_no_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "refusal"),
     [
         (call("ecko"), "Error: there is no tool named ecko. Known here: echo."),
         (call(arguments='{"txt":"a"}'), "did you mean text?"),
         (call(arguments="{broken"), "Error: echo was not run."),
     ],
 )
-async def test_a_call_that_cannot_be_made_tells_why(asked: object, told: str) -> None:
+async def test_a_call_that_cannot_be_made_says_why(asked: object, refusal: str) -> None:
     stage = stage_of(ECHO)
-    assert told in (await stage.runner.run(asked)).text  # type: ignore[arg-type]
+    assert refusal in (await stage.runner.run(asked)).text  # type: ignore[arg-type]
     assert "before_tool_call echo" not in stage.hooks.seen
 
 
@@ -142,12 +143,15 @@ async def test_a_result_that_json_cannot_hold_is_the_tool_s_failure() -> None:
 
 
 async def test_a_long_result_is_cut_and_says_so() -> None:
-    text = await result_of(returning("tool", "x" * (LONGEST_RESULT + 7)))
-    assert text == "x" * LONGEST_RESULT + "\n[cut: 7 more characters]"
+    text = await result_of(returning("tool", "x" * (MAX_RESULT_CHARACTERS + 7)))
+    assert text == "x" * MAX_RESULT_CHARACTERS + "\n[cut: 7 more characters]"
 
 
 async def test_a_result_of_just_the_longest_length_is_whole() -> None:
-    assert await result_of(returning("tool", "x" * LONGEST_RESULT)) == "x" * LONGEST_RESULT
+    assert (
+        await result_of(returning("tool", "x" * MAX_RESULT_CHARACTERS))
+        == "x" * MAX_RESULT_CHARACTERS
+    )
 
 
 async def test_a_call_is_taped_by_the_tool_s_dotted_name() -> None:

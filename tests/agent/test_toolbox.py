@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.errors import ToolboxError, ToolRefused
-from agent.tool import Role, Tool
+from agent.tool import Chats, Role, Tool
 from agent.toolbox import OFFERED_AT_FIRST, Toolbox, to_wire
 from agent.tools import BUILTIN_TOOLS
 from tests.agent.scripted import ECHO, returning
@@ -67,13 +67,13 @@ def test_a_tool_is_found_by_its_dotted_and_its_wire_name(name: str) -> None:
     assert Toolbox(BUILTIN_TOOLS, Role.MEMBER).find(name).name == "tape.info"
 
 
-def test_an_unknown_tool_is_told_with_the_nearest_names_first() -> None:
+def test_an_unknown_tool_is_refused_with_the_nearest_names_first() -> None:
     with pytest.raises(ToolRefused, match=r"no tool named tape_serch\. Known here: tape_search"):
         Toolbox(BUILTIN_TOOLS, Role.MEMBER).find("tape_serch")
 
 
 def test_two_tools_of_one_wire_name_cannot_be_offered_together() -> None:
-    with pytest.raises(ToolboxError, match=r"a\.b and a_b are both a_b"):
+    with pytest.raises(ToolboxError, match=r"a\.b and a_b would both be named a_b"):
         Toolbox([returning("a.b", ""), returning("a_b", "")], Role.OWNER)
 
 
@@ -96,9 +96,9 @@ def test_names_of_calls_and_results_have_no_dots_on_the_wire() -> None:
         {"role": "assistant", "content": "", "tool_calls": [{"id": "a", "function": function}]},
         {"role": "tool", "content": "x", "tool_call_id": "a", "name": "tape.info"},
     ]
-    asked, told = to_wire(messages)
-    assert asked["tool_calls"][0]["function"] == {"name": "tape_info", "arguments": "{}"}
-    assert told["name"] == "tape_info"
+    call_message, result = to_wire(messages)
+    assert call_message["tool_calls"][0]["function"] == {"name": "tape_info", "arguments": "{}"}
+    assert result["name"] == "tape_info"
     assert function["name"] == "tape.info"
 
 
@@ -113,3 +113,15 @@ def test_other_messages_go_on_the_wire_as_they_are() -> None:
 def test_no_tool_that_comes_with_tapeway_needs_a_role() -> None:
     tools: tuple[Tool, ...] = BUILTIN_TOOLS
     assert {tool.role for tool in tools} == {Role.STRANGER}
+
+
+@pytest.mark.parametrize(
+    ("shared", "names"), [(False, ["both", "private"]), (True, ["both", "group"])]
+)
+def test_a_tool_is_offered_in_its_kinds_of_chat_only(shared: bool, names: list[str]) -> None:
+    tools = [
+        returning("both", ""),
+        returning("private", "", chats=Chats.PRIVATE),
+        returning("group", "", chats=Chats.GROUP),
+    ]
+    assert list(Toolbox(tools, Role.OWNER, shared=shared).known) == names

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from types import MappingProxyType, TracebackType
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Self
 
 import orjson
@@ -15,7 +13,9 @@ from PIL import Image
 from channels.discord.format import render
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
 from tests.clock import ManualClock
-from tests.fakes.discord.faults import LostAnswer, RateLimited
+from tests.contracts.platform_stage import PlatformStage, seconds_of
+from tests.fakes.base.faults import LostAnswer
+from tests.fakes.discord.faults import RateLimited
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.rules import MAX_CONTENT
 from tests.fakes.discord.server import FakeDiscord
@@ -27,35 +27,20 @@ KINDS: Final[Mapping[Operation, str]] = MappingProxyType(
 READS: Final = frozenset({"GET"})
 
 
-class DiscordStage:
+class DiscordStage(PlatformStage[FakeDiscord, User]):
     """A Discord with one server of many channels, threads, and private chats."""
 
     def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
         # The SDK would sleep out what the headers say, in seconds of its own.
-        self.fake = FakeDiscord(
-            limits=limits,
-            rate_headers=clock is None,
-            clock=clock.monotonic if clock is not None else time.monotonic,
-        )
-        if clock is not None:
-            self.fake.epoch = clock.now().timestamp() - clock.monotonic()
-        self.fake.gateway.prompting = True
-        self._people: dict[str, User] = {}
+        fake = FakeDiscord(limits=limits, rate_headers=clock is None, clock=seconds_of(clock))
+        super().__init__(fake, clock)
+        fake.gateway.prompting = True
         self._guild: Guild | None = None
 
     async def __aenter__(self) -> Self:
-        await self.fake.__aenter__()
+        await super().__aenter__()
         self._guild = self.fake.guild("Guild")
         return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.fake.__aexit__(kind, error, trace)
-        assert error is not None or self.fake.faults_left == []
 
     def settings(self) -> Mapping[str, str]:
         return {
@@ -67,20 +52,7 @@ class DiscordStage:
     def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
         return {"DISCORD__ANSWERS": ",".join(rules)}
 
-    @asynccontextmanager
-    async def connected(self, url: str) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            self.fake.cut_off = False
-
     # -- who and where
-
-    def person(self, name: str, *, is_bot: bool = False) -> Person:
-        user = self._people.get(name)
-        if user is None:
-            user = self._people[name] = self.fake.user(name, is_bot=is_bot)
-        return Person(str(user.id), name, user.is_bot)
 
     def group(self) -> Chat:
         assert self._guild is not None
@@ -113,7 +85,7 @@ class DiscordStage:
     ) -> PersonMessage:
         place = self._place(chat)
         if mention:
-            text = self._called(place, text)
+            text = self._addressed(chat, text)
         message = self.fake.say(
             place,
             self._people[person.name],
@@ -155,7 +127,7 @@ class DiscordStage:
             size = None
         file = self.fake.attachment(data, "image.png", "image/png", dimensions=size)
         place = self._place(chat)
-        text = self._called(place, text) if mention else text
+        text = self._addressed(chat, text) if mention else text
         message = self.fake.say(place, self._people[person.name], text, files=[file])
         return PersonMessage(str(message.id), chat, person, text)
 
@@ -164,7 +136,7 @@ class DiscordStage:
     ) -> PersonMessage:
         file = self.fake.attachment(data, name, mime)
         place = self._place(chat)
-        text = self._called(place, text)
+        text = self._addressed(chat, text)
         message = self.fake.say(place, self._people[person.name], text, files=[file])
         return PersonMessage(str(message.id), chat, person, text)
 
@@ -173,12 +145,6 @@ class DiscordStage:
     async def taken(self) -> None:
         await self.fake.wait_for(lambda fake: not fake.unconfirmed)
         await self.fake.gap_closed()
-
-    async def seen(self) -> None:
-        """What was answered is seen."""
-
-    async def until(self, so: Callable[[], bool]) -> None:
-        await self.fake.wait_for(lambda _fake: so())
 
     def answers(self, chat: Chat) -> list[Answer]:
         found = [one for place in self._places(chat) for one in self.fake.messages(place)]
@@ -213,10 +179,6 @@ class DiscordStage:
 
     # -- the gateway's end of the line
 
-    def cut_off(self) -> None:
-        self.fake.cut_off = True
-        self.fake.drop_connections()
-
     def untaken(self) -> int:
         return len(self.fake.unconfirmed)
 
@@ -246,38 +208,20 @@ class DiscordStage:
         else:
             self.fake.deny(place, Permission.SEND_MESSAGES, Permission.SEND_MESSAGES_IN_THREADS)
 
-    def too_many(self) -> int:
-        return self.fake.too_many
-
-    def patient(self) -> Mapping[str, str]:
-        return {}
-
-    def half_open(self) -> None:
-        self.fake.half_open()
-
-    def stall_events(self) -> None:
-        self.fake.silence()
-
-    def resume_events(self) -> None:
-        self.fake.silence(False)
-
-    def drop_connections(self) -> None:
-        self.fake.drop_connections()
-
     def listening(self) -> int:
         return self.fake.live_sockets
-
-    def connections(self) -> int:
-        return self.fake.open_connections
-
-    def revoke(self) -> None:
-        self.fake.token_revoked = True
 
     def compete(self) -> None:
         """Begin a second session: Discord lets both hear everything, and tells neither."""
         self.fake.gateway.new_session(0)
 
     # -- parts
+
+    def _new_user(self, name: str, is_bot: bool) -> User:
+        return self.fake.user(name, is_bot=is_bot)
+
+    def _is_private(self, chat: Chat) -> bool:
+        return self._place(chat).person is not None
 
     def _place(self, chat: Chat) -> Channel:
         return self.fake.channel(int(chat.thread or chat.id))
@@ -290,9 +234,6 @@ class DiscordStage:
 
     def _where(self, chat: Chat, message_id: int) -> Channel:
         return next(one for one in self._places(chat) if message_id in one.messages)
-
-    def _called(self, place: Channel, text: str) -> str:
-        return text if place.person is not None else f"{self.calling()} {text}".strip()
 
     def _answer(self, message: Message) -> Answer:
         channel = self.fake.channel(message.channel_id)

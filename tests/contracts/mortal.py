@@ -16,6 +16,7 @@ from tape.entry import Entry, NewEntry
 from tape.errors import StoreUnavailable, TapeError
 from tape.query import Query
 from tape.store import TapeInfo, UnitStore
+from tape.stores.memory import MemoryStore
 from tape.unit_of_work import Append, Outcome, Row, Run, Unit
 
 Moment = Literal["before", "after"]
@@ -25,6 +26,14 @@ Strike = Callable[[frozenset[str]], bool]
 
 class Killed(TapeError):
     """This gateway is dead: nothing of it is written any more."""
+
+
+class LastingStore(MemoryStore):
+    """A store in memory that outlives its gateways."""
+
+    def tables(self) -> bytes:
+        """Return the bytes of every table."""
+        return self._database.serialize("main")
 
 
 class MortalStore:

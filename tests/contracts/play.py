@@ -23,10 +23,9 @@ from channels.testing.promises import PROMISES
 from gateway.app import Gateway
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.entry import Entry
-from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import tape_schema
 from tests.clock import RestingClock
-from tests.contracts.mortal import Moment, MortalStore, Strike
+from tests.contracts.mortal import LastingStore, Moment, MortalStore, Strike
 from tests.contracts.stages import STAGES, OpenStage
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, tape_of
@@ -98,7 +97,7 @@ class Play:
         self.store.kill(self.stage.cut_off)
 
     async def killed(self) -> None:
-        """Let time pass until the gateway is killed."""
+        """Advance the clock until the gateway is killed."""
         await self.clock.run(self.store.killed.wait())
 
     async def health(self) -> tuple[int, dict[str, Any]]:
@@ -108,7 +107,7 @@ class Play:
         return response.status_code, dict(response.json())
 
     def has(self, need: Need) -> bool:
-        """Tell whether the channel has something."""
+        """Return whether the channel has something."""
         return skip_reason([need], class_of(self.channel)) is None
 
     def person(self, name: str = "Alice") -> Person:
@@ -134,17 +133,17 @@ class Play:
         return said
 
     async def settle(self) -> None:
-        """Let time pass until what was said is answered as far as it will be."""
+        """Advance the clock until every message is answered as far as it will be."""
         await self.clock.run(self._settled())
 
     async def run(self, work: Awaitable[T]) -> T:
-        """Let time pass until something is done."""
+        """Advance the clock until something is done."""
         return await self.clock.run(work)
 
     async def taken(self) -> None:
         """Wait, while no time passes, until what was said is taken in."""
         await self.stage.taken()
-        await self.gateway.dispatcher.intake.taken_in()
+        await self.gateway.taken_in()
         await self.clock.advance(0)
 
     def answer(self, said: PersonMessage) -> Answer:
@@ -167,7 +166,7 @@ class Play:
 
     async def _settled(self) -> None:
         await self.stage.taken()
-        await self.gateway.dispatcher.idle()
+        await self.gateway.idle()
         await self.stage.seen()
 
 
@@ -184,11 +183,11 @@ class House:
     stage: OpenStage
     model: FakeOpenAI
     clock: RestingClock
-    lasting: MemoryStore | None = field(default=None)
+    lasting: LastingStore | None = field(default=None)
 
     def last(self) -> None:
         """Keep everything in a store in memory that outlives the gateways, and can be killed."""
-        self.lasting = MemoryStore([tape_schema(), ledger_schema()], self.clock.now)
+        self.lasting = LastingStore([tape_schema(), ledger_schema()], self.clock.now)
 
     @asynccontextmanager
     async def playing(

@@ -145,7 +145,7 @@ class RoomStage:
                 await self._clock.sleep(1)
 
     async def seen(self) -> None:
-        """Let somebody come into each room: who was there before sees that last of all."""
+        """Have somebody come into each room: who was there before sees that last of all."""
         async with anyio.create_task_group() as group:
             for room, people in self._rooms.items():
                 group.start_soon(self._come_and_go, room, list(people.values()))

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from types import MappingProxyType, TracebackType
-from typing import Final, Self
+from types import MappingProxyType
+from typing import Final
 
 import orjson
 
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
 from tests.clock import ManualClock
+from tests.contracts.platform_stage import PlatformStage, seconds_of
+from tests.fakes.base.faults import LostAnswer
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Delivery
-from tests.fakes.slack.faults import LostAnswer, RateLimited
+from tests.fakes.slack.faults import RateLimited
 from tests.fakes.slack.rules import MAX_MARKDOWN
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.text import unescaped
 from tests.fakes.slack.world import Channel, File, Message, User, stamp
-from tests.fakes.telegram.http import JsonObject
 
 SENDS: Final = "chat.postMessage|chat.startStream"
 EDITS: Final = "chat.appendStream|chat.stopStream|chat.update"
@@ -35,35 +36,16 @@ METHODS: Final[Mapping[Operation, str]] = MappingProxyType(
 _LATER_PIECE: Final = re.compile(r":\d+\.\d+")
 
 
-class SlackStage:
+class SlackStage(PlatformStage[FakeSlack, User]):
     """A Slack workspace with channels, threads and direct messages, heard over Socket Mode."""
 
     def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
-        self.fake = FakeSlack(
-            limits=limits,
-            clock=clock.monotonic if clock is not None else time.monotonic,
-            sleep=clock.sleep if clock is not None else asyncio.sleep,
-        )
-        if clock is not None:
-            self.fake.epoch = clock.now().timestamp() - clock.monotonic()
-        self._people: dict[str, User] = {}
+        sleep = clock.sleep if clock is not None else asyncio.sleep
+        super().__init__(FakeSlack(limits=limits, clock=seconds_of(clock), sleep=sleep), clock)
         self._threads: set[tuple[str, str]] = set()
         # What may be answered, the oldest first: by channel and thread, and commands by channel.
         self._asked: dict[tuple[str, str], list[str]] = {}
         self._commands: dict[str, list[str]] = {}
-
-    async def __aenter__(self) -> Self:
-        await self.fake.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.fake.__aexit__(kind, error, trace)
-        assert error is not None or self.fake.faults_left == []
 
     def settings(self) -> Mapping[str, str]:
         return {
@@ -77,20 +59,7 @@ class SlackStage:
     def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
         return {"SLACK__ANSWERS": ",".join(rules)}
 
-    @asynccontextmanager
-    async def connected(self, url: str) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            self.fake.cut_off = False
-
     # -- who and where
-
-    def person(self, name: str, *, is_bot: bool = False) -> Person:
-        user = self._people.get(name)
-        if user is None:
-            user = self._people[name] = self.fake.user(name, is_bot=is_bot)
-        return Person(user.id, name, user.is_bot)
 
     def group(self) -> Chat:
         return Chat(self.fake.channel().id)
@@ -166,12 +135,6 @@ class SlackStage:
     async def taken(self) -> None:
         await self.fake.wait_for(lambda _fake: not self._waiting() and not self.untaken())
 
-    async def seen(self) -> None:
-        """What was answered is seen."""
-
-    async def until(self, so: Callable[[], bool]) -> None:
-        await self.fake.wait_for(lambda _fake: so())
-
     def answers(self, chat: Chat) -> list[Answer]:
         taken: dict[tuple[str, str], int] = {}
         found = [self._answer(message, taken) for message in self._ours(chat.whole())]
@@ -180,7 +143,7 @@ class SlackStage:
         return [answer for answer in found if answer.thread == chat.thread]
 
     def typing(self, chat: Chat) -> bool:
-        """Tell whether a status or a stream can be seen: either says that more is to come."""
+        """Return whether a status or a stream can be seen: either says that more is to come."""
         channel = self.fake.find(chat.id)
         status = any(self.fake.status(chat.id, thread) for thread in channel.statuses)
         return status or any(self._streams(message) for message in self._ours(chat))
@@ -201,10 +164,6 @@ class SlackStage:
         return orjson.dumps([(call.method, call.params) for call in sent], default=repr)
 
     # -- the gateway's end of the line
-
-    def cut_off(self) -> None:
-        self.fake.cut_off = True
-        self.fake.drop_connections()
 
     def untaken(self) -> int:
         """Count what people said that was neither acknowledged nor, if it never came, fetched.
@@ -242,45 +201,21 @@ class SlackStage:
         else:
             channel.members.remove(channel.workspace.bot.id)
 
-    def too_many(self) -> int:
-        return self.fake.too_many
-
-    def patient(self) -> Mapping[str, str]:
-        return {}
-
-    def half_open(self) -> None:
-        self.fake.half_open()
-
-    def stall_events(self) -> None:
-        self.fake.silence()
-
-    def resume_events(self) -> None:
-        self.fake.silence(False)
-
-    def drop_connections(self) -> None:
-        self.fake.drop_connections()
-
     def listening(self) -> int:
         return len(self.fake.sockets.live)
 
-    def connections(self) -> int:
-        return self.fake.open_connections
-
-    def revoke(self) -> None:
-        self.fake.token_revoked = True
-
     def compete(self) -> None:
-        """Let the next greeting tell of another socket: Slack has room for ten of them."""
+        """Mention another socket in the next greeting: Slack has room for ten of them."""
         self.fake.sockets.others = 1
         self.fake.refresh()
 
     # -- parts
 
+    def _new_user(self, name: str, is_bot: bool) -> User:
+        return self.fake.user(name, is_bot=is_bot)
+
     def _is_private(self, chat: Chat) -> bool:
         return self.fake.find(chat.id).kind == "im"
-
-    def _addressed(self, chat: Chat, text: str) -> str:
-        return text if self._is_private(chat) else f"{self.calling()} {text}".strip()
 
     def _share(self, chat: Chat, person: Person, file: File, text: str) -> PersonMessage:
         user = self._people[person.name]
@@ -301,7 +236,7 @@ class SlackStage:
         return event.get("user") != self.fake.workspace.bot.id
 
     def _made_up_for(self, delivery: Delivery) -> bool:
-        """Tell whether the app has fetched what it was not told."""
+        """Return whether the app has fetched what it was not told."""
         if delivery.arrived and delivery.state != "lost":
             return False
         channel_id, ts = _key(delivery)
@@ -398,5 +333,5 @@ def _key(delivery: Delivery) -> tuple[str, str]:
 
 
 def _is_later_piece(payload: JsonObject) -> bool:
-    """Tell by the key of a message whether it goes on where another ended."""
+    """Return whether a message continues another one, by its key."""
     return any(_LATER_PIECE.search(str(value)) for value in payload.values())

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from types import MappingProxyType, TracebackType
-from typing import Final, Self
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 import orjson
 
 from channels.telegram.format import render
 from channels.testing import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage
 from tests.clock import ManualClock
+from tests.contracts.platform_stage import PlatformStage, seconds_of
+from tests.fakes.base.faults import LostAnswer
+from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.entities import checked, detected
-from tests.fakes.telegram.faults import LostAnswer, RetryAfter
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.telegram.faults import RetryAfter
 from tests.fakes.telegram.rules import MAX_ENTITIES, MAX_TEXT, Refusal
 from tests.fakes.telegram.server import FakeTelegram
 from tests.fakes.telegram.updates import OTHER_POLLER
@@ -42,29 +42,11 @@ RULES: Final = MappingProxyType(
 )
 
 
-class TelegramStage:
+class TelegramStage(PlatformStage[FakeTelegram, User]):
     """A Telegram with supergroups, forums and private chats."""
 
     def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
-        self.fake = FakeTelegram(
-            limits=limits, clock=clock.monotonic if clock is not None else time.monotonic
-        )
-        if clock is not None:
-            self.fake.epoch = clock.now().timestamp() - clock.monotonic()
-        self._people: dict[str, User] = {}
-
-    async def __aenter__(self) -> Self:
-        await self.fake.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.fake.__aexit__(kind, error, trace)
-        assert error is not None or self.fake.faults_left == []
+        super().__init__(FakeTelegram(limits=limits, clock=seconds_of(clock)), clock)
 
     def settings(self) -> Mapping[str, str]:
         return {"TELEGRAM__TOKEN": self.fake.token, "TELEGRAM__BASE_URL": self.fake.base_url}
@@ -72,22 +54,7 @@ class TelegramStage:
     def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
         return {"TELEGRAM__ANSWERS": ",".join(RULES[rule] for rule in rules)}
 
-    @asynccontextmanager
-    async def connected(self, url: str) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            self.fake.cut_off = False
-
     # -- who and where
-
-    def person(self, name: str, *, is_bot: bool = False) -> Person:
-        user = self._people.get(name)
-        if user is None:
-            username = f"{name.lower()}_{'bot' if is_bot else 'x'}"
-            user = self.fake.user(1000 + len(self._people), name, username, is_bot)
-            self._people[name] = user
-        return Person(str(user.id), name, user.is_bot)
 
     def group(self) -> Chat:
         return Chat(str(self._group(forum=False).id))
@@ -121,9 +88,7 @@ class TelegramStage:
         place = self.fake.chat(int(chat.id))
         if like is not None:
             place.ids = iter(range(int(like.id), 2**31))
-        if mention and place.kind != "private":
-            text = f"{self.calling()} {text}".strip()
-        text, entities = typed(text)
+        text, entities = typed(self._addressed(chat, text) if mention else text)
         json = self.fake.say(
             place,
             self._people[person.name],
@@ -154,7 +119,7 @@ class TelegramStage:
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
     ) -> PersonMessage:
         user = self._people[person.name]
-        caption = self._caption(chat, text) if mention else text
+        caption = self._addressed(chat, text) if mention else text
         place = int(chat.id)
         json = self.fake.send_photo(place, user, data=data, caption=caption, topic=_topic(chat))
         return self._said(json, chat, person, caption)
@@ -162,7 +127,7 @@ class TelegramStage:
     async def send_file(
         self, chat: Chat, person: Person, data: bytes, name: str, mime: str, text: str
     ) -> PersonMessage:
-        caption = self._caption(chat, text)
+        caption = self._addressed(chat, text)
         json = self.fake.send_document(
             int(chat.id),
             self._people[person.name],
@@ -178,12 +143,6 @@ class TelegramStage:
 
     async def taken(self) -> None:
         await self.fake.wait_for(lambda fake: not fake.updates.pending)
-
-    async def seen(self) -> None:
-        """What was answered is seen."""
-
-    async def until(self, so: Callable[[], bool]) -> None:
-        await self.fake.wait_for(lambda _fake: so())
 
     def answers(self, chat: Chat) -> list[Answer]:
         return [_answer(message) for message in self._ours(chat)]
@@ -219,10 +178,6 @@ class TelegramStage:
 
     # -- the gateway's end of the line
 
-    def cut_off(self) -> None:
-        self.fake.cut_off = True
-        self.fake.drop_connections()
-
     def untaken(self) -> int:
         return len(self.fake.updates.pending)
 
@@ -247,44 +202,27 @@ class TelegramStage:
     def shut_out(self, chat: Chat) -> None:
         self.fake.chat(int(chat.id)).bot_status = "kicked"
 
-    def too_many(self) -> int:
-        return self.fake.too_many
-
     def patient(self) -> Mapping[str, str]:
         return {"TELEGRAM__POLL_SECONDS": "50"}
 
-    def half_open(self) -> None:
-        self.fake.half_open()
-
-    def stall_events(self) -> None:
-        self.fake.silence()
-
-    def resume_events(self) -> None:
-        self.fake.silence(False)
-
-    def drop_connections(self) -> None:
-        self.fake.drop_connections()
-
     def listening(self) -> int:
         return self.fake.polls
-
-    def connections(self) -> int:
-        return self.fake.open_connections
-
-    def revoke(self) -> None:
-        self.fake.token_revoked = True
 
     def compete(self) -> None:
         self.fake.updates.end_poll(Refusal(409, OTHER_POLLER))
 
     # -- parts
 
+    def _new_user(self, name: str, is_bot: bool) -> User:
+        username = f"{name.lower()}_{'bot' if is_bot else 'x'}"
+        return self.fake.user(1000 + len(self._people), name, username, is_bot)
+
+    def _is_private(self, chat: Chat) -> bool:
+        return not chat.id.startswith("-")
+
     def _group(self, *, forum: bool) -> TelegramChat:
         number = -1001000000001 - sum(chat < 0 for chat in self.fake.world.chats)
         return self.fake.group(number, f"Group {-number % 1000}", forum)
-
-    def _caption(self, chat: Chat, text: str) -> str:
-        return f"{self.calling()} {text}" if chat.id.startswith("-") else text
 
     def _said(self, json: JsonObject, chat: Chat, person: Person, text: str) -> PersonMessage:
         delivery = str(self.fake.updates.all[-1].update_id)

@@ -19,31 +19,33 @@ from tests.visitor import visit
 pytestmark = pytest.mark.anyio
 
 NOTICED = 60
-"""So many seconds a connection may be dead until that is noticed."""
+"""Maximum seconds until a dead connection is noticed."""
 
 
 @contextmanager
 def loop_time(clock: ManualClock) -> Iterator[None]:
-    """Let the time of the event loop, by which sockets are given up, pass with the clock, too."""
+    """Move the event loop's time, by which sockets are given up, with the clock as well."""
     loop = asyncio.get_running_loop()
     before = clock.monotonic()
     vars(loop)["time"] = lambda: time.monotonic() + clock.monotonic() - before
     try:
         yield
     finally:
-        del vars(loop)["time"]
+        # It never goes back: a timer that was set meanwhile would be a minute late.
+        passed = clock.monotonic() - before
+        vars(loop)["time"] = lambda: time.monotonic() + passed
 
 
 async def seconds_pass(play: Play, seconds: int) -> None:
-    """Let time pass, as everybody feels it."""
+    """Advance the clock in steps that everything notices."""
     for _ in range(seconds // 5):
         await play.clock.advance(5)
 
 
 async def until_connected(play: Play) -> None:
-    """Let time pass until the gateway listens."""
+    """Advance the clock until the gateway listens."""
     for _ in range(NOTICED):
-        if play.stage.listening() and play.gateway.manager.ready():
+        if play.stage.listening() and play.gateway.status.ready():
             return
         await play.clock.advance(1)
     raise AssertionError("the gateway does not listen")

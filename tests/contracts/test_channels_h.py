@@ -1,4 +1,4 @@
-"""H: what became of a message, and that no secret is told; on every channel."""
+"""H: what became of a message, and that no secret is shown; on every channel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gateway.settings import LogSettings
 from gateway.storage.ledger.rows import account_id
 from tape.entry import to_line
 from tape.query import Query
-from tape.stores.memory import MemoryStore
+from tests.contracts.mortal import LastingStore
 from tests.contracts.play import Play, opened, playing, promises
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls
 
@@ -249,16 +249,16 @@ async def test_h2_no_secret_is_in_what_is_kept_logged_shown_or_explained(
         assert secret not in shown, f"{secret} is shown"
 
 
-async def kept_in(store: MemoryStore) -> bytes:
+async def kept_in(store: LastingStore) -> bytes:
     """Return every byte of the tapes and of the ledger."""
     names = [info.name for info in await store.tapes()]
     lines = [to_line(entry) for name in names for entry in await store.query(Query(name))]
     assert lines
-    return "\n".join(lines).encode() + store._database.serialize("main")
+    return "\n".join(lines).encode() + store.tables()
 
 
 async def everything_of(play: Play) -> str:
-    """Let things go well and wrong; returns all that an operator, a page and a chat can read."""
+    """Have things go well and wrong; return all that an operator, a page and a chat can read."""
     chat, alice = play.chat(), play.person()
     play.model.enqueue(
         Failure(401, f"Incorrect API key provided: {API_KEY}", None, "invalid_request_error"),

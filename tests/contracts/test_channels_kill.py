@@ -285,7 +285,7 @@ async def sweep(
 
 
 async def killed_or_settled(play: Play) -> bool:
-    """Let everything be answered, unless the gateway is killed before."""
+    """Have everything answered, unless the gateway is killed before."""
     settled = asyncio.ensure_future(play.settle())
     killed = asyncio.ensure_future(play.store.killed.wait())
     await asyncio.wait([settled, killed], return_when=asyncio.FIRST_COMPLETED)
@@ -296,7 +296,7 @@ async def killed_or_settled(play: Play) -> bool:
 
 
 def finds(play: Play) -> bool:
-    """Tell whether a second send is known to be one, or the first can be found."""
+    """Return whether a second send is known to be one, or the first can be found."""
     return play.has("lookup") or play.has("idempotent_send")
 
 

@@ -1,4 +1,4 @@
-"""A send of which nobody knows, where the platform can be asked for it or knows its key a while."""
+"""A send without a known outcome, where the platform can be asked or keeps its key for a while."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ async def test_d1_a_search_is_made_for_as_long_as_it_takes(tmp_path: Path) -> No
 
 
 async def test_d1_doubt_outlives_a_place_that_is_gone(tmp_path: Path) -> None:
-    """An edit of which nobody knows, and then the draft is closed: it may be the answer already."""
+    """An edit without a known outcome, then a closed draft: it may be the answer already."""
     channel = Searched(Platform())
     channel.capabilities = frozenset({"lookup", "edit"})  # type: ignore[misc]
     gate = asyncio.Event()

@@ -164,6 +164,45 @@ async def test_a_plugin_s_context_replaces_the_builtin_one(tmp_path: Path) -> No
         assert "before the reset" in str(server.requests[-1].body["messages"])
 
 
+async def test_a_plugin_whose_every_result_is_wrong_takes_nothing_down(tmp_path: Path) -> None:
+    @hookimpl
+    def wrong(_plugin: object) -> Any:
+        return to_messages
+
+    hooks = "resolve_session load_state build_prompt run_model run_model_stream render_outbound"
+    hooks += " system_prompt provide_channels provide_tape_store build_tape_context provide_tools"
+    wrongs = type("Wrong", (), dict.fromkeys(f"{hooks} admit_message".split(), wrong))
+
+    class Raises:
+        @hookimpl
+        def provide_channels(self) -> Any:
+            raise RuntimeError("no such platform")
+
+        @hookimpl
+        def build_tape_context(self) -> TapeContext:
+            return TapeContext(None, lambda _entries: ["not", "messages"])  # type: ignore[list-item]
+
+        @hookimpl
+        def provide_tools(self) -> list[Tool]:
+            async def ran(_arguments: NoArguments, _context: ToolContext) -> str:
+                return ""
+
+            return [Tool("tape_search", "A builtin tool, to a provider.", NoArguments, ran)]
+
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, wrongs(), Raises()) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        server.enqueue(Text(("fine",)))
+        answer = await alice.answer(await alice.say("hello"))
+        named = {(found.plugin, found.hook) for found in gateway.services.hooks.findings}
+    assert answer["text"] == "fine"
+    assert server.refused == []
+    assert len({hook for _plugin, hook in named}) == 12
+    assert len({plugin for plugin, _hook in named}) == 2
+
+
 async def test_an_anchor_that_a_turn_sets_counts_from_the_next_turn_on(tmp_path: Path) -> None:
     async with (
         FakeOpenAI() as server,

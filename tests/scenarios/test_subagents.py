@@ -29,7 +29,7 @@ GIVE = ToolCalls((Call("s1", "subagent", '{"task":"When did we deploy?"}'),))
 
 
 def hangs_in_the_subagent(server: FakeOpenAI) -> anyio.Event:
-    """Let the model give a task and never answer the subagent; returns when that has begun."""
+    """Have the model give a task and never answer the subagent; returns when that has begun."""
     begun = anyio.Event()
 
     def hang(_request: Request) -> Hang:
@@ -75,7 +75,7 @@ async def test_subagents_are_two_deep_and_not_deeper(tmp_path: Path) -> None:
         await settled(gateway)
         told = server.requests[3].body["messages"][-1]["content"]
     assert answer["text"] == "top"
-    assert told.startswith("Error: a subagent can be had only")
+    assert told.startswith("Error: a subagent is not available here")
 
 
 async def test_a_subagent_has_a_budget_of_steps_of_its_own(tmp_path: Path) -> None:

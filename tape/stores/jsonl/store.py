@@ -21,7 +21,7 @@ from tape.entry import Entry, NewEntry, entry_text
 from tape.errors import StoreUnavailable
 from tape.query import Query, fold
 from tape.search.query_text import SearchQuery
-from tape.search.scan import MOST_SCANNED, scan_here, scanning
+from tape.search.scan import MAX_SCANNED, scan_here, scanning
 from tape.store import Now, TapeInfo, utc_now
 from tape.stores.jsonl.folder import INDEX, Folder
 from tape.stores.jsonl.index import open_index
@@ -85,12 +85,12 @@ class FileStore:
         return await self._readers.in_thread(lambda reader: reader.query(query))
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Scan the newest MOST_SCANNED entries of a query in the reader thread.
+        """Scan the newest MAX_SCANNED entries of a query in the reader thread.
 
         To find older ones, leave out newer ones with `before`, dates or another condition.
         """
         await self._verify(query.tape)
-        scan = scanning(query, wanted, MOST_SCANNED)
+        scan = scanning(query, wanted, MAX_SCANNED)
         return await self._readers.in_thread(lambda reader: scan_here(scan, reader.query).hits)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:

@@ -10,7 +10,7 @@ from agent.models.fallback import FallbackModel
 from agent.models.offline import OfflineModel
 from agent.models.registry import make_model
 from agent.settings import AgentSettings
-from tests.agent.scripted import ScriptedModel, says
+from agent.testing import ScriptedModel, says
 
 pytestmark = pytest.mark.anyio
 

@@ -61,7 +61,7 @@ async def test_a_message_of_parts_is_read() -> None:
 @pytest.mark.parametrize("messages", [[], [person("")], [person("[lobby | Alice | now]\n")]])
 async def test_silence_is_answered_too(messages: list[dict[str, Any]]) -> None:
     _, reply = await answer(*messages)
-    assert "you said nothing" in reply.text
+    assert "it has no text" in reply.text
 
 
 async def test_asked_about_the_tape_it_looks_at_it() -> None:
@@ -75,7 +75,7 @@ async def test_it_calls_no_tool_that_is_not_offered() -> None:
     assert reply.calls == ()
 
 
-async def test_it_tells_what_the_tape_said_and_does_not_ask_again() -> None:
+async def test_it_shows_the_tool_s_result_and_does_not_call_again() -> None:
     result = {"role": "tool", "content": '{"entries":7}', "tool_call_id": "a"}
     _, reply = await answer(person("the tape?"), result, tools=SCHEMAS)
     assert reply.text.endswith('```json\n{"entries":7}\n```')

@@ -261,7 +261,7 @@ async def test_a_failure_before_the_stream_is_tried_again(server: FakeOpenAI) ->
     assert len(server.requests) == 3
 
 
-async def test_after_so_many_retries_the_last_error_is_told(server: FakeOpenAI) -> None:
+async def test_the_last_error_is_raised_after_all_retries(server: FakeOpenAI) -> None:
     server.enqueue(*[Failure(503, "no", headers=SOON)] * 2, Text(("too late",)))
     assert type(await error_of(server.base_url, retries=1)) is ModelDown
 
@@ -302,7 +302,7 @@ async def test_the_key_is_not_in_the_text_of_a_broken_line() -> None:
     assert KEY not in str(error)
 
 
-async def test_no_key_and_no_server_is_told_with_the_names_of_the_settings() -> None:
+async def test_no_key_and_no_server_is_an_error_that_names_the_settings() -> None:
     with pytest.raises(KeyMissing, match=r"TAPEWAY_AGENT__API_KEY.*TAPEWAY_AGENT__BASE_URL"):
         OpenAIModel("known", AgentSettings())
 
@@ -321,7 +321,7 @@ async def test_key_and_server_may_come_from_openai_s_own_variables(
 
 
 @pytest.mark.parametrize("key", ["sk-can\nary", "sk-canäry"])
-async def test_a_key_that_fits_no_header_is_told_at_the_start_and_not_shown(
+async def test_a_key_that_fits_no_header_is_an_error_at_the_start_and_not_shown(
     monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)

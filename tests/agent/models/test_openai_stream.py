@@ -47,7 +47,7 @@ def test_the_blank_after_data_is_optional() -> None:
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_reasoning_is_told_apart_from_the_answer(name: str) -> None:
+def test_reasoning_is_kept_apart_from_the_answer(name: str) -> None:
     reader = StreamReader("model")
     thought = lines(delta(**{name: "hm"}), delta("stop", content="yes"))
     assert read(reader, *thought) == [ReasoningPiece("hm"), TextPiece("yes")]
@@ -92,7 +92,7 @@ def test_a_call_without_a_name_is_no_call() -> None:
     assert reader.reply().calls == ()
 
 
-def test_the_usage_and_the_server_s_name_of_the_model_are_told() -> None:
+def test_the_usage_and_the_server_s_name_of_the_model_are_reported() -> None:
     reader = StreamReader("model")
     usage = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
     read(reader, *lines({"model": "model-0613"}, delta("stop", content="hi"), {"usage": usage}))
@@ -100,7 +100,7 @@ def test_the_usage_and_the_server_s_name_of_the_model_are_told() -> None:
     assert reader.reply().usage == {"prompt_tokens": 9, "completion_tokens": 2}
 
 
-def test_token_counts_that_nobody_told_are_absent() -> None:
+def test_token_counts_that_were_not_reported_are_absent() -> None:
     assert read_usage({}) == {}
     assert read_usage({"prompt_tokens": None, "prompt_tokens_details": None}) == {}
     assert read_usage({"prompt_tokens_details": {"cached_tokens": 0}}) == {"cached_tokens": 0}
@@ -148,9 +148,9 @@ def test_a_rate_limit_inside_a_stream_is_never_an_overflow(code: object) -> None
     assert not is_overflow(code, "token limit per minute reached")
 
 
-@pytest.mark.parametrize("told", [{"status": 429}, {"type": "rate_limit_error"}])
-def test_a_rate_limit_is_known_by_its_status_and_type_too(told: dict[str, object]) -> None:
-    error = stream_error({**told, "code": None, "message": "the token limit is reached"})
+@pytest.mark.parametrize("fields", [{"status": 429}, {"type": "rate_limit_error"}])
+def test_a_rate_limit_is_known_by_its_status_and_type_too(fields: dict[str, object]) -> None:
+    error = stream_error({**fields, "code": None, "message": "the token limit is reached"})
     assert isinstance(error, ModelBusy)
 
 

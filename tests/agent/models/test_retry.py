@@ -7,7 +7,7 @@ import pytest
 from agent.errors import AnswerBroken, ModelDown
 from agent.model import ModelRequest, Piece, ResetPiece, TextPiece
 from agent.models.retry import RetryingModel
-from tests.agent.scripted import ScriptedModel, says
+from agent.testing import ScriptedModel, says
 
 pytestmark = pytest.mark.anyio
 
@@ -34,7 +34,7 @@ async def test_what_a_broken_answer_said_is_taken_back() -> None:
     ]
 
 
-async def test_after_so_many_retries_the_last_error_is_told() -> None:
+async def test_the_last_error_is_raised_after_all_retries() -> None:
     model = ScriptedModel([CUT], [CUT], [CUT])
     with pytest.raises(AnswerBroken):
         await ask(model, 2)

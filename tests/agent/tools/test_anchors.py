@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from agent.anchors import HINT, MOST_RESTED_ON
+from agent.anchors import HINT, MAX_RESTED_ON
 from agent.errors import ToolRefused
+from agent.testing import call
 from agent.tool import Role, ToolContext
 from tape.entry import message, tool_call, tool_result
 from tape.handle import Tape
-from tests.agent.scripted import LANE, begin, call, new_tape
+from tests.agent.scripted import LANE, begin, new_tape
 from tests.agent.tools.using import use, use_in
 
 pytestmark = pytest.mark.anyio
@@ -23,17 +24,17 @@ def tape() -> Tape:
 async def test_anchors_are_the_newest_ones_oldest_of_them_first(tape: Tape) -> None:
     for number in range(3):
         await tape.handoff(f"phase:{number}", {"summary": str(number)})
-    told = (await use(tape, "tape.anchors", limit=2))["anchors"]
-    assert [(anchor["name"], anchor["state"]) for anchor in told] == [
+    result = (await use(tape, "tape.anchors", limit=2))["anchors"]
+    assert [(anchor["name"], anchor["state"]) for anchor in result] == [
         ("phase:1", {"summary": "1"}),
         ("phase:2", {"summary": "2"}),
     ]
 
 
 async def test_a_handoff_sets_an_anchor_of_the_turn_s_lane(tape: Tape) -> None:
-    told = await use(tape, "tape.handoff", "a", name="task/done", summary="it works")
+    result = await use(tape, "tape.handoff", "a", name="task/done", summary="it works")
     anchor = await tape.anchor("task/done")
-    assert told == {"anchor": "task/done", "id": anchor.id}
+    assert result == {"anchor": "task/done", "id": anchor.id}
     assert anchor.payload["state"] == {"summary": "it works"}
     assert anchor.meta == {"lane": "a", "turn": "t-1"}
     assert (await tape.recent(1))[0].name == "handoff"
@@ -61,7 +62,7 @@ async def test_an_anchor_for_a_whole_group_is_set_for_admins_only(
     assert await tape.anchors() == []
 
 
-async def test_a_handoff_tells_what_remains_to_be_done(tape: Tape) -> None:
+async def test_a_handoff_keeps_the_next_steps(tape: Tape) -> None:
     await use(tape, "tape.handoff", name="phase:review", summary="a", next_steps="b")
     state = (await tape.anchor("phase:review")).payload["state"]
     assert state == {"summary": "a", "next_steps": "b"}
@@ -88,10 +89,10 @@ async def test_a_handoff_rests_on_what_the_view_showed_since_the_anchor_before(
 
 
 async def test_of_many_entries_it_rests_on_the_newest_are_named(tape: Tape) -> None:
-    said = await tape.append(*[message("assistant", "x")] * (MOST_RESTED_ON + 20))
+    said = await tape.append(*[message("assistant", "x")] * (MAX_RESTED_ON + 20))
     await use(tape, "tape.handoff", name="task/progress")
     state = (await tape.anchor("task/progress")).payload["state"]
-    assert state["rests_on"] == [entry.id for entry in said[-MOST_RESTED_ON:]]
+    assert state["rests_on"] == [entry.id for entry in said[-MAX_RESTED_ON:]]
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from agent.errors import ToolRefused
+from agent.testing import call
 from agent.tool import Role, ToolContext
-from agent.tools.context import CONSTRUCTED, NOTE
+from agent.tools.chat_access import QUOTED_NOTE
+from agent.tools.context import CONSTRUCTED
 from tape.construct import Constructed
 from tape.entry import message
 from tape.handle import Tape
-from tests.agent.scripted import call, new_tape
+from tests.agent.scripted import new_tape
 from tests.agent.tools.using import use_in
 
 pytestmark = pytest.mark.anyio
@@ -40,11 +42,11 @@ async def tape() -> ConstructedTape:
 
 async def test_it_gives_what_the_tape_makes_for_a_task(tape: ConstructedTape) -> None:
     context = ToolContext(tape, Role.MEMBER, "lane-1", "t-1")
-    told = await use_in(context, "tape.context", task="harvest", budget=500)
+    result = await use_in(context, "tape.context", task="harvest", budget=500)
     assert tape.wanted == ("harvest", 500, "lane-1")
-    assert told == {
+    assert result == {
         "task": "harvest",
-        "note": NOTE,
+        "note": QUOTED_NOTE,
         "tokens": 12,
         "entries": [3],
         "messages": [
@@ -57,18 +59,18 @@ async def test_it_gives_what_the_tape_makes_for_a_task(tape: ConstructedTape) ->
 async def test_every_choice_is_on_the_tape(tape: ConstructedTape) -> None:
     context = ToolContext(tape, Role.MEMBER, "lane-1", "t-1")
     await use_in(context, "tape.context", task="harvest")
-    (told,) = await tape.find(name=CONSTRUCTED)
-    assert told.payload["data"] == {"tape": "chat", "record": {"digest": "d"}}
-    assert told.meta == {"lane": "lane-1", "turn": "t-1"}
+    (result,) = await tape.find(name=CONSTRUCTED)
+    assert result.payload["data"] == {"tape": "chat", "record": {"digest": "d"}}
+    assert result.meta == {"lane": "lane-1", "turn": "t-1"}
 
 
 async def test_of_another_chat_it_is_not_this_lane_s(tape: ConstructedTape) -> None:
     other = ConstructedTape(tape.store, "other")
     await other.append(message("user", "pears"))
     context = ToolContext(tape, Role.OWNER, "lane-1", "t-1", tape_of=lambda _chat: other)
-    told = await use_in(context, "tape.context", task="harvest", chat="telegram:-100")
+    result = await use_in(context, "tape.context", task="harvest", chat="telegram:-100")
     assert other.wanted[2] is None
-    assert told["messages"][0]["text"] == "pears"
+    assert result["messages"][0]["text"] == "pears"
 
 
 async def test_another_chat_is_refused_where_the_gateway_hands_none_over(

@@ -1,4 +1,4 @@
-"""The tools that tell what a tape holds."""
+"""The tools `tape.info` and `tape.context_summary`."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ async def test_info_counts_what_came_since_the_last_anchor(tape: Tape) -> None:
     await tape.append(message("user", "long ago"))
     anchor = await tape.handoff("task/done")
     await tape.append(message("user", "one two three"))
-    told = await use(tape, "tape.info")
-    assert told["entries"] == 6
-    assert (told["last_anchor"], told["last_anchor_date"]) == ("task/done", anchor.date)
-    assert told["entries_since_anchor"] == 2
-    assert told["tokens_since_anchor"] == estimate_text("one two three")
+    result = await use(tape, "tape.info")
+    assert result["entries"] == 6
+    assert (result["last_anchor"], result["last_anchor_date"]) == ("task/done", anchor.date)
+    assert result["entries_since_anchor"] == 2
+    assert result["tokens_since_anchor"] == estimate_text("one two three")
 
 
 async def test_info_of_a_lane_knows_its_own_anchors_and_the_tape_wide_ones(tape: Tape) -> None:
@@ -48,13 +48,13 @@ async def test_info_of_a_lane_knows_its_own_anchors_and_the_tape_wide_ones(tape:
     assert (await use(tape, "tape.info", "b"))["last_anchor"] == "phase:b"
 
 
-async def test_info_tells_the_usage_of_the_newest_step_that_has_one(tape: Tape) -> None:
+async def test_info_has_the_usage_of_the_newest_step_with_one(tape: Tape) -> None:
     for usage in ({"prompt_tokens": 1}, {"prompt_tokens": 2}, {}):
         await tape.append(event("loop.step", {"usage": usage}))
     assert (await use(tape, "tape.info"))["last_usage"] == {"prompt_tokens": 2}
 
 
-async def test_info_tells_which_share_of_the_prompts_was_cached_since_the_anchor(
+async def test_info_has_the_share_of_the_prompts_that_was_cached_since_the_anchor(
     tape: Tape,
 ) -> None:
     before = {"prompt_tokens": 1000, "cached_tokens": 0}
@@ -66,7 +66,7 @@ async def test_info_tells_which_share_of_the_prompts_was_cached_since_the_anchor
     assert (await use(tape, "tape.info"))["cache_hit_rate"] == 0.6
 
 
-async def test_info_has_no_hit_rate_where_the_provider_does_not_tell(tape: Tape) -> None:
+async def test_info_has_no_hit_rate_if_the_provider_reports_none(tape: Tape) -> None:
     await tape.append(event("loop.step", {"usage": {"prompt_tokens": 100}}))
     assert "cache_hit_rate" not in await use(tape, "tape.info")
 

@@ -19,7 +19,8 @@ from channels.errors import (
     SendDelayed,
 )
 from tests.clock import ManualClock
-from tests.fakes.discord.faults import Fault, LostAnswer, RateLimited, Refuse, Reset, ServerError
+from tests.fakes.base.faults import LostAnswer, Reset, ServerError
+from tests.fakes.discord.faults import Fault, RateLimited, Refuse
 from tests.fakes.discord.server import FakeDiscord
 
 pytestmark = pytest.mark.anyio

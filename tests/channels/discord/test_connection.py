@@ -9,7 +9,8 @@ import httpx2
 import pytest
 
 from tests.channels.discord.hosts import Bot, discord_bot, house
-from tests.fakes.discord.faults import RateLimited, ServerError
+from tests.fakes.base.faults import ServerError
+from tests.fakes.discord.faults import RateLimited
 
 pytestmark = pytest.mark.anyio
 

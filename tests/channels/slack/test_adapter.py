@@ -15,7 +15,8 @@ from channels.host import Cursors
 from channels.message import Media, OutboundMessage
 from tests.channels.slack.hosts import running, slack
 from tests.clock import ManualClock
-from tests.fakes.slack.faults import Hang, Refuse, ServerError
+from tests.fakes.base.faults import Hang, ServerError
+from tests.fakes.slack.faults import Refuse
 from tests.fakes.slack.server import FakeSlack
 
 pytestmark = pytest.mark.anyio
@@ -157,7 +158,7 @@ async def test_auth_test_is_called_once_and_no_event_waits_for_it() -> None:
         await app.heard(1)
         await all_delivered(fake)
         assert len(fake.calls_of("auth.test")) == 1
-        fake._faults._queued.clear()
+        fake.forget_faults()
 
 
 async def test_an_unreadable_event_is_stored_once_and_later_events_arrive() -> None:
@@ -313,7 +314,7 @@ async def test_backfill_reads_the_missed_messages_of_channels_and_threads() -> N
         fake.edit(room, edited, "plums")
         fake.say(room, fake.workspace.bot, "of my own")
         fake.say(fake.im(ada), ada, "hello")
-        fake.deliveries._open.clear()
+        fake.deliveries.forget()
         fake.deliveries.release()
         async with running(fake) as other:
             cursor = other.clock.now() - timedelta(days=1)

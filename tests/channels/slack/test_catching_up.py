@@ -19,7 +19,8 @@ from channels.slack.events import HttpConnection
 from channels.testing import FakeHost
 from tests.channels.slack.hosts import Running, running, slack
 from tests.clock import ManualClock
-from tests.fakes.slack.faults import Hang, Refuse, ServerError
+from tests.fakes.base.faults import Hang, ServerError
+from tests.fakes.slack.faults import Refuse
 from tests.fakes.slack.server import FakeSlack
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +48,7 @@ async def test_an_unreadable_conversation_does_not_hold_up_the_others(fault: Ref
         fake.deliveries.hold()
         for room in rooms:
             fake.say(room, fake.user("Ada"), f"in {room.name}")
-        fake.deliveries._open.clear()
+        fake.deliveries.forget()
         fake.deliveries.release()
         fake.fail("conversations.history", *[fault] * 20, channel=rooms[0].id)
         async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
@@ -55,7 +56,7 @@ async def test_an_unreadable_conversation_does_not_hold_up_the_others(fault: Ref
             assert sorted(app.host.texts()) == ["in b", "in c"]
             assert skipped(app) == [f"skipped /{rooms[0].id}"]
             assert app.host.gaps.count("closed") == 1
-            fake._faults._queued.clear()
+            fake.forget_faults()
 
 
 async def test_if_no_conversation_can_be_read_the_catch_up_is_retried() -> None:
@@ -64,7 +65,7 @@ async def test_if_no_conversation_can_be_read_the_catch_up_is_retried() -> None:
         room = fake.channel("a")
         fake.deliveries.hold()
         fake.say(room, fake.user("Ada"), "missed")
-        fake.deliveries._open.clear()
+        fake.deliveries.forget()
         fake.deliveries.release()
         fake.fail("conversations.history", *[Refuse("internal_error")] * 4)
         async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
@@ -79,7 +80,7 @@ async def test_a_missing_scope_affects_only_its_own_conversations() -> None:
         accepted: list[InboundMessage] = []
         fake.deliveries.hold()
         fake.say(fake.channel("a"), fake.user("Ada"), "missed")
-        fake.deliveries._open.clear()
+        fake.deliveries.forget()
         fake.deliveries.release()
         fake.events.scopes -= {"groups:read"}
         async with running(fake, clock=clock, cursors=an_hour_ago(clock)) as app:
@@ -122,7 +123,7 @@ async def test_messages_missed_during_a_catch_up_are_read_by_the_next_one() -> N
         await clock.advance(0)
         for seconds in (16, 0):
             monitor.gaps.missed()
-            monitor.accepted()
+            monitor.state.accepted()
             await clock.advance(seconds)
         assert len(source.read_at) == 1
         gate.set()
@@ -145,11 +146,11 @@ async def test_a_catch_up_that_keeps_failing_is_retried_less_often() -> None:
         group.start_soon(monitor.run)
         await clock.advance(0)
         monitor.gaps.missed()
-        monitor.accepted()
+        monitor.state.accepted()
         await clock.advance(600)
         assert source.read_at == [15, 30, 60, 120, 240, 360]
         monitor.gaps.missed()
-        monitor.accepted()
+        monitor.state.accepted()
         await clock.advance(15)
         assert source.read_at[6:] == [615]
         group.cancel_scope.cancel()

@@ -18,7 +18,8 @@ from channels.telegram.inbound import ALLOWED_UPDATES
 from channels.telegram.polling import MIN_POLL_SECONDS, OFFSET_SECONDS
 from tests.channels.telegram.hosts import Running, running
 from tests.clock import settle
-from tests.fakes.telegram.faults import Hang, LostAnswer, Refuse, Reset, RetryAfter, ServerError
+from tests.fakes.base.faults import Hang, LostAnswer, Reset, ServerError
+from tests.fakes.telegram.faults import Refuse, RetryAfter
 from tests.fakes.telegram.server import FakeTelegram
 
 pytestmark = pytest.mark.anyio

@@ -20,8 +20,9 @@ from channels.errors import (
 )
 from channels.telegram.api import BotApi, Migrated, NotAsSent, read_json, says
 from channels.telegram.settings import TelegramSettings
+from tests.fakes.base.faults import LostAnswer, Reset, ServerError
 from tests.fakes.raw_http import raw_http
-from tests.fakes.telegram.faults import Fault, LostAnswer, Refuse, Reset, RetryAfter, ServerError
+from tests.fakes.telegram.faults import Fault, Refuse, RetryAfter
 from tests.fakes.telegram.server import FakeTelegram
 
 pytestmark = pytest.mark.anyio
@@ -157,9 +158,9 @@ async def test_requests_share_connections_and_a_long_poll_has_one_of_its_own() -
     async with FakeTelegram(token=TOKEN) as fake, api_at(fake.base_url) as api:
         for _ in range(5):
             await api.call("getMe")
-        assert len(fake._connections) == 1
+        assert fake.open_connections == 1
         await api.call("getUpdates", timeout=0)
-        assert len(fake._connections) == 2
+        assert fake.open_connections == 2
 
 
 async def test_a_file_is_fetched_up_to_a_bound() -> None:

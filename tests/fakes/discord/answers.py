@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord import rules
 from tests.fakes.discord.commands import ANSWER_SECONDS, TOKEN_SECONDS, Commands, Interaction
 from tests.fakes.discord.messages import MessageRequests
@@ -9,7 +10,6 @@ from tests.fakes.discord.people import People, is_ephemeral
 from tests.fakes.discord.requests import Call
 from tests.fakes.discord.rules import Refusal
 from tests.fakes.discord.world import COMMAND_ANSWER, DEFAULT_TYPE, EPHEMERAL, LOADING, Message
-from tests.fakes.telegram.http import JsonObject
 
 _LATER = 5
 _ANSWER = 4

@@ -17,15 +17,16 @@ from discord.backoff import ExponentialBackoff
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
+from tests.fakes.base.client import HttpClient
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.session import HELLO, IDENTIFY, RESUME
-from tests.fakes.telegram.http import JsonObject
 
 ALL_INTENTS: Final = discord.Intents.default().value | 1 << 15 | 1 << 1
 
 
 class Bot(discord.Client):
-    """The SDK's client, which also notes what it is told; connected while the context is open."""
+    """The SDK's client, which also notes its events; connected while the context is open."""
 
     def __init__(self, fake: FakeDiscord, intents: int = ALL_INTENTS, **options: Any) -> None:
         wanted = discord.Intents._from_value(intents)
@@ -58,6 +59,9 @@ class Bot(discord.Client):
                 await self.running
         Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = self._former[:2]
         ExponentialBackoff.delay = self._former[2]  # type: ignore[method-assign]
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Identify again at once: the SDK's own hook waits five seconds."""
 
     async def come_in(self) -> Self:
         """Log in, connect, and wait until the SDK calls itself ready."""
@@ -94,30 +98,12 @@ def _at_once(_self: object) -> float:
     return 0.0
 
 
-class Api:
+class Api(HttpClient):
     """Send requests as they are given."""
 
     def __init__(self, fake: FakeDiscord) -> None:
+        super().__init__()
         self.fake = fake
-        self._session: aiohttp.ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.session.close()
-
-    @property
-    def session(self) -> aiohttp.ClientSession:
-        """Return the HTTP client."""
-        assert self._session is not None
-        return self._session
 
     async def call(
         self, verb: str, path: str, json: Any = None, **options: Any
@@ -226,4 +212,4 @@ async def wire(
         await socket.close(code=code)
 
 
-_SOON: Final = aiohttp.ClientWSTimeout(ws_close=1.0)
+_SOON: Final = aiohttp.ClientWSTimeout(ws_close=0.1)

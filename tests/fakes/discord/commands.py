@@ -7,10 +7,10 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.places import Places
 from tests.fakes.discord.session import Event
 from tests.fakes.discord.world import Channel, User
-from tests.fakes.telegram.http import JsonObject
 
 ANSWER_SECONDS: Final = 3.0
 TOKEN_SECONDS: Final = 900.0
@@ -66,7 +66,7 @@ class Commands:
         return next((one for one in known if one["name"] == name), None)
 
     def use(self, channel: Channel, user: User, name: str, options: JsonObject) -> Interaction:
-        """Let someone use a command; LookupError where the bot has registered none of that name."""
+        """Have someone use a command; LookupError where it is not registered."""
         command = self.find(name, channel.guild_id)
         if command is None:
             raise LookupError(f"no command /{name} is registered")
@@ -78,7 +78,7 @@ class Commands:
         return interaction
 
     def send(self, interaction: Interaction, command: JsonObject, options: JsonObject) -> None:
-        """Tell the bot of an interaction."""
+        """Send an interaction to the bot."""
         self._places.gateway.emit(
             Event("INTERACTION_CREATE", self._json(interaction, command, options))
         )
@@ -146,7 +146,7 @@ class Commands:
 
 
 def fits(name: Any) -> bool:
-    """Tell whether a command may be called so."""
+    """Return whether a command may be called so."""
     return isinstance(name, str) and _NAME.fullmatch(name) is not None and name == name.lower()
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import contextlib
 import re
-import signal
-import sys
-import threading
 from typing import Final
 
+from tests.fakes.base.console import parser_of, talk
 from tests.fakes.discord.requests import Call
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.world import Channel, User
@@ -63,40 +58,12 @@ def _channel(fake: FakeDiscord, name: str) -> Channel:
     return fake.text_channel(guild, name)
 
 
-async def _show(fake: FakeDiscord) -> None:
-    position = 0
-    while True:
-        await fake.wait_for(lambda it, after=position: len(it.calls) > after)  # type: ignore[misc]
-        for call in fake.calls[position:]:
-            position += 1
-            if line := shown(fake, call):
-                print(line, flush=True)
-
-
-def _listen(fake: FakeDiscord, loop: asyncio.AbstractEventLoop) -> None:
-    """Act on the lines of standard input, from a thread: not every input can be waited for."""
-    for line in sys.stdin:
-        if line.strip():
-            loop.call_soon_threadsafe(_obey, fake, line)
-
-
-def _obey(fake: FakeDiscord, line: str) -> None:
-    if not act(fake, line):
-        print(USAGE, flush=True)
-
-
 async def main() -> None:
     """Serve until interrupted."""
-    parser = argparse.ArgumentParser(description="A Discord to try a bot on.")
-    parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
+    parser = parser_of("Discord")
     parser.add_argument("--token", default="MTAw.test.discord-token")
-    parser.add_argument("--no-limits", action="store_true", help="never answer with 429")
     parser.add_argument("--no-content", action="store_true", help="no message content intent")
     options = parser.parse_args()
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
     async with FakeDiscord(
         token=options.token,
         port=options.port,
@@ -105,9 +72,4 @@ async def main() -> None:
     ) as fake:
         fake.text_channel(fake.guild("Team"), "general")
         print(f"base_url {fake.base_url}\ngateway_url {fake.gateway_url}\n{USAGE}", flush=True)
-        threading.Thread(target=_listen, args=(fake, loop), daemon=True).start()
-        showing = asyncio.create_task(_show(fake))
-        await stop.wait()
-        showing.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await showing
+        await talk(fake, lambda line: act(fake, line), lambda call: shown(fake, call), USAGE)

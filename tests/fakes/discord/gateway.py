@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import orjson
 
+from tests.fakes.base.connection import WebSocket
 from tests.fakes.discord.session import (
     ACK,
     ALL_INTENTS,
@@ -31,7 +32,6 @@ from tests.fakes.discord.session import (
     Kept,
     Session,
 )
-from tests.fakes.discord.wire import WebSocket
 
 _MOST_COMMANDS: Final = 120
 _MOST_PROMPTS: Final = 80
@@ -93,13 +93,18 @@ class GatewaySocket:
         self._gateway.guests.changed()
 
     @property
+    def packs(self) -> bool:
+        """Return whether the client asked for a compressed stream."""
+        return self._packer is not None
+
+    @property
     def live(self) -> bool:
-        """Tell whether events are meant for this socket: it has a session and is open."""
+        """Return whether events are meant for this socket: it has a session and is open."""
         return self.session is not None and self._socket is not None and self._socket.open
 
     @property
     def works(self) -> bool:
-        """Tell whether what is sent now arrives."""
+        """Return whether what is sent now arrives."""
         return self.live and self.withheld is None and not self._muted
 
     @property
@@ -139,7 +144,7 @@ class GatewaySocket:
             self._socket.hang_up()
 
     def fall_silent(self, *, stop_reading: bool = False) -> None:
-        """Let nothing come through any more, without closing."""
+        """Pass nothing through any more, without closing."""
         if self._socket is not None:
             self._socket.fall_silent(stop_reading=stop_reading)
 
@@ -300,7 +305,7 @@ class Gateway:
         self._held: list[Event] | None = None
 
     def may_begin(self) -> bool:
-        """Tell whether a session may begin, the one before being long enough ago."""
+        """Return whether a session may begin, the one before being long enough ago."""
         now = self.guests.clock()
         if now < self._begun + self.identify_seconds:
             return False
@@ -325,7 +330,7 @@ class Gateway:
         return session
 
     def emit(self, event: Event) -> None:
-        """Tell every session that may know of it."""
+        """Send it to every session that may see it."""
         if self._held is not None:
             self._held.append(event)
             return
@@ -334,7 +339,7 @@ class Gateway:
                 self.tell(session, event)
 
     def tell(self, session: Session, event: Event) -> None:
-        """Tell one session; it is kept for a RESUME, unless its socket loses what it is told."""
+        """Send it to one session and keep it for a RESUME, unless its socket loses events."""
         socket = session.socket
         if socket is not None and socket.loses:
             return
@@ -353,7 +358,7 @@ class Gateway:
         self._held = self._held or []
 
     def let_go(self, *, backwards: bool = False) -> None:
-        """Tell what was held back, the last first if wished."""
+        """Deliver what was held back, the last first if wished."""
         held, self._held = self._held or [], None
         for event in reversed(held) if backwards else held:
             self.emit(event)
@@ -363,7 +368,7 @@ class Gateway:
         return [socket for socket in self.sockets if socket.live]
 
     def expire(self) -> None:
-        """Let no session of now be resumed: who tries is told to identify anew."""
+        """Make the current sessions unresumable: whoever tries must identify again."""
         for session in list(self.sessions.values()):
             session.lapsed = True
             if session.socket is None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord import rules
 from tests.fakes.discord.people import People
 from tests.fakes.discord.permissions import Permission
@@ -21,7 +22,6 @@ from tests.fakes.discord.world import (
     File,
     Message,
 )
-from tests.fakes.telegram.http import JsonObject
 
 MOST_AT_ONCE: Final = 100
 DEFAULT_LIMIT: Final = 50

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.commands import Commands, Interaction
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.places import Places
@@ -24,7 +25,6 @@ from tests.fakes.discord.world import (
     Ping,
     User,
 )
-from tests.fakes.telegram.http import JsonObject
 
 _LONGEST_TITLE: Final = 100
 
@@ -50,7 +50,7 @@ class Alerts:
 
 
 class People(Places):
-    """Let people act; each action changes the world and tells the bot what it may know.
+    """Have people act; each action changes the world and tells the bot what it may know.
 
     A channel can be given as itself or by its id. The date of what happens runs with the clock.
     """
@@ -72,7 +72,7 @@ class People(Places):
         extra: JsonObject | None = None,
         id: int | None = None,  # noqa: A002 - the API's own name
     ) -> Message:
-        """Let someone write.
+        """Have someone write.
 
         A mention is written as Discord sends it: `<@ID>`, `<@&ID>`, `@everyone`. An answer alerts
         whom it answers unless `ping` is False. `extra` goes into the message.
@@ -133,7 +133,7 @@ class People(Places):
         return file
 
     def edit(self, channel: Channel | int, message_id: int, text: str) -> Message:
-        """Let someone change what was said; whom it mentions now is not alerted."""
+        """Have someone change what was said; whom it mentions now is not alerted."""
         channel = self.channel(channel)
         message = channel.messages[message_id]
         alerts = self.alerts(channel, message.author, text, Allowed(), None)
@@ -147,27 +147,27 @@ class People(Places):
         return message
 
     def embed_link(self, channel: Channel | int, message_id: int) -> None:
-        """Let Discord add the preview of a link: an update in which nobody changed anything."""
+        """Have Discord add the preview of a link: an update in which nobody changed anything."""
         message = self.channel(channel).messages[message_id]
         message.json["embeds"] = [{"type": "link", "url": "https://example.org/"}]
         self.tell("MESSAGE_UPDATE", message)
 
     def delete(self, channel: Channel | int, message_id: int) -> None:
-        """Let someone delete a message."""
+        """Have someone delete a message."""
         channel = self.channel(channel)
         message = channel.messages.pop(message_id)
         self.world.removed.append(message)
         self._gone("MESSAGE_DELETE", channel, {"id": str(message_id)})
 
     def delete_bulk(self, channel: Channel | int, message_ids: Sequence[int]) -> None:
-        """Let a moderator delete several messages at once."""
+        """Have a moderator delete several messages at once."""
         channel = self.channel(channel)
         for number in message_ids:
             self.world.removed.append(channel.messages.pop(number))
         self._gone("MESSAGE_DELETE_BULK", channel, {"ids": [str(one) for one in message_ids]})
 
     def react(self, channel: Channel | int, user: User, message_id: int, emoji: str) -> None:
-        """Let someone react to a message."""
+        """Have someone react to a message."""
         channel = self.channel(channel)
         users = channel.messages[message_id].reactions.setdefault(emoji, [])
         if user.id not in users:
@@ -175,7 +175,7 @@ class People(Places):
             self.tell_reaction("MESSAGE_REACTION_ADD", channel, message_id, user, emoji)
 
     def type_in(self, channel: Channel | int, user: User) -> None:
-        """Let someone begin to type."""
+        """Have someone begin to type."""
         channel = self.channel(channel)
         data = {
             "channel_id": str(channel.id),
@@ -198,7 +198,7 @@ class People(Places):
         private: bool = False,
         at: int | None = None,
     ) -> Channel:
-        """Let someone begin a thread, at a message or by itself; the bot is in no private one."""
+        """Have someone begin a thread, at a message or by itself; the bot is in no private one."""
         channel = self.channel(channel)
         thread = self.make_thread(channel, name, user, private=private, message_id=at)
         reference = {"channel_id": str(thread.id), "guild_id": str(thread.guild_id)}
@@ -218,7 +218,7 @@ class People(Places):
     def forum_post(
         self, forum: Channel | int, user: User, title: str, text: str, *, files: Sequence[File] = ()
     ) -> tuple[Channel, Message]:
-        """Let someone post in a forum; the post's first message has the id of the post."""
+        """Have someone post in a forum; the post's first message has the id of the post."""
         forum = self.channel(forum)
         thread = self.make_thread(forum, title[:_LONGEST_TITLE], user)
         return thread, self.say(thread, user, text, files=files, id=thread.id)
@@ -232,7 +232,7 @@ class People(Places):
         name: str,
         options: JsonObject | None = None,
     ) -> Interaction:
-        """Let someone use a slash command that the bot has registered."""
+        """Have someone use a slash command that the bot has registered."""
         channel = self.channel(channel)
         return self.commands.use(channel, user, name, options or {})
 
@@ -302,7 +302,7 @@ class People(Places):
         return message
 
     def tell(self, name: str, message: Message, *, waits: bool = False) -> None:
-        """Tell of a message what the bot may know of it."""
+        """Send the bot the part of a message that it may see."""
         channel = self.world.channels[message.channel_id]
         if message.seen_by is not None:
             return
@@ -336,7 +336,7 @@ class People(Places):
     def tell_reaction(
         self, name: str, channel: Channel, message_id: int, user: User, emoji: str
     ) -> None:
-        """Tell of a reaction that came or went."""
+        """Announce a reaction that came or went."""
         data: JsonObject = {
             "user_id": str(user.id),
             "channel_id": str(channel.id),
@@ -431,5 +431,5 @@ def _reference(channel: Channel, message_id: int) -> dict[str, Any]:
 
 
 def is_ephemeral(flags: int) -> bool:
-    """Tell whether a message's flags show it to one person only."""
+    """Return whether a message's flags show it to one person only."""
     return bool(flags & EPHEMERAL)

@@ -1,4 +1,4 @@
-"""The guilds, channels and threads of the fake Discord, and what the bot is told of them."""
+"""The guilds, channels and threads of the fake Discord, and the events of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.gateway import Gateway
 from tests.fakes.discord.permissions import Overwrite, Permission
 from tests.fakes.discord.session import HEARTBEAT_MS, Event, Intent, Session, Spot
@@ -23,7 +24,6 @@ from tests.fakes.discord.world import (
     World,
     usual_role,
 )
-from tests.fakes.telegram.http import JsonObject
 
 _FLAGS: Final = {Intent.PRESENCES: 1 << 13, Intent.MEMBERS: 1 << 15, Intent.CONTENT: 1 << 19}
 
@@ -61,7 +61,7 @@ class Places:
     # -- what the gateway asks
 
     def allowed(self, token: str) -> bool:
-        """Tell whether a token is the bot's."""
+        """Return whether a token is the bot's."""
         return not self.revoked and token.removeprefix("Bot ") == self.token
 
     def privileged(self) -> int:
@@ -186,7 +186,7 @@ class Places:
         return role
 
     def join(self, guild: Guild | int, user: User, *roles: Role) -> Member:
-        """Let someone join a server; who is there gets the roles."""
+        """Have someone join a server; who is there gets the roles."""
         guild = self._guild(guild)
         known = guild.members.get(user.id)
         if known is not None:
@@ -300,7 +300,7 @@ class Places:
         self._emit(self._guild(thread.guild_id or 0), event)
 
     def delete_channel(self, channel: Channel | int) -> None:
-        """Let an administrator delete a channel, or a thread; its threads go with it."""
+        """Have an administrator delete a channel, or a thread; its threads go with it."""
         channel = self.channel(channel)
         inside = [one for one in self.world.channels.values() if one.parent_id == channel.id]
         for one in [*inside, channel]:
@@ -317,20 +317,20 @@ class Places:
             self._tell_channel("CHANNEL_DELETE", channel)
 
     def kick_bot(self, guild: Guild | int) -> None:
-        """Let an administrator throw the bot out."""
+        """Have an administrator throw the bot out."""
         guild = self._guild(guild)
         event = Event("GUILD_DELETE", {"id": str(guild.id)}, Intent.GUILDS)
         self._emit(guild, event)
         guild.left = True
 
     def invite_bot(self, guild: Guild | int) -> None:
-        """Let the bot come back."""
+        """Have the bot come back."""
         guild = self._guild(guild)
         guild.left = False
         self._arrive(guild)
 
     def outage(self, guild: Guild | int, *, over: bool = False) -> None:
-        """Let a server be unavailable, as in an outage, or available again."""
+        """Make a server unavailable, as in an outage, or available again."""
         guild = self._guild(guild)
         guild.unavailable = not over
         if over:
@@ -381,7 +381,7 @@ class Places:
         self._emit(self._guild(channel.guild_id or 0), event)
 
     def tell_thread(self, name: str, thread: Channel, **more: object) -> None:
-        """Tell of a thread, unless the bot cannot see it."""
+        """Announce a thread, unless the bot cannot see it."""
         if self.world.may(thread, self.world.bot.id, Permission.VIEW_CHANNEL):
             data = self.world.channel_json(thread) | more
             self._emit(self._guild(thread.guild_id or 0), Event(name, data, Intent.GUILDS))

@@ -9,8 +9,9 @@ from urllib.parse import parse_qsl, unquote
 
 import orjson
 
+from tests.fakes.base.http import JsonObject, Request
+from tests.fakes.base.params import UnreadableRequest, Upload, params_of
 from tests.fakes.discord.rules import Refusal
-from tests.fakes.telegram.http import JsonObject, Request, UnreadableRequest, Upload, params_of
 
 _CHANNEL: Final = "/channels/{channel_id}"
 _MESSAGE: Final = _CHANNEL + "/messages/{message_id}"
@@ -141,7 +142,7 @@ def call_of(request: Request, path: str, at: float) -> Call:
 
 
 def known_path(path: str) -> bool:
-    """Tell whether a path exists, whatever the method."""
+    """Return whether a path exists, whatever the method."""
     return any(pattern.fullmatch(path) for _kind, _verb, pattern in _PATTERNS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord import rules
 from tests.fakes.discord.answers import Answers
 from tests.fakes.discord.commands import fits
@@ -11,7 +12,6 @@ from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.requests import Call
 from tests.fakes.discord.rules import Refusal
 from tests.fakes.discord.world import FORUM, TEXT, Channel, Guild
-from tests.fakes.telegram.http import JsonObject
 
 
 class Requests(Answers):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.people import Allowed
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.text import trimmed
 from tests.fakes.discord.world import CATEGORY, FORUM, Channel, World
-from tests.fakes.telegram.http import JsonObject
 
 MAX_CONTENT: Final = 2000
 MAX_NONCE: Final = 25
@@ -146,7 +146,7 @@ class Body:
 
     @property
     def says_nothing(self) -> bool:
-        """Tell whether there is neither text nor anything else in it."""
+        """Return whether there is neither text nor anything else in it."""
         return not self.content and not self.embeds and not self.components
 
 

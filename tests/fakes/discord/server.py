@@ -9,24 +9,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import orjson
 
+from tests.fakes.base.connection import Outcome, Stream, Upgrade
+from tests.fakes.base.faults import Reset, ServerError, suffer
+from tests.fakes.base.http import Answer, JsonObject, Request
+from tests.fakes.base.server import FakeServer
 from tests.fakes.discord.commands import Commands
-from tests.fakes.discord.faults import (
-    Fault,
-    Faults,
-    Hang,
-    LostAnswer,
-    RateLimited,
-    Refuse,
-    Reset,
-    ServerError,
-    Slow,
-)
+from tests.fakes.discord.faults import Fault, RateLimited, Refuse
 from tests.fakes.discord.gateway import GatewaySocket
 from tests.fakes.discord.limits import Bucket, Exceeded, Limits
 from tests.fakes.discord.messages import Sign
@@ -35,7 +28,6 @@ from tests.fakes.discord.rest import Requests
 from tests.fakes.discord.rules import Refusal
 from tests.fakes.discord.session import HEARTBEAT_MS, Intent
 from tests.fakes.discord.trouble import Trouble
-from tests.fakes.discord.wire import Connection, Outcome, Stream, Upgrade
 from tests.fakes.discord.world import (
     COMMAND_ANSWER,
     DEFAULT_TYPE,
@@ -46,7 +38,6 @@ from tests.fakes.discord.world import (
     Ping,
     User,
 )
-from tests.fakes.telegram.http import Answer, JsonObject, Request
 
 NONCE_SECONDS: Final = 180.0
 SESSION_SECONDS: Final = 90.0
@@ -62,14 +53,13 @@ _TYPING_LASTS: Final = 10.0
 _SAID: Final = (DEFAULT_TYPE, REPLY, COMMAND_ANSWER)
 
 
-class FakeDiscord(Trouble):
-    """Serve one bot on 127.0.0.1 while the context is open.
+class FakeDiscord(FakeServer[Call, Fault], Trouble):
+    """Serve one bot.
 
-    `calls` has every request of the bot, `messages` what it said. With `cut_off` it hangs up on
-    whoever asks anything. With `limits`, more than Discord takes is answered with 429 and counted
-    in `too_many`; `rate_headers` off, the answers do not say how much is left. `clock` gives
-    seconds; limits, sessions, nonces and dates go by it. `portal` has the privileged intents that
-    are switched on. An exception of the fake itself is raised when the context ends.
+    `messages` has what the bot said. With `limits`, more than Discord takes is answered with 429
+    and counted in `too_many`; `rate_headers` off, the answers do not say how much is left. `clock`
+    gives seconds; limits, sessions, nonces and dates go by it. `portal` has the privileged intents
+    that are switched on.
     """
 
     def __init__(
@@ -88,58 +78,19 @@ class FakeDiscord(Trouble):
         nonce_seconds: float = NONCE_SECONDS,
     ) -> None:
         bot = User(_BOT_ID, username, None, is_bot=True)
-        super().__init__(
-            bot, token, clock, heartbeat_ms=heartbeat_ms, session_seconds=session_seconds
+        FakeServer.__init__(self, port)
+        Trouble.__init__(
+            self, bot, token, clock, heartbeat_ms=heartbeat_ms, session_seconds=session_seconds
         )
         self.portal = Intent(0)
         self.portal |= Intent.CONTENT if message_content else Intent(0)
         self.portal |= Intent.MEMBERS if server_members else Intent(0)
         self.gateway.identify_seconds = IDENTIFY_SECONDS if limits else 0.0
         self.commands = Commands(self)
-        self.calls: list[Call] = []
-        self.base_url = ""
-        self.cut_off = False
         self.too_many = 0
-        self._port = port
         self._rate_headers = rate_headers
         self._limits = Limits() if limits else None
         self._requests = Requests(self, self.commands, nonce_seconds)
-        self._faults = Faults()
-        self._pulse = asyncio.Event()
-        self._crashes: list[BaseException] = []
-        self._server: asyncio.Server | None = None
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.get_running_loop().create_server(
-            lambda: Connection(self._handle, self._connections, self._crashes.append),
-            "127.0.0.1",
-            self._port,
-        )
-        self._port = self._server.sockets[0].getsockname()[1]
-        self.base_url = f"http://127.0.0.1:{self._port}{_API}"
-        self.gateway_url = f"ws://127.0.0.1:{self._port}/"
-        self.cdn_url = f"http://127.0.0.1:{self._port}"
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._server is not None
-        self._server.close()
-        open_now = list(self._connections)
-        for connection in open_now:
-            connection.hang_up()
-        await asyncio.gather(*(connection.closed.wait() for connection in open_now))
-        # The tasks of those need one turn more to end.
-        await asyncio.sleep(0)
-        if self._crashes and error is None:
-            raise self._crashes[0]
-        for crash in self._crashes:
-            assert error is not None
-            error.add_note(f"The fake Discord had failed: {crash!r}")
 
     # -- what the bot did --------------------------------------------------------------------
 
@@ -170,7 +121,7 @@ class FakeDiscord(Trouble):
         return [ping for message in said if message.mine for ping in message.pings]
 
     def is_typing(self, channel: Channel | int) -> bool:
-        """Tell whether people see the bot type: for ten seconds, or until its next message."""
+        """Return whether people see the bot type: for ten seconds, or until its next message."""
         number = self.channel(channel).id
         signs = [sign.at for sign in self.typing if sign.channel_id == number]
         said = [message.at for message in self.messages(number)]
@@ -178,19 +129,9 @@ class FakeDiscord(Trouble):
             return False
         return not said or signs[-1] >= max(said)
 
-    def calls_of(self, *kinds: str) -> list[Call]:
+    def calls_of(self, *names: str) -> list[Call]:
         """Return the requests of some kinds, in their order."""
-        return [call for call in self.calls if call.kind in kinds]
-
-    async def wait_for(self, predicate: Callable[[FakeDiscord], bool]) -> None:
-        """Wait until something is so; it is asked again after every change."""
-        while not predicate(self):
-            await self._pulse.wait()
-
-    async def wait_for_calls(self, kind: str, count: int) -> list[Call]:
-        """Wait until a kind of request came so often in all, answered or not; return them."""
-        await self.wait_for(lambda fake: len(fake.calls_of(kind)) >= count)
-        return self.calls_of(kind)
+        return [call for call in self.calls if call.kind in names]
 
     async def connected(self, count: int = 1) -> None:
         """Wait until so many sockets are identified and told whatever there was."""
@@ -210,15 +151,10 @@ class FakeDiscord(Trouble):
                 )
             )
 
-    def changed(self) -> None:
-        """Wake whoever waits for a change."""
-        pulse, self._pulse = self._pulse, asyncio.Event()
-        pulse.set()
-
     # -- what goes wrong with requests ---------------------------------------------------------
 
     def fail(self, kind: str, *faults: Fault, channel: Channel | int | None = None) -> None:
-        """Let the next requests of a kind go wrong, one fault each.
+        """Make the next requests of a kind go wrong, one fault each.
 
         Kinds are those of `discord_requests.ROUTES`, "cdn" for a download, "socket" for a new
         socket of the gateway, and "*" for any of them.
@@ -226,16 +162,14 @@ class FakeDiscord(Trouble):
         number = channel.id if isinstance(channel, Channel) else channel
         self._faults.add(kind, faults, number)
 
-    @property
-    def faults_left(self) -> list[Fault]:
-        """Return what was to go wrong and has not."""
-        return self._faults.left()
-
     # -- serving -------------------------------------------------------------------------------
 
+    def _listening_at(self, address: str) -> None:
+        self.base_url = f"http://{address}{_API}"
+        self.gateway_url = f"ws://{address}/"
+        self.cdn_url = f"http://{address}"
+
     def _handle(self, request: Request) -> Outcome | Coroutine[Any, Any, Outcome]:
-        if self.cut_off:
-            return None
         path, _, query = request.target.partition("?")
         if "websocket" in request.headers.get("upgrade", "").lower():
             opened = Upgrade(GatewaySocket(self.gateway, path, dict(parse_qsl(query))))
@@ -330,18 +264,9 @@ class FakeDiscord(Trouble):
             case ServerError():
                 call.status, call.description = fault.code, "a server error"
                 self.changed()
-                return Answer(fault.body, fault.code, "text/html")
             case Reset():
                 call.description = "hung up before anything was done"
-                return None
-            case LostAnswer():
-                do()
-                return None
-            case Slow():
-                await asyncio.sleep(fault.seconds)
-                return do()
-            case Hang():
-                return await _hung(fault, do)
+        return await suffer(fault, do)
 
     def _limited(self, call: Call, fault: RateLimited) -> Answer:
         if fault.cloudflare:
@@ -369,15 +294,6 @@ class FakeDiscord(Trouble):
             return Answer(b"", file.status, "text/plain")
         lines = f"content-encoding: {file.encoding}\r\n" if file.encoding is not None else ""
         return Stream(_pieces(file), file.length, kind, lines)
-
-
-async def _hung(fault: Hang, do: Callable[[], Outcome]) -> Outcome:
-    if not fault.done_first:
-        await fault.released.wait()
-        return do()
-    answer = do()
-    await fault.released.wait()
-    return answer
 
 
 async def _pieces(file: File) -> AsyncIterator[bytes]:

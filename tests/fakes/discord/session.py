@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import Final, Protocol, TypeAlias
 
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.http import JsonObject
 
 HEARTBEAT_MS: Final = 41_250
 KEPT_EVENTS: Final = 20_000
@@ -56,7 +56,7 @@ class Guests(Protocol):
     clock: Callable[[], float]
 
     def allowed(self, token: str) -> bool:
-        """Tell whether a token is the bot's."""
+        """Return whether a token is the bot's."""
         ...
 
     def privileged(self) -> int:
@@ -98,7 +98,7 @@ class Kept:
 
 
 class Ear(Protocol):
-    """Takes the events of one session; it `loses` what it is told while that is set."""
+    """Takes the events of one session; it `loses` them while that is set."""
 
     session: Session | None
     loses: bool

@@ -152,7 +152,7 @@ def _loaded() -> dict[str, dict[str, Any]]:
 
 
 def _skipped(node: ast.stmt) -> bool:
-    """Tell whether a statement imports one of the modules, or says something of the future."""
+    """Return whether a statement imports one of the modules, or says something of the future."""
     if isinstance(node, ast.ImportFrom):
         return node.level > 0 or node.module == "__future__"
     return isinstance(node, ast.If)

@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import discord
 import pytest
 
+from tests.fakes.base.faults import Reset, ServerError
 from tests.fakes.discord.client import ALL_INTENTS, Api, Bot, wire
-from tests.fakes.discord.faults import Reset, ServerError
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.session import ACK, HEARTBEAT, INVALID, MEMBERS, Intent
 from tests.fakes.discord.world import Channel, User
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def fake() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as made:
-        yield made
-
-
-@pytest.fixture
-async def api(fake: FakeDiscord) -> AsyncIterator[Api]:
-    async with Api(fake) as made:
-        yield made
-
-
-@pytest.fixture
-def ann(fake: FakeDiscord) -> User:
-    return fake.user("Ann")
-
-
-@pytest.fixture
-def room(fake: FakeDiscord) -> Channel:
-    return fake.text_channel(fake.guild("Team"), "general")
 
 
 # -- coming in
@@ -63,7 +40,7 @@ async def test_the_sdk_asks_for_a_compressed_stream_and_gets_it(fake: FakeDiscor
     async with Bot(fake) as bot:
         await bot.come_in()
         (socket,) = fake.gateway.live()
-        assert socket._packer is not None
+        assert socket.packs
 
 
 async def test_what_is_said_is_heard_in_its_order(

@@ -42,21 +42,10 @@ EVENTS = {
 
 
 @pytest.fixture
-async def fake() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as made:
-        yield made
-
-
-@pytest.fixture
 async def bot(fake: FakeDiscord, ann: User, room: Channel) -> AsyncIterator[Bot]:
     fake.join(room.guild_id or 0, ann)
     async with Bot(fake) as made:
         yield await made.come_in()
-
-
-@pytest.fixture
-def ann(fake: FakeDiscord) -> User:
-    return fake.user("Ann")
 
 
 @pytest.fixture

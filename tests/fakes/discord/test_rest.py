@@ -5,51 +5,21 @@ from __future__ import annotations
 import asyncio
 import gzip
 import io
-from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
 import discord
 import pytest
 
+from tests.fakes.base.faults import Hang, LostAnswer, Reset, ServerError, Slow
 from tests.fakes.discord.client import Api, Bot
-from tests.fakes.discord.faults import (
-    Hang,
-    LostAnswer,
-    RateLimited,
-    Refuse,
-    Reset,
-    ServerError,
-    Slow,
-)
+from tests.fakes.discord.faults import RateLimited, Refuse
 from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.server import FakeDiscord
 from tests.fakes.discord.session import Intent
 from tests.fakes.discord.world import Channel, User
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def fake() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as made:
-        yield made
-
-
-@pytest.fixture
-async def api(fake: FakeDiscord) -> AsyncIterator[Api]:
-    async with Api(fake) as made:
-        yield made
-
-
-@pytest.fixture
-def ann(fake: FakeDiscord) -> User:
-    return fake.user("Ann")
-
-
-@pytest.fixture
-def room(fake: FakeDiscord) -> Channel:
-    return fake.text_channel(fake.guild("Team"), "general")
 
 
 def at(room: Channel, more: str = "") -> str:

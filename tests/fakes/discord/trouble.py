@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.fakes.discord.people import People
 from tests.fakes.discord.session import INVALID, RECONNECT
-from tests.fakes.discord.wire import Connection
 
 
 class Trouble(People):
     """Break connections, sockets and sessions."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._connections: set[Connection] = set()
-
     @property
     def token_revoked(self) -> bool:
-        """Tell whether the token is no good any more; settable, and sockets are then closed."""
+        """Return whether the token is no good any more; settable, and sockets are then closed."""
         return self.revoked
 
     @token_revoked.setter
@@ -28,24 +21,9 @@ class Trouble(People):
             self.close_sockets(4004, "Authentication failed.")
 
     @property
-    def open_connections(self) -> int:
-        """Return how many connections are open, of either kind."""
-        return len(self._connections)
-
-    @property
     def live_sockets(self) -> int:
         """Return how many sockets are open and have a session."""
         return len(self.gateway.live())
-
-    def half_open(self, *, stop_reading: bool = False) -> None:
-        """Let every connection of now stay open while nothing comes through it; new ones work."""
-        for connection in self._connections:
-            connection.fall_silent(stop_reading=stop_reading)
-
-    def drop_connections(self) -> None:
-        """Break every connection."""
-        for connection in list(self._connections):
-            connection.hang_up()
 
     def drop_sockets(self) -> None:
         """Break every socket of the gateway; requests go on."""
@@ -63,18 +41,18 @@ class Trouble(People):
             socket.send(RECONNECT, None)
 
     def invalidate(self, *, resumable: bool = False) -> None:
-        """Tell every client that its session is no good; unless `resumable`, for good."""
+        """End the session of every client; unless `resumable`, for good."""
         if not resumable:
             self.gateway.expire()
         for socket in self.gateway.live():
             socket.send(INVALID, resumable)
 
     def expire_sessions(self) -> None:
-        """Let no session of now be resumed: what happens until the next one is in no replay."""
+        """Make the current sessions unresumable: what they miss is never replayed."""
         self.gateway.expire()
 
     def zombies(self, *, lost: bool = False) -> None:
-        """Let the sockets of now take heartbeats and deliver nothing.
+        """Make the current sockets take heartbeats and deliver nothing.
 
         What they miss comes with a RESUME, unless it is `lost`: then only the history has it.
         """
@@ -83,7 +61,7 @@ class Trouble(People):
             socket.loses = lost
 
     def silence(self, silent: bool = True) -> None:
-        """Let no socket deliver anything, neither those of now nor new ones, until it is ended."""
+        """Deliver nothing over any socket, current or new, until it is ended."""
         self.gateway.silent = silent
         for socket in self.gateway.live():
             if silent:

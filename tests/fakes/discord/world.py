@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.discord.permissions import EVERYTHING, USUAL, Overwrite, Permission, permissions_in
-from tests.fakes.telegram.http import JsonObject
 
 TEXT: Final = 0
 DM: Final = 1
@@ -214,7 +214,7 @@ class Channel:
 
     @property
     def is_thread(self) -> bool:
-        """Tell whether this is a thread, a forum's post included."""
+        """Return whether this is a thread, a forum's post included."""
         return self.kind in THREADS
 
 
@@ -288,7 +288,7 @@ class World:
         return found
 
     def may(self, channel: Channel, user_id: int, *wanted: Permission) -> bool:
-        """Tell whether a user may do all these in a channel."""
+        """Return whether a user may do all these in a channel."""
         found = self.permissions(channel, user_id)
         return all(found & one for one in wanted)
 

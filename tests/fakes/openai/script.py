@@ -49,7 +49,7 @@ class Request:
 
     @property
     def streamed(self) -> bool:
-        """Tell whether the client asked for a stream."""
+        """Return whether the client asked for a stream."""
         return bool(self.body.get("stream"))
 
     @property

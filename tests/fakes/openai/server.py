@@ -1,4 +1,4 @@
-"""A chat completions server that speaks HTTP/1.1 on a real socket and says what it is told.
+"""A chat completions server that speaks HTTP/1.1 on a real socket and answers from a script.
 
 It stands in for the API in tests and in drills by hand. It checks requests as strictly as the
 real one does, and since it owns the socket it can also break off in the middle of a chunk.

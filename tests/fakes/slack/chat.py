@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack import rules
 from tests.fakes.slack.rules import Asked, Content, Refusal
 from tests.fakes.slack.town import Town, change_reaction
 from tests.fakes.slack.world import Channel, Message, Stream
-from tests.fakes.telegram.http import JsonObject
 
 Method: TypeAlias = Callable[[Asked], JsonObject]
 _SETTINGS: Final = ("parse", "link_names", "mrkdwn", "unfurl_links", "unfurl_media")

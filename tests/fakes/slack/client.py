@@ -10,8 +10,8 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.server import FakeSlack
-from tests.fakes.telegram.http import JsonObject
 
 
 def client_of(slack: FakeSlack, token: str | None = None) -> AsyncWebClient:

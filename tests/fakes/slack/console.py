@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import re
-import sys
-import threading
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from tests.fakes.slack.server import Call, FakeSlack
+from tests.fakes.base.console import parser_of, talk
+from tests.fakes.slack.server import Call, FakeSlack
 
+USAGE: Final = "Write: #channel Name: text, or @ Name: text"
 _LINE: Final = re.compile(r"\s*([#@]\S*)\s+([^:]+?)\s*:\s*(.*?)\s*")
 
 
@@ -52,36 +49,24 @@ def shown(fake: FakeSlack, call: Call) -> str:
     return f"{call.method} {place}{f' {call.ts}' if call.ts else ''}{refused}: {said or ''}"
 
 
-async def _show(fake: FakeSlack) -> None:
-    position = 0
-    while True:
-        await fake.wait_for_call(position)
-        # In a later turn the call has had its effect.
-        await asyncio.sleep(0)
-        for call in fake.calls[position:]:
-            position += 1
-            if line := shown(fake, call):
-                print(line, flush=True)
-
-
-def _listen(fake: FakeSlack, loop: asyncio.AbstractEventLoop) -> None:
-    """Act on the lines of standard input, from a thread: not every input can be waited for."""
-    for line in sys.stdin:
-        if line.strip():
-            loop.call_soon_threadsafe(_obey, fake, line)
-
-
-def _obey(fake: FakeSlack, line: str) -> None:
-    if not act(fake, line):
-        print("Write: #channel Name: text, or @ Name: text", flush=True)
-
-
-async def talk(fake: FakeSlack, stop: asyncio.Event) -> None:
-    """Act on typed lines and print what the app does, until told to stop."""
-    loop = asyncio.get_running_loop()
-    threading.Thread(target=_listen, args=(fake, loop), daemon=True).start()
-    showing = asyncio.create_task(_show(fake))
-    await stop.wait()
-    showing.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await showing
+async def main() -> None:
+    """Serve until interrupted."""
+    parser = parser_of("Slack")
+    parser.add_argument("--bot-token", default="xoxb-1-2-test-bot-token")
+    parser.add_argument("--app-token", default="xapp-1-A0TAPEWAY0-1-test-app-token")
+    parser.add_argument("--signing-secret", default="8f742231b10e8888abcd99yyyzzz85a5")
+    parser.add_argument("--events-url", default="", help="deliver there instead of over sockets")
+    parser.add_argument("--no-streams", action="store_true", help="a server without streams")
+    options = parser.parse_args()
+    async with FakeSlack(
+        bot_token=options.bot_token,
+        app_token=options.app_token,
+        signing_secret=options.signing_secret,
+        port=options.port,
+        limits=not options.no_limits,
+        streams=not options.no_streams,
+    ) as fake:
+        if options.events_url:
+            fake.events_at(options.events_url)
+        print(f"base_url {fake.base_url}", flush=True)
+        await talk(fake, lambda line: act(fake, line), lambda call: shown(fake, call), USAGE)

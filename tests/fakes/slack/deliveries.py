@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.http import JsonObject
 
 Kind = Literal["events_api", "slash_commands", "interactive"]
 State = Literal["waiting", "sent", "acked", "lost"]
@@ -78,7 +78,7 @@ class Deliveries:
         self._wakes_at = 0.0
 
     def add(self, kind: Kind, payload: JsonObject, delay: float = 0.0) -> Delivery:
-        """Tell the app something, now or later."""
+        """Queue a delivery to the app, now or later."""
         made = Delivery(kind, payload, self._clock() + delay)
         self.put(made)
         return made
@@ -150,9 +150,13 @@ class Deliveries:
                 self._step(delivery)
         self._set_timer()
 
-    async def close(self) -> None:
-        """Tell the app nothing more."""
+    def forget(self) -> None:
+        """Give up what is neither acknowledged nor given up."""
         self._open.clear()
+
+    async def close(self) -> None:
+        """Deliver nothing more."""
+        self.forget()
         if self._timer is not None:
             self._timer.cancel()
             await asyncio.gather(self._timer, return_exceptions=True)

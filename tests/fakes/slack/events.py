@@ -7,11 +7,11 @@ from collections.abc import Callable
 from random import Random
 from typing import Final, Literal
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Deliveries, Delivery
 from tests.fakes.slack.rules import PLURAL
 from tests.fakes.slack.text import mentions
 from tests.fakes.slack.world import APP_ID, Channel, Message, Workspace
-from tests.fakes.telegram.http import JsonObject
 
 TwinOrder = Literal["message", "app_mention"]
 
@@ -80,7 +80,7 @@ class Events:
         self._lot = Random(seed)
 
     def message(self, channel: Channel, event: JsonObject) -> Delivery | None:
-        """Tell of a message, or of what became of one; of a mention, twice."""
+        """Send the event of a message or its change; two for a mention."""
         if channel.workspace.bot.id not in channel.members:
             return None
         event = {"type": "message"} | event
@@ -105,7 +105,7 @@ class Events:
     def changed(
         self, channel: Channel, message: Message, before: JsonObject, ts: str
     ) -> Delivery | None:
-        """Tell that a message is another now."""
+        """Send the event of a changed message."""
         event: JsonObject = {
             "subtype": "message_changed",
             "message": dict(message.json) | _metadata(message),
@@ -116,7 +116,7 @@ class Events:
         return self.message(channel, event)
 
     def deleted(self, channel: Channel, message: Message, ts: str) -> Delivery | None:
-        """Tell that a message is gone."""
+        """Send the event of a deleted message."""
         event: JsonObject = {
             "subtype": "message_deleted",
             "previous_message": dict(message.json),

@@ -14,8 +14,8 @@ from urllib.parse import urlencode, urlsplit
 
 import orjson
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Deliveries, Delivery
-from tests.fakes.telegram.http import JsonObject
 
 _REAL_SECONDS: Final = 30.0
 _JSON: Final = "application/json"

@@ -1,9 +1,10 @@
-"""What people do on the fake Slack, and what the app is told of it."""
+"""What people do on the fake Slack, and the events that the app gets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Delivery
 from tests.fakes.slack.text import typed
 from tests.fakes.slack.town import Town, bot_fields, change_reaction
@@ -15,11 +16,10 @@ from tests.fakes.slack.world import (
     User,
     Workspace,
 )
-from tests.fakes.telegram.http import JsonObject
 
 
 class People(Town):
-    """Let people act; each action changes the world and tells the app, if it may know.
+    """Have people act; each action changes the world and tells the app, if it may know.
 
     A channel can be given as itself or by its id, a message as itself or by its ts.
     """
@@ -40,7 +40,7 @@ class People(Town):
         ts: str | None = None,
         extra: JsonObject | None = None,
     ) -> Message:
-        """Let someone write.
+        """Have someone write.
 
         The text is encoded as a client does it, unless it is `raw`: `@name` of a user becomes a
         mention outside of code. A `classic` bot is one without a user, that posts `bot_message`.
@@ -75,7 +75,7 @@ class People(Town):
         size: int | None = None,
         stub: bool = False,
     ) -> File:
-        """Let someone upload a file; of a `stub` Slack tells no more than its id."""
+        """Have someone upload a file; of a `stub` Slack tells no more than its id."""
         made = File(self.world.new_id("F"), name, mimetype, data, team_id=user.team_id)
         address = f"{self.base}/files-pri/{user.team_id}-{made.id}"
         made.json = {
@@ -104,7 +104,7 @@ class People(Town):
         return made
 
     def edit(self, channel: Channel | str, message: Message | str, text: str) -> Message:
-        """Let the author change a message."""
+        """Have the author change a message."""
         place = self.find(channel)
         found = self._message(place, message)
         before = dict(found.json)
@@ -113,14 +113,14 @@ class People(Town):
         return found
 
     def delete(self, channel: Channel | str, message: Message | str) -> None:
-        """Let the author delete a message; a parent of a thread leaves a stone."""
+        """Have the author delete a message; a parent of a thread leaves a stone."""
         place = self.find(channel)
         found = self._message(place, message)
         before = dict(found.json)
         self.removed(place, found, before)
 
     def unfurl(self, channel: Channel | str, message: Message | str, url: str) -> None:
-        """Let Slack add the preview of a link to a message."""
+        """Have Slack add the preview of a link to a message."""
         place = self.find(channel)
         found = self._message(place, message)
         before = dict(found.json)
@@ -138,14 +138,14 @@ class People(Town):
         *,
         remove: bool = False,
     ) -> None:
-        """Let someone put a reaction on a message, or take it back."""
+        """Have someone put a reaction on a message, or take it back."""
         place = self.find(channel)
         found = self._message(place, message)
         change_reaction(found, user.id, name, remove=remove)
         self.reacted(place, found, user.id, name, remove=remove)
 
     def press_stop(self, channel: Channel | str, user: User, thread: Message | str) -> None:
-        """Let someone press Stop in a thread: what is being streamed there takes nothing more."""
+        """Have someone press Stop in a thread: what is being streamed there takes nothing more."""
         place = self.find(channel)
         root = self._message(place, thread)
         streaming = [
@@ -171,7 +171,7 @@ class People(Town):
     def slash(
         self, channel: Channel | str, user: User, text: str, command: str = "/tapeway"
     ) -> Delivery:
-        """Let someone give a command; it can be given where the bot is not."""
+        """Have someone give a command; it can be given where the bot is not."""
         place = self.find(channel)
         payload: JsonObject = self._interaction(place, user) | {
             "channel_name": "directmessage" if place.kind == "im" else place.name,
@@ -189,7 +189,7 @@ class People(Town):
         action_id: str,
         value: str = "",
     ) -> Delivery:
-        """Let someone press a button of a message."""
+        """Have someone press a button of a message."""
         place = self.find(channel)
         found = self._message(place, message)
         flat = self._interaction(place, user)
@@ -214,33 +214,33 @@ class People(Town):
     # -- channels and workspaces change ----------------------------------------------------
 
     def open_home(self, user: User) -> None:
-        """Let someone look at the app's own page."""
+        """Have someone look at the app's own page."""
         event: JsonObject = {"type": "app_home_opened", "user": user.id, "tab": "messages"}
         event |= {"channel": self.im(user).id, "event_ts": f"{self.unix():.6f}"}
         self._told(self.events.emit(self.world.workspaces[user.team_id], event))
 
     def leave(self, channel: Channel | str, user: User) -> None:
-        """Let someone leave a channel."""
+        """Have someone leave a channel."""
         place = self.find(channel)
         place.members.remove(user.id)
         self._about(place, "member_left_channel", user=user.id, team=user.team_id)
 
     def kick_bot(self, channel: Channel | str) -> None:
-        """Let somebody remove the bot from a channel."""
+        """Have somebody remove the bot from a channel."""
         place = self.find(channel)
         place.members.remove(place.workspace.bot.id)
         kind = "channel_left" if place.kind == "channel" else "group_left"
         self._about(place, kind, actor_id="UADMIN")
 
     def archive(self, channel: Channel | str, archived: bool = True) -> None:
-        """Let somebody archive a channel, or bring it back."""
+        """Have somebody archive a channel, or bring it back."""
         place = self.find(channel)
         place.archived = archived
         kind = "channel" if place.kind == "channel" else "group"
         self._about(place, f"{kind}_{'archive' if archived else 'unarchive'}", user="UADMIN")
 
     def rename(self, channel: Channel | str, name: str) -> None:
-        """Let somebody give a channel another name."""
+        """Have somebody give a channel another name."""
         place = self.find(channel)
         place.name = name
         kind = "channel" if place.kind == "channel" else "group"
@@ -251,7 +251,7 @@ class People(Town):
             self._told(self.events.emit(place.workspace, event, scope=f"{kind}s:read"))
 
     def uninstall(self, workspace: Workspace | None = None) -> None:
-        """Let an administrator remove the app from a workspace."""
+        """Have an administrator remove the app from a workspace."""
         place = workspace or self.workspace
         tokens = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [place.bot.id]}}
         self._told(self.events.emit(place, tokens))

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack import rules
 from tests.fakes.slack.chat import Method
 from tests.fakes.slack.rules import Asked, Refusal
 from tests.fakes.slack.town import Town
 from tests.fakes.slack.world import Channel, Message, User, parsed_ts, stamp
-from tests.fakes.telegram.http import JsonObject
 
 T = TypeVar("T")
 _TYPES: Final = {

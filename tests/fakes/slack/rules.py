@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import orjson
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.world import Channel, Message, Workspace, parsed_ts
-from tests.fakes.telegram.http import JsonObject
 
 MAX_TEXT: Final = 40_000
 MAX_UPDATE_TEXT: Final = 4_000

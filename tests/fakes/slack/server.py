@@ -18,48 +18,31 @@ It stands in for slack.com in tests and in drills by hand. What can be turned, b
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import signal
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import orjson
 
+from tests.fakes.base.connection import Outcome
+from tests.fakes.base.faults import ServerError, suffer
+from tests.fakes.base.http import Answer, JsonObject, Request
+from tests.fakes.base.params import UnreadableRequest
+from tests.fakes.base.server import FakeServer
 from tests.fakes.slack.chat import Chat, Ephemeral, Method, Status
-from tests.fakes.slack.console import talk
 from tests.fakes.slack.deliveries import Delivery
-from tests.fakes.slack.faults import (
-    Fault,
-    Faults,
-    Hang,
-    LostAnswer,
-    RateLimited,
-    Refuse,
-    Reset,
-    ServerError,
-    Slow,
-)
+from tests.fakes.slack.faults import Fault, RateLimited, Refuse
 from tests.fakes.slack.http_events import HttpEvents
+from tests.fakes.slack.params import params_of
 from tests.fakes.slack.people import People
 from tests.fakes.slack.reads import Reads
 from tests.fakes.slack.rules import Asked, Limits, Refusal, TooFast, scope_refusal
 from tests.fakes.slack.sockets import Reason, Sockets
 from tests.fakes.slack.text import pings
 from tests.fakes.slack.tokens import Tokens
-from tests.fakes.slack.wire import Wire, params_of
 from tests.fakes.slack.world import APP_ID, STATUS_SECONDS, Channel, Message
-from tests.fakes.telegram.http import (
-    Answer,
-    Connection,
-    JsonObject,
-    Outcome,
-    Request,
-    UnreadableRequest,
-)
 
 _STREAMS: Final = frozenset({"chat.startStream", "chat.appendStream", "chat.stopStream"})
 _LOGIN: Final = b"<!DOCTYPE html><html><head><title>Sign in | Slack</title></head></html>"
@@ -89,16 +72,14 @@ class Call:
         return str(found) if found else None
 
 
-class FakeSlack(People):
-    """Serve Slack for one app on 127.0.0.1 while the context is open.
+class FakeSlack(FakeServer[Call, Fault], People):
+    """Serve Slack for one app.
 
-    `calls` has every request of the app, `messages` what it said, `pinged` whom it alerted.
-    `sockets` are its Socket Mode connections; after `events_at` what happens goes to an address
-    instead. With `limits`, more than Slack allows is answered with 429 and counted in `too_many`.
-    With `cut_off` it hangs up on whoever asks anything. `unknown_methods` are those that this
-    server does not have; without `streams` it has no streams. `clock` gives seconds and `sleep`
-    waits for them: limits, dates, streams, acknowledgements and retries go by them. An exception
-    of the fake itself is raised when the context ends.
+    `messages` has what the app said, `pinged` whom it alerted. `sockets` are its Socket Mode
+    connections; after `events_at` what happens goes to an address instead. With `limits`, more
+    than Slack allows is answered with 429 and counted in `too_many`. `unknown_methods` are those
+    that this server does not have; without `streams` it has no streams. `clock` gives seconds and
+    `sleep` waits for them: limits, dates, streams, acknowledgements and retries go by them.
     """
 
     def __init__(
@@ -116,16 +97,14 @@ class FakeSlack(People):
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        super().__init__(clock, sleep, token=bot_token, seed=seed)
+        FakeServer.__init__(self, port)
+        People.__init__(self, clock, sleep, token=bot_token, seed=seed)
         self.bot_token = bot_token
         self.app_token = app_token
         self.signing_secret = signing_secret
         self.tokens = Tokens(self.world, app_token, client_id, client_secret)
-        self.calls: list[Call] = []
-        self.base_url = ""
         self.too_many = 0
         self.unknown_methods: set[str] = set() if streams else set(_STREAMS)
-        self.cut_off = False
         self.opens_left: int | None = None
         self.sockets = Sockets(self.deliveries, seed, self._changed)
         self.http = HttpEvents(self.deliveries, signing_secret)
@@ -134,47 +113,7 @@ class FakeSlack(People):
         self.chat = Chat(self)
         self._methods: Mapping[str, Method] = {**self.chat.methods(), **Reads(self).methods()}
         self._limits = Limits(clock) if limits else None
-        self._faults = Faults()
-        self._port = port
-        self._pulse = asyncio.Event()
-        self._connections: set[Connection] = set()
-        self._crashes: list[BaseException] = []
         self.deliveries.crashed = self._crashes.append
-        self._server: asyncio.Server | None = None
-
-    async def __aenter__(self) -> Self:
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
-            lambda: Wire(self._handle, self._connections, self._crashes.append),
-            "127.0.0.1",
-            self._port,
-        )
-        self._port = self._server.sockets[0].getsockname()[1]
-        self.base = f"http://127.0.0.1:{self._port}"
-        self.base_url = f"{self.base}/api/"
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._server is not None
-        self._server.close()
-        await self.deliveries.close()
-        await self.http.close()
-        open_now = list(self._connections)
-        for connection in open_now:
-            connection.hang_up()
-        await asyncio.gather(*(connection.closed.wait() for connection in open_now))
-        # The tasks of those need one turn more to end.
-        await asyncio.sleep(0)
-        if self._crashes and error is None:
-            raise self._crashes[0]
-        for crash in self._crashes:
-            assert error is not None
-            error.add_note(f"The fake Slack had failed: {crash!r}")
 
     # -- what the app did ----------------------------------------------------------------------
 
@@ -207,51 +146,26 @@ class FakeSlack(People):
         text, since = self.world.channels[channel_id].statuses.get(thread_ts, ("", 0.0))
         return text if self.clock() - since < STATUS_SECONDS else ""
 
-    def calls_of(self, method: str) -> list[Call]:
-        """Return the calls of one method, in their order."""
-        return [call for call in self.calls if call.method == method]
-
-    async def wait_for(self, predicate: Callable[[FakeSlack], bool]) -> None:
-        """Wait until something is so; it is asked again after every change."""
-        while not predicate(self):
-            await self._pulse.wait()
-
-    async def wait_for_call(self, number: int) -> Call:
-        """Wait for the call of a number, the first being 0, and return it."""
-        await self.wait_for(lambda fake: len(fake.calls) > number)
-        return self.calls[number]
-
-    async def wait_for_calls(self, method: str, count: int) -> list[Call]:
-        """Wait until a method was called so often in all, answered or not; return the calls."""
-        await self.wait_for(lambda fake: len(fake.calls_of(method)) >= count)
-        return self.calls_of(method)
+    def calls_of(self, *names: str) -> list[Call]:
+        """Return the calls of some methods, in their order."""
+        return [call for call in self.calls if call.method in names]
 
     async def connected(self, count: int = 1) -> None:
         """Wait until the app has so many sockets."""
         await self.wait_for(lambda fake: len(fake.sockets.live) == count)
 
-    def changed(self) -> None:
-        """Wake whoever waits for a change."""
-        pulse, self._pulse = self._pulse, asyncio.Event()
-        pulse.set()
-
     # -- what goes wrong -----------------------------------------------------------------------
 
     def fail(self, method: str, *faults: Fault, channel: str | None = None) -> None:
-        """Let the next calls of a method go wrong, one fault each.
+        """Make the next calls of a method go wrong, one fault each.
 
         "*" is any method, `a|b` whichever of several is called first.
         """
         self._faults.add(method, faults, channel)
 
     @property
-    def faults_left(self) -> list[Fault]:
-        """Return what was to go wrong and has not."""
-        return self._faults.left()
-
-    @property
     def token_revoked(self) -> bool:
-        """Tell whether every call is refused as of a revoked token; settable."""
+        """Return whether every call is refused as of a revoked token; settable."""
         return bool(self.tokens.app_refused)
 
     @token_revoked.setter
@@ -261,21 +175,6 @@ class FakeSlack(People):
             place.refused = self.tokens.app_refused
         if revoked:
             self.refresh("link_disabled", close=True)
-
-    def half_open(self) -> None:
-        """Let every connection of now stay open while nothing comes through it."""
-        for connection in self._connections:
-            connection.mute()
-
-    def drop_connections(self) -> None:
-        """Break every connection."""
-        for connection in list(self._connections):
-            connection.hang_up()
-
-    @property
-    def open_connections(self) -> int:
-        """Return how many connections are open, for requests and for events."""
-        return len(self._connections)
 
     def silence(self, silent: bool = True) -> None:
         """Deliver nothing: sockets, new ones too, answer pings only, until it is ended.
@@ -287,12 +186,12 @@ class FakeSlack(People):
             self.zombie()
 
     def zombie(self) -> None:
-        """Let the sockets of now answer pings and deliver nothing."""
+        """Make the current sockets answer pings and deliver nothing."""
         for socket in self.sockets.live:
             socket.deaf = True
 
     def refresh(self, reason: Reason = "refresh_requested", *, close: bool = False) -> None:
-        """Ask the app to leave its sockets of now and connect anew."""
+        """Ask the app to leave its sockets of now and connect again."""
         for socket in list(self.sockets.live):
             socket.disconnect(reason, close=close)
 
@@ -304,9 +203,15 @@ class FakeSlack(People):
 
     # -- serving -------------------------------------------------------------------------------
 
+    def _listening_at(self, address: str) -> None:
+        self.base = f"http://{address}"
+        self.base_url = f"{self.base}/api/"
+
+    async def _stop(self) -> None:
+        await self.deliveries.close()
+        await self.http.close()
+
     def _handle(self, request: Request) -> Outcome | Coroutine[Any, Any, Outcome]:
-        if self.cut_off:
-            return None
         path = request.target.partition("?")[0]
         if path.startswith("/api/"):
             return self._api(path.removeprefix("/api/"), request)
@@ -400,22 +305,7 @@ class FakeSlack(People):
             case ServerError():
                 call.error = f"http_{fault.code}"
                 self.changed()
-                return Answer(fault.body, fault.code, "text/html")
-            case Reset():
-                return None
-            case LostAnswer():
-                self._answer(call, token, head)
-                return None
-            case Slow():
-                await asyncio.sleep(fault.seconds)
-                return self._answer(call, token, head)
-            case Hang(done_first=False):
-                await fault.released.wait()
-                return self._answer(call, token, head)
-            case Hang():
-                answer = self._answer(call, token, head)
-                await fault.released.wait()
-                return answer
+        return await suffer(fault, lambda: self._answer(call, token, head))
 
     def _download(self, path: str, request: Request) -> Answer:
         """Give a file to whoever has the token; others are sent to a page to sign in."""
@@ -455,34 +345,8 @@ class FakeSlack(People):
         self.changed()
 
 
-async def _main() -> None:
-    """Serve until interrupted, for drills by hand."""
-    parser = argparse.ArgumentParser(description="A Slack to try a bot on.")
-    parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
-    parser.add_argument("--bot-token", default="xoxb-1-2-test-bot-token")
-    parser.add_argument("--app-token", default="xapp-1-A0TAPEWAY0-1-test-app-token")
-    parser.add_argument("--signing-secret", default="8f742231b10e8888abcd99yyyzzz85a5")
-    parser.add_argument("--events-url", default="", help="deliver there instead of over sockets")
-    parser.add_argument("--no-limits", action="store_true", help="never answer with 429")
-    parser.add_argument("--no-streams", action="store_true", help="a server without streams")
-    options = parser.parse_args()
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    async with FakeSlack(
-        bot_token=options.bot_token,
-        app_token=options.app_token,
-        signing_secret=options.signing_secret,
-        port=options.port,
-        limits=not options.no_limits,
-        streams=not options.no_streams,
-    ) as fake:
-        if options.events_url:
-            fake.events_at(options.events_url)
-        print(f"base_url {fake.base_url}", flush=True)
-        await talk(fake, stop)
-
-
 if __name__ == "__main__":
-    asyncio.run(_main())
+    # Above it would be imported in a circle.
+    from tests.fakes.slack.console import main
+
+    asyncio.run(main())

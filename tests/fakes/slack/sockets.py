@@ -10,10 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
+from tests.fakes.base.connection import Upgrade, WebSocket
+from tests.fakes.base.http import Answer, JsonObject, Request
 from tests.fakes.slack.deliveries import Deliveries, Delivery
-from tests.fakes.slack.wire import CLOSE, PING, PONG, TEXT, Wire, upgrade
 from tests.fakes.slack.world import APP_ID
-from tests.fakes.telegram.http import Answer, JsonObject, Request
 
 Reason = Literal["warning", "refresh_requested", "link_disabled", "too_many_websockets"]
 MOST_SOCKETS: Final = 10
@@ -22,22 +22,26 @@ MOST_SOCKETS: Final = 10
 class Socket:
     """Hold one WebSocket of the app; a deaf one answers pings and delivers nothing."""
 
-    def __init__(self, pool: Sockets, wire: Wire, number: int) -> None:
-        self.number = number
-        self.deaf = False
+    def __init__(self, pool: Sockets) -> None:
+        self.deaf = pool.deaf
         self.leaving = False
         self.carried: list[Delivery] = []
-        self.pongs = 0
         self._pool = pool
-        self._wire = wire
+        self._socket: WebSocket | None = None
+
+    @property
+    def socket(self) -> WebSocket:
+        """Return the WebSocket."""
+        assert self._socket is not None
+        return self._socket
 
     def send(self, message: JsonObject) -> None:
         """Send one message."""
-        self._wire.send_frame(TEXT, orjson.dumps(message))
+        self.socket.send(orjson.dumps(message))
 
     def ping(self) -> None:
         """Ask for a sign of life."""
-        self._wire.send_frame(PING, b"Ping from applink-1")
+        self.socket.ping(b"Ping from applink-1")
 
     def disconnect(self, reason: Reason, *, close: bool = False) -> None:
         """Ask the app to leave; with `close` the connection ends at once."""
@@ -46,39 +50,33 @@ class Socket:
         if reason != "warning":
             self.leaving = True
         if close:
-            self._wire.send_frame(CLOSE, (1000).to_bytes(2, "big"))
-            self._wire.finish()
+            self.socket.close(1000, at_once=True)
 
     def drop(self) -> None:
         """Break the connection."""
-        self._wire.hang_up()
+        self.socket.hang_up()
 
-    def received(self, opcode: int, data: bytes) -> None:
-        """Take a frame of the app."""
-        match opcode:
-            case 0x8:
-                self._pool.closed(self)
-                self._wire.send_frame(CLOSE, data)
-                self._wire.finish()
-            case 0x9:
-                self._wire.send_frame(PONG, data)
-            case 0xA:
-                self.pongs += 1
-            case 0x1:
-                self._pool.acked(orjson.loads(data))
+    def opened(self, socket: WebSocket) -> None:
+        """Greet the app."""
+        self._socket = socket
+        self._pool.opened_by(self)
 
-    def gone(self) -> None:
+    def received(self, data: bytes) -> None:
+        """Take a message of the app."""
+        self._pool.acked(orjson.loads(data))
+
+    def gone(self, _code: int | None) -> None:
         """Forget the connection."""
         self._pool.closed(self)
 
     @property
     def mute(self) -> bool:
-        """Tell whether it is half open."""
-        return self._wire.mute_now
+        """Return whether it is half open."""
+        return self.socket.mute
 
 
 class Sockets:
-    """Let the app connect, and send each delivery to one of its sockets, drawn by lot.
+    """Have the app connect, and send each delivery to one of its sockets, drawn by lot.
 
     A socket that is deaf or half open draws like the others. `acks_to_lose` is how many
     acknowledgements are to be overlooked.
@@ -103,13 +101,13 @@ class Sockets:
         self._tickets.add(made)
         return made
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> Answer | Upgrade:
         """Answer the handshake of the app."""
         given = parse_qs(urlsplit(request.target).query).get("ticket", [""])[0]
         if given not in self._tickets:
             return Answer(b"ticket is used or unknown", 403, "text/plain")
         self._tickets.discard(given)
-        return upgrade(request, self._open)
+        return Upgrade(Socket(self))
 
     def send(self, delivery: Delivery) -> str:
         """Send a delivery to one socket, or two if it is to come twice."""
@@ -153,13 +151,12 @@ class Sockets:
             self.live.remove(socket)
             self._changed()
 
-    def _open(self, wire: Wire) -> Socket:
+    def opened_by(self, socket: Socket) -> None:
+        """Greet a new socket, or send it away when there are too many."""
         self.opened += 1
-        socket = Socket(self, wire, self.opened)
-        socket.deaf = self.deaf
         if len(self.live) >= self.most:
             socket.disconnect("too_many_websockets", close=True)
-            return socket
+            return
         self.live.append(socket)
         socket.send(
             {
@@ -175,4 +172,3 @@ class Sockets:
         )
         socket.ping()
         self._changed()
-        return socket

@@ -19,21 +19,6 @@ from tests.fakes.slack.world import Channel, User
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def web(slack: FakeSlack) -> AsyncWebClient:
-    return client_of(slack)
-
-
-@pytest.fixture
-def ada(slack: FakeSlack) -> User:
-    return slack.user("Ada")
-
-
-@pytest.fixture
-def room(slack: FakeSlack, ada: User) -> Channel:
-    return slack.channel("room", members=[ada])
-
-
 async def error_of(call: Awaitable[Any]) -> str:
     with pytest.raises(SlackApiError) as caught:
         await call

@@ -17,16 +17,6 @@ from tests.fakes.slack.world import Channel, User
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def ada(slack: FakeSlack) -> User:
-    return slack.user("Ada")
-
-
-@pytest.fixture
-def room(slack: FakeSlack, ada: User) -> Channel:
-    return slack.channel("room", members=[ada])
-
-
 def told(slack: FakeSlack) -> list[dict[str, Any]]:
     return [delivery.event for delivery in slack.deliveries.all]
 

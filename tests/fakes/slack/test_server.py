@@ -12,36 +12,14 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.clock import ManualClock
+from tests.fakes.base.faults import Hang, LostAnswer, Reset, ServerError, Slow
 from tests.fakes.slack.client import client_of
 from tests.fakes.slack.console import act, shown
-from tests.fakes.slack.faults import (
-    Hang,
-    LostAnswer,
-    RateLimited,
-    Refuse,
-    Reset,
-    ServerError,
-    Slow,
-)
+from tests.fakes.slack.faults import RateLimited, Refuse
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.world import Channel, User
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def web(slack: FakeSlack) -> AsyncWebClient:
-    return client_of(slack)
-
-
-@pytest.fixture
-def ada(slack: FakeSlack) -> User:
-    return slack.user("Ada")
-
-
-@pytest.fixture
-def room(slack: FakeSlack, ada: User) -> Channel:
-    return slack.channel("room", members=[ada])
 
 
 async def refusal(call: Awaitable[Any]) -> Any:

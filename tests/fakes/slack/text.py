@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.world import Message
-from tests.fakes.telegram.http import JsonObject
 
 _TOKEN: Final = re.compile(
     r"(?P<pre>```.*?```)|(?P<code>`[^`\n]+`)|(?P<link>https?://[^\s<>|]+[^\s<>|.,!?;:'\")\]])"
@@ -83,7 +83,7 @@ def _special(
 
 
 def mentions(text: str, user_id: str) -> bool:
-    """Tell whether an encoded text mentions a user."""
+    """Return whether an encoded text mentions a user."""
     return re.search(rf"<@{user_id}(\|[^>]*)?>", text) is not None
 
 

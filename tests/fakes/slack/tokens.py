@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass, field
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.rules import Refusal
 from tests.fakes.slack.world import APP_ID, Workspace, World
-from tests.fakes.telegram.http import JsonObject
 
 
 @dataclass(slots=True)
 class Tokens:
-    """Tell whose token it is; `oauth_codes` are those that oauth.v2.access takes, once each.
+    """Resolve tokens; `oauth_codes` are those that oauth.v2.access takes, once each.
 
     `app_refused` is what the app's own token is refused with; "" while it is good.
     """

@@ -1,4 +1,4 @@
-"""Who and what there is on the fake Slack, and how the app is told of what changes."""
+"""Who and what there is on the fake Slack, and the events of what changes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Deliveries, Delivery
 from tests.fakes.slack.events import Events
 from tests.fakes.slack.world import (
@@ -17,7 +18,6 @@ from tests.fakes.slack.world import (
     World,
     micros,
 )
-from tests.fakes.telegram.http import JsonObject
 
 
 class Town:
@@ -110,7 +110,7 @@ class Town:
         return made
 
     def tell(self, channel: Channel, message: Message) -> None:
-        """Tell the app of a message."""
+        """Send the app the event of a message."""
         self._tell(channel, message)
 
     def edited(self, channel: Channel, message: Message, before: JsonObject, by: str) -> None:
@@ -133,7 +133,7 @@ class Town:
     def reacted(
         self, channel: Channel, message: Message, user_id: str, name: str, *, remove: bool
     ) -> None:
-        """Tell the app of a reaction."""
+        """Send the app the event of a reaction."""
         event: JsonObject = {
             "type": "reaction_removed" if remove else "reaction_added",
             "user": user_id,
@@ -146,7 +146,7 @@ class Town:
             self._told(self.events.emit(channel.workspace, event, scope="reactions:read"))
 
     def join(self, channel: Channel | str, user: User | None = None) -> None:
-        """Let someone join a channel; without a user, the bot."""
+        """Have someone join a channel; without a user, the bot."""
         place = self.find(channel)
         found = user or place.workspace.bot
         if found.id not in place.members:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.http import JsonObject
 
 ChannelKind = Literal["channel", "group", "im", "mpim"]
 StreamState = Literal["streaming", "stopped", "stopped_by_user"]
@@ -30,7 +30,7 @@ class User:
 
     @property
     def is_bot(self) -> bool:
-        """Tell whether it is a bot's."""
+        """Return whether it is a bot's."""
         return self.bot_id is not None
 
     def as_json(self) -> JsonObject:
@@ -71,7 +71,7 @@ class Stream:
     recipient: str | None = None
 
     def is_live(self, now: float) -> bool:
-        """Tell whether more can be appended; `now` is the clock's."""
+        """Return whether more can be appended; `now` is the clock's."""
         return self.state == "streaming" and now - self.started < STREAM_SECONDS
 
 
@@ -118,7 +118,7 @@ class Message:
 
     @property
     def in_channel(self) -> bool:
-        """Tell whether it stands in the channel, not only in a thread."""
+        """Return whether it stands in the channel, not only in a thread."""
         return self.thread_ts is None or self.json.get("subtype") == "thread_broadcast"
 
 
@@ -140,7 +140,7 @@ class Channel:
 
     @property
     def is_private(self) -> bool:
-        """Tell whether only members know of it."""
+        """Return whether only members know of it."""
         return self.kind != "channel"
 
     def as_json(self) -> JsonObject:

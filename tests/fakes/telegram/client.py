@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-import aiohttp
-
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.client import HttpClient
+from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.server import FakeTelegram
 
 
-class Api:
+class Api(HttpClient):
     """Call methods over the socket, parameters going as JSON."""
 
     def __init__(self, fake: FakeTelegram) -> None:
+        super().__init__()
         self._fake = fake
-        self._session: aiohttp.ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.session.close()
-
-    @property
-    def session(self) -> aiohttp.ClientSession:
-        """Return the HTTP client."""
-        assert self._session is not None
-        return self._session
 
     def url(self, method: str) -> str:
         """Return the address of a method."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.http import JsonObject
 
 # Telegram may cut these at the borders of others, and so never has to refuse them.
 SPLITTABLE: Final = frozenset({"bold", "italic", "underline", "strikethrough", "spoiler"})
@@ -143,7 +143,7 @@ def _check_link(url: object) -> None:
 
 
 def is_link(url: str) -> bool:
-    """Tell whether Telegram takes a text for the target of a link."""
+    """Return whether Telegram takes a text for the target of a link."""
     try:
         parts = urlsplit(url if "://" in url or url.startswith("tg:") else f"http://{url}")
     except ValueError:

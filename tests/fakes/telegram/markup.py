@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.entities import BadEntity, is_link, units
-from tests.fakes.telegram.http import JsonObject
 
 _TAGS: Final = {
     "b": "bold",

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from tests.fakes.base.http import JsonObject
+from tests.fakes.base.params import Upload
 from tests.fakes.telegram import rules
-from tests.fakes.telegram.http import JsonObject, Upload
 from tests.fakes.telegram.people import People, member_json
 from tests.fakes.telegram.rules import Limits, Refusal, bad_request
 from tests.fakes.telegram.updates import TERMINATED

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.entities import detected, units
-from tests.fakes.telegram.http import JsonObject
 from tests.fakes.telegram.updates import Updates
 from tests.fakes.telegram.world import Chat, Message, Topic, User, World
 
@@ -18,7 +18,7 @@ _PHOTO_SIZES: Final = ((90, 67), (320, 240), (1280, 960))
 
 
 class People:
-    """Let people act; each action changes the world, makes its updates and returns the message.
+    """Have people act; each action changes the world, makes its updates and returns the message.
 
     A chat can be given as itself or by its id. `date` of what happens runs with the clock.
     """
@@ -79,7 +79,7 @@ class People:
         return self.world.chat(chat)
 
     def topic(self, chat: Chat | int, name: str, maker: User) -> Topic:
-        """Let someone make a topic in a forum."""
+        """Have someone make a topic in a forum."""
         chat = self.chat(chat)
         topic = self.world.topic(chat, name, maker, self.now)
         self._tell(chat, chat.messages[topic.id])
@@ -105,7 +105,7 @@ class People:
         quote: str | None = None,
         extra: JsonObject | None = None,
     ) -> JsonObject:
-        """Let someone write.
+        """Have someone write.
 
         Entities are found in the text unless given; `mentions` maps words to the users they
         mean (text_mention). `forward_from` is a user, a chat, or the name of a hidden user;
@@ -137,7 +137,7 @@ class People:
         topic: int | None = None,
         extra: JsonObject | None = None,
     ) -> JsonObject:
-        """Let someone send a photo; the API lists its sizes from small to large.
+        """Have someone send a photo; the API lists its sizes from small to large.
 
         Only the largest has the data as it is given; `size` is what it is said to have.
         """
@@ -168,7 +168,7 @@ class People:
         topic: int | None = None,
         extra: JsonObject | None = None,
     ) -> JsonObject:
-        """Let someone send a file; a `size` of more than 20 MB cannot be downloaded."""
+        """Have someone send a file; a `size` of more than 20 MB cannot be downloaded."""
         suffix = name.rpartition(".")[2]
         file = self.world.file(data, "documents/file_{}." + suffix, size)
         document = file.as_json() | {"file_name": name, "mime_type": mime}
@@ -191,14 +191,14 @@ class People:
         topic: int | None = None,
         extra: JsonObject | None = None,
     ) -> JsonObject:
-        """Let someone send a voice message of so many seconds."""
+        """Have someone send a voice message of so many seconds."""
         file = self.world.file(data, "voice/file_{}.oga", size)
         voice = file.as_json() | {"duration": duration, "mime_type": mime}
         content = {"voice": voice} | _caption(caption) | (extra or {})
         return self._post(chat, user, content, reply_to, topic)
 
     def edit(self, chat: Chat | int, message_id: int, text: str) -> JsonObject:
-        """Let someone change the text or the caption of a message."""
+        """Have someone change the text or the caption of a message."""
         chat = self.chat(chat)
         message = chat.messages[message_id]
         named = ("text", "entities") if "text" in message.json else ("caption", "caption_entities")
@@ -212,12 +212,12 @@ class People:
         return message.json
 
     def delete(self, chat: Chat | int, message_id: int) -> None:
-        """Let someone delete a message; Telegram does not tell bots."""
+        """Have someone delete a message; Telegram does not tell bots."""
         self.world.remove(self.chat(chat), message_id)
         self.changed()
 
     def react(self, chat: Chat | int, user: User, message_id: int, *emojis: str) -> None:
-        """Let someone set their reactions to a message."""
+        """Have someone set their reactions to a message."""
         chat = self.chat(chat)
         content = {
             "chat": chat.as_json(),
@@ -245,7 +245,7 @@ class People:
         return new
 
     def join(self, chat: Chat | int, user: User | None = None, by: User | None = None) -> None:
-        """Let someone join a group; without a user, let the bot be added by `by`."""
+        """Have someone join a group; without a user, let the bot be added by `by`."""
         chat = self.chat(chat)
         if user is None:
             self._set_bot(chat, "member", by)
@@ -255,7 +255,7 @@ class People:
         self._post(chat, user, {"new_chat_members": [user.as_json()]})
 
     def leave(self, chat: Chat | int, user: User | None = None, by: User | None = None) -> None:
-        """Let someone leave a group; without a user, let the bot be removed so it may come back."""
+        """Have someone leave a group; without a user, the bot is removed."""
         chat = self.chat(chat)
         if user is None:
             self._set_bot(chat, "left", by)
@@ -264,27 +264,27 @@ class People:
         self._post(chat, user, {"left_chat_member": user.as_json()})
 
     def kick_bot(self, chat: Chat | int, by: User | None = None) -> None:
-        """Let an administrator throw the bot out."""
+        """Have an administrator throw the bot out."""
         self._set_bot(self.chat(chat), "kicked", by)
 
     def block_bot(self, user: User) -> None:
-        """Let someone block the bot."""
+        """Have someone block the bot."""
         self._set_bot(self.private_chat(user), "kicked", user)
 
     def unblock_bot(self, user: User) -> None:
-        """Let someone take the block away."""
+        """Have someone take the block away."""
         self._set_bot(self.private_chat(user), "member", user)
 
     def close_topic(self, chat: Chat | int, topic: Topic | int, by: User | None = None) -> None:
-        """Let an administrator close a topic."""
+        """Have an administrator close a topic."""
         self._set_topic(chat, topic, True, by)
 
     def reopen_topic(self, chat: Chat | int, topic: Topic | int, by: User | None = None) -> None:
-        """Let an administrator open a topic again."""
+        """Have an administrator open a topic again."""
         self._set_topic(chat, topic, False, by)
 
     def stop_draft(self, chat: Chat | int, draft_id: int, topic: int | None = None) -> None:
-        """Let someone stop what the bot is writing."""
+        """Have someone stop what the bot is writing."""
         chat = self.chat(chat)
         content: JsonObject = {"chat": chat.as_json(), "draft_id": draft_id}
         if topic is not None:
@@ -337,7 +337,7 @@ class People:
         self.changed()
 
     def _sees(self, chat: Chat, message: Message) -> bool:
-        """Tell whether the bot gets a message: all but those that its privacy mode hides."""
+        """Return whether the bot gets a message: all but those that its privacy mode hides."""
         if chat.bot_status not in ("member", "administrator"):
             return False
         if self.can_read_all_group_messages or chat.bot_status == "administrator":

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.entities import BadEntity, Text, checked
-from tests.fakes.telegram.http import JsonObject
 from tests.fakes.telegram.markup import parsed
 from tests.fakes.telegram.world import Chat, Topic, World
 
@@ -152,7 +152,7 @@ def checked_commands(params: JsonObject) -> list[JsonObject]:
 
 @dataclass(slots=True)
 class _Window:
-    """Let `most` calls through in `seconds`; who calls while it is closed starts the wait anew."""
+    """Allow `most` calls in `seconds`; a call while it is closed restarts the wait."""
 
     most: int
     seconds: float

@@ -6,40 +6,19 @@ fail. It stands in for api.telegram.org in tests, in benchmarks and in drills by
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import contextlib
-import re
-import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Coroutine
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import orjson
 
-from tests.fakes.telegram.faults import (
-    Fault,
-    Faults,
-    Hang,
-    LostAnswer,
-    Refuse,
-    Reset,
-    RetryAfter,
-    ServerError,
-    Slow,
-)
-from tests.fakes.telegram.http import (
-    Answer,
-    Connection,
-    JsonObject,
-    Outcome,
-    Request,
-    UnreadableRequest,
-    params_of,
-)
+from tests.fakes.base.connection import Outcome
+from tests.fakes.base.faults import Reset, ServerError, suffer
+from tests.fakes.base.http import Answer, JsonObject, Request
+from tests.fakes.base.params import UnreadableRequest, params_of
+from tests.fakes.base.server import FakeServer
+from tests.fakes.telegram.faults import Fault, Refuse, RetryAfter
 from tests.fakes.telegram.methods import Action, Call, Method, Methods
 from tests.fakes.telegram.people import People
 from tests.fakes.telegram.rules import Limits, Refusal, bad_request, too_many
@@ -49,18 +28,16 @@ from tests.fakes.telegram.world import Draft, Message, User
 
 _LONGEST_POLL: Final = 50
 _BOT_ID: Final = 123456
-_LINE: Final = re.compile(r"\s*(-?\d+)\s+([^:]+?)\s*:\s*(.*?)\s*")
 
 
-class FakeTelegram(People):
-    """Serve the Bot API for one bot on 127.0.0.1 while the context is open.
+class FakeTelegram(FakeServer[Call, Fault], People):
+    """Serve the Bot API for one bot.
 
-    `calls` has every request of the bot, `messages` what it said, `polls` how many getUpdates
-    are under way. With `cut_off` it hangs up on whoever asks anything. With `limits`, more than
-    Telegram allows is answered with 429 and counted in `too_many`. With `unknown_methods_true`
-    it is a sloppy server of someone else: true to every unknown method, few fields in getMe.
-    `clock` gives seconds; limits, drafts and dates go by it, long polls by the event loop. An
-    exception of the fake itself is raised when the context ends.
+    `messages` has what the bot said, `polls` how many getUpdates are under way. With `limits`,
+    more than Telegram allows is answered with 429 and counted in `too_many`. With
+    `unknown_methods_true` it is a sloppy server of someone else: true to every unknown method, few
+    fields in getMe. `clock` gives seconds; limits, drafts and dates go by it, long polls by the
+    event loop.
     """
 
     def __init__(
@@ -76,60 +53,18 @@ class FakeTelegram(People):
     ) -> None:
         number = token.partition(":")[0]
         bot_id = int(number) if number.isdigit() else _BOT_ID
-        super().__init__(
-            User(bot_id, "Tapeway", username, is_bot=True), clock, can_read_all_group_messages
-        )
+        FakeServer.__init__(self, port)
+        bot = User(bot_id, "Tapeway", username, is_bot=True)
+        People.__init__(self, bot, clock, can_read_all_group_messages)
         self.token = token
-        self.calls: list[Call] = []
-        self.base_url = ""
         self.base_file_url = ""
-        self._port = port
         self._unknown_true = unknown_methods_true
         self._methods = Methods(self, Limits() if limits else None, few_fields=unknown_methods_true)
-        self._faults = Faults()
         self._revoked = False
         self._silent: asyncio.Event | None = None
-        self.cut_off = False
         self.polls = 0
-        self._pulse = asyncio.Event()
-        self._connections: set[Connection] = set()
-        self._crashes: list[BaseException] = []
-        self._server: asyncio.Server | None = None
         self._deliveries = Deliveries(self.updates, lambda: self._methods.webhook, clock=self._unix)
         self.updates.added = self._deliveries.wake
-
-    async def __aenter__(self) -> Self:
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
-            lambda: Connection(self._handle, self._connections, self._crashes.append),
-            "127.0.0.1",
-            self._port,
-        )
-        self._port = self._server.sockets[0].getsockname()[1]
-        self.base_url = f"http://127.0.0.1:{self._port}/bot"
-        self.base_file_url = f"http://127.0.0.1:{self._port}/file/bot"
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._server is not None
-        self._server.close()
-        await self._deliveries.close()
-        open_now = list(self._connections)
-        for connection in open_now:
-            connection.hang_up()
-        await asyncio.gather(*(connection.closed.wait() for connection in open_now))
-        # The tasks of those need one turn more to end.
-        await asyncio.sleep(0)
-        if self._crashes and error is None:
-            raise self._crashes[0]
-        for crash in self._crashes:
-            assert error is not None
-            error.add_note(f"The fake Telegram had failed: {crash!r}")
 
     # -- what the bot did --------------------------------------------------------------------
 
@@ -182,49 +117,26 @@ class FakeTelegram(People):
         """Return what the bot says in a chat, a line break between two messages."""
         return "\n".join(message.text for message in self.messages(chat_id))
 
-    def calls_of(self, method: str) -> list[Call]:
-        """Return the calls of one method, in their order."""
-        wanted = method.lower()
-        return [call for call in self.calls if call.method.lower() == wanted]
-
-    async def wait_for(self, predicate: Callable[[FakeTelegram], bool]) -> None:
-        """Wait until something is so; it is asked again after every change."""
-        while not predicate(self):
-            await self._pulse.wait()
-
-    async def wait_for_call(self, number: int) -> Call:
-        """Wait for the call of a number, the first being 0, and return it."""
-        await self.wait_for(lambda fake: len(fake.calls) > number)
-        return self.calls[number]
-
-    async def wait_for_calls(self, method: str, count: int) -> list[Call]:
-        """Wait until a method was called so often in all, answered or not; return the calls."""
-        await self.wait_for(lambda fake: len(fake.calls_of(method)) >= count)
-        return self.calls_of(method)
+    def calls_of(self, *names: str) -> list[Call]:
+        """Return the calls of some methods, in their order."""
+        wanted = {name.lower() for name in names}
+        return [call for call in self.calls if call.method.lower() in wanted]
 
     async def deliver_webhook(self) -> int:
         """Try once to deliver every waiting update to the webhook; return how many were taken."""
         return await self._deliveries.once()
 
-    def changed(self) -> None:
-        """Wake whoever waits for a change."""
-        pulse, self._pulse = self._pulse, asyncio.Event()
-        pulse.set()
-
     # -- what goes wrong -----------------------------------------------------------------------
 
     def fail(self, method: str, *faults: Fault) -> None:
-        """Let the next calls of a method go wrong, one fault each; "*" is any method."""
-        self._faults.add(method, faults)
-
-    @property
-    def faults_left(self) -> list[Fault]:
-        """Return what was to go wrong and has not."""
-        return self._faults.left()
+        """Make the next calls of a method go wrong, one fault each; "*" is any method."""
+        for fault in faults:
+            chat_id = fault.chat_id if isinstance(fault, RetryAfter) else None
+            self._faults.add(method.lower(), [fault], chat_id)
 
     @property
     def token_revoked(self) -> bool:
-        """Tell whether every call is answered with 401; settable."""
+        """Return whether every call is answered with 401; settable."""
         return self._revoked
 
     @token_revoked.setter
@@ -232,21 +144,6 @@ class FakeTelegram(People):
         self._revoked = revoked
         if revoked:
             self.updates.end_poll(_UNAUTHORIZED)
-
-    def half_open(self) -> None:
-        """Let every connection of now stay open while nothing comes through it."""
-        for connection in self._connections:
-            connection.mute()
-
-    @property
-    def open_connections(self) -> int:
-        """Return how many connections are open."""
-        return len(self._connections)
-
-    def drop_connections(self) -> None:
-        """Break every connection."""
-        for connection in list(self._connections):
-            connection.hang_up()
 
     def silence(self, silent: bool = True) -> None:
         """Answer no getUpdates, neither those that wait nor new ones, until it is ended."""
@@ -261,9 +158,14 @@ class FakeTelegram(People):
     def _unix(self) -> int:
         return self.now
 
+    def _listening_at(self, address: str) -> None:
+        self.base_url = f"http://{address}/bot"
+        self.base_file_url = f"http://{address}/file/bot"
+
+    async def _stop(self) -> None:
+        await self._deliveries.close()
+
     def _handle(self, request: Request) -> Outcome | Coroutine[Any, Any, Outcome]:
-        if self.cut_off:
-            return None
         path = request.target.partition("?")[0].replace("%3A", ":")
         if path.startswith("/file/bot"):
             return self._download(path.removeprefix("/file/bot"))
@@ -343,32 +245,9 @@ class FakeTelegram(People):
             case ServerError():
                 call.error_code, call.description = fault.code, "a server error"
                 self.changed()
-                return Answer(fault.body, fault.code, "text/html")
             case Reset():
                 call.description = "hung up before anything was done"
-                return None
-            case LostAnswer():
-                await self._waited(call)
-                return None
-            case Slow():
-                await asyncio.sleep(fault.seconds)
-                return await self._waited(call)
-            case Hang():
-                return await self._hung(call, fault)
-
-    async def _hung(self, call: Call, fault: Hang) -> Outcome:
-        if not fault.done_first:
-            await fault.released.wait()
-            return await self._waited(call)
-        answer = await self._waited(call)
-        await fault.released.wait()
-        return answer
-
-    async def _waited(self, call: Call) -> Outcome:
-        outcome = self._answer(call)
-        if outcome is None or isinstance(outcome, Answer):
-            return outcome
-        return await outcome
+        return await suffer(fault, lambda: self._answer(call))
 
     def _download(self, place: str) -> Answer:
         token, _, path = place.partition("/")
@@ -401,85 +280,8 @@ def _number(params: JsonObject, name: str, default: int) -> int:
     return int(value) if isinstance(value, int | float) else default
 
 
-def act(fake: FakeTelegram, line: str) -> bool:
-    """Do what a line `CHAT_ID USER_NAME: text` says; False when it is not of that form.
-
-    A positive id is the private chat with that user, another one a group.
-    """
-    found = _LINE.fullmatch(line)
-    if found is None or not found[3]:
-        return False
-    chat_id, name, text = int(found[1]), found[2], found[3]
-    if chat_id > 0:
-        user = fake.world.users.get(chat_id) or fake.user(chat_id, name)
-        fake.say(fake.private_chat(user), user, text)
-        return True
-    if chat_id not in fake.world.chats:
-        fake.group(chat_id, kind="supergroup" if chat_id < -1_000_000_000_000 else "group")
-    known = (user for user in fake.world.users.values() if user.first_name == name)
-    user = next(known, None) or fake.user(1000 + len(fake.world.users), name)
-    fake.say(chat_id, user, text)
-    return True
-
-
-def shown(call: Call) -> str:
-    """Return a line on a call, "" for one that nobody in a chat would notice."""
-    if call.method.lower().startswith("get") or "chat_id" not in call.params:
-        return ""
-    place = str(call.params["chat_id"]) + (f" #{call.message_id}" if call.message_id else "")
-    said = f": {call.params['text']}" if "text" in call.params else ""
-    refused = f" [{call.error_code} {call.description}]" if call.error_code else ""
-    return f"{call.method} {place}{said}{refused}"
-
-
-async def _show(fake: FakeTelegram) -> None:
-    position = 0
-    while True:
-        await fake.wait_for_call(position)
-        for call in fake.calls[position:]:
-            position += 1
-            if line := shown(call):
-                print(line, flush=True)
-
-
-def _listen(fake: FakeTelegram, loop: asyncio.AbstractEventLoop) -> None:
-    """Act on the lines of standard input, from a thread: not every input can be waited for."""
-    for line in sys.stdin:
-        if line.strip():
-            loop.call_soon_threadsafe(_obey, fake, line)
-
-
-def _obey(fake: FakeTelegram, line: str) -> None:
-    if not act(fake, line):
-        print("Write: CHAT_ID USER_NAME: text", flush=True)
-
-
-async def _main() -> None:
-    """Serve until interrupted, for drills by hand."""
-    parser = argparse.ArgumentParser(description="A Telegram to try a bot on.")
-    parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
-    parser.add_argument("--token", default="123456:test-token")
-    parser.add_argument("--no-limits", action="store_true", help="never answer with 429")
-    parser.add_argument("--privacy", action="store_true", help="hide what is not for the bot")
-    options = parser.parse_args()
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    async with FakeTelegram(
-        token=options.token,
-        port=options.port,
-        limits=not options.no_limits,
-        can_read_all_group_messages=not options.privacy,
-    ) as fake:
-        print(f"base_url {fake.base_url}\nbase_file_url {fake.base_file_url}", flush=True)
-        threading.Thread(target=_listen, args=(fake, loop), daemon=True).start()
-        showing = asyncio.create_task(_show(fake))
-        await stop.wait()
-        showing.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await showing
-
-
 if __name__ == "__main__":
-    asyncio.run(_main())
+    # Above it would be imported in a circle.
+    from tests.fakes.telegram.console import main
+
+    asyncio.run(main())

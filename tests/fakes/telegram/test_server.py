@@ -10,18 +10,12 @@ import aiohttp
 import anyio
 import pytest
 
+from tests.fakes.base.faults import Hang, LostAnswer, Reset, ServerError, Slow
 from tests.fakes.telegram.client import Api
-from tests.fakes.telegram.faults import (
-    Hang,
-    LostAnswer,
-    Refuse,
-    Reset,
-    RetryAfter,
-    ServerError,
-    Slow,
-)
+from tests.fakes.telegram.console import act, shown
+from tests.fakes.telegram.faults import Refuse, RetryAfter
 from tests.fakes.telegram.methods import Call
-from tests.fakes.telegram.server import FakeTelegram, act, shown
+from tests.fakes.telegram.server import FakeTelegram
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +23,7 @@ GROUP = -1001000000001
 
 
 class Seconds:
-    """Time that passes when it is told to."""
+    """Time that passes on demand."""
 
     def __init__(self) -> None:
         self.now = 100.0

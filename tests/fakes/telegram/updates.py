@@ -10,7 +10,7 @@ from typing import Final
 
 import orjson
 
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.rules import Refusal
 
 NOT_BY_DEFAULT: Final = frozenset({"chat_member", "message_reaction", "message_reaction_count"})
@@ -90,7 +90,7 @@ class Updates:
         return again
 
     def wants(self, kind: str) -> bool:
-        """Tell whether the bot gets updates of a kind."""
+        """Return whether the bot gets updates of a kind."""
         return kind in self.allowed if self.allowed else kind not in NOT_BY_DEFAULT
 
     def confirm(self, offset: int) -> None:
@@ -141,11 +141,11 @@ class Updates:
 
     @property
     def polled(self) -> bool:
-        """Tell whether a getUpdates waits right now."""
+        """Return whether a getUpdates waits right now."""
         return self._poller is not None
 
     def end_poll(self, refusal: Refusal | None = None) -> None:
-        """Let the waiting getUpdates end: with what is there, or refused."""
+        """End the waiting getUpdates: with what is there, or refused."""
         if self._poller is not None and not self._poller.done():
             self._poller.set_result(refusal)
         self._poller = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.fakes.telegram.http import JsonObject
+from tests.fakes.base.http import JsonObject
 
 MAX_DOWNLOAD: Final = 20 * 1024 * 1024
 DRAFT_SECONDS: Final = 30.0

@@ -88,7 +88,7 @@ async def test_over_http_bodies_are_checked_and_strangers_kept_out(tmp_path: Pat
             told = await client.post("/api/tapes/import", params={"tape": "x"}, content=b"no\n")
             assert "is not a tape" in told.json()["error"]
             nowhere = await client.post("/api/tapes/import", content=b"no\n")
-            assert "where to?" in nowhere.json()["error"]
+            assert "name the target" in nowhere.json()["error"]
     assert _uploads(tmp_path) == []
 
 

@@ -28,7 +28,7 @@ async def test_the_ledger_is_listed_shown_and_tried_again(tmp_path: Path) -> Non
             _code, shown, _err = await run_tapeway(environ, "ledger", "show", "in-1")
             assert json.loads(shown)["payload"]["text"] == "what is it?"
             _code, again, _err = await run_tapeway(environ, "ledger", "retry", "in-1")
-            assert again == "in-1 is asked again in web:lobby\n"
+            assert again == "in-1 will be answered again in web:lobby\n"
             await server.wait_for_requests(2)
         _code, listed, _err = await run_tapeway(environ, "ledger", "list")
         code, _out, refused = await run_tapeway(environ, "ledger", "drop", "in-99")

@@ -93,7 +93,7 @@ async def test_the_prompts_of_a_turn_are_printed_again_beside_a_gateway_and_with
         (2, True, ""),
     ]
     assert alone == beside
-    assert read.splitlines()[0].endswith("messages; exact: the bytes that were sent")
+    assert read.splitlines()[0].endswith("messages; exactly as sent")
     assert "        > are the plums\\u001b[31m ripe? 你好\n" in read
     assert "        calls tape_info({})\n  tool of the call call-1:\n" in read
 
@@ -112,7 +112,7 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         "     3  2026-01-02T00:00:02  message      Al (7)  [x]  你好",
     ]
     code, _out, refused = await run_tapeway(environ, "tape", "follow", "telegram:-5")
-    assert (code, "no gateway runs" in refused) == (1, True)
+    assert (code, "no gateway is running" in refused) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -133,16 +133,16 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         (("search", "telegram:-5", "text", "--since", "soon"), "since is not a date"),
         (("search", "telegram:-5", "text", "--until", "2026-13-01"), "until is not a date"),
         (("search", "telegram:-5", "text", "--limit", "-1"), "use a number of entries"),
-        (("search", "telegram:-5", "text", "--limit", "999999"), "at most 10000"),
+        (("search", "telegram:-5", "text", "--limit", "999999"), "the limit is 10000"),
         (("search", "telegram:-5", "text", "--author", "8"), "(nothing)"),
         (("search", "telegram:-5", "text", "--lane", "y"), "(nothing)"),
         (("search", "telegram:-5", "text", "--kind", "anchor"), "(nothing)"),
         (("search", "telegram:-5", "text", "--until", "2026-01-02"), "(nothing)"),
         (("search", "telegram:-5", "text", "--since", "2026-01-03"), "(nothing)"),
-        (("reindex",), "the index of words is made anew"),
+        (("reindex",), "the word index is rebuilt"),
         (("import", "{file}", "--session", "telegram:-5"), "there already: 0 are imported"),
         (("search", "telegram:-5", "好"), "(nothing)"),
-        (("import", "{file}"), "where to?"),
+        (("import", "{file}"), "name the target"),
         (("import", "/no/such/file", "--tape", "x"), "No such file"),
         (("import", "{bad}", "--tape", "x"), "is not a tape"),
         (("import", "{other}", "--session", "telegram:-5"), "differs from this file"),
@@ -190,7 +190,7 @@ async def test_without_a_gateway_a_search_goes_by_its_conditions_and_its_index_i
     await run_tapeway(environ, "tape", "import", file, "--tape", "t")
     assert await run_tapeway(environ, "tape", "reindex") == (
         0,
-        "the index of words is made anew\n",
+        "the word index is rebuilt\n",
         "",
     )
     ranked = ("tape", "search", "t", "plums", "--rank", "--limit", "1", "--json")

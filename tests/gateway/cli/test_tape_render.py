@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from gateway.cli.tape_render import as_text
+from gateway.cli.tape.render import as_text
 
 DATE: Final = "2026-01-02T03:04:05.000000+00:00"
 

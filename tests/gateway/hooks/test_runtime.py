@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
 from typing import Any
 
 import pluggy
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.hooks.loader import load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
 
@@ -129,16 +127,3 @@ def test_the_sync_variants_skip_an_awaitable_with_a_warning() -> None:
         ("hook.awaitable_skipped", "p1"),
         ("hook.awaitable_skipped", "p1"),
     ]
-
-
-def test_a_plugin_that_fails_to_load_is_told_and_stops_nothing() -> None:
-    hooks = HookRuntime()
-    points = [
-        EntryPoint("b-missing", "no_such_module_here:Plugin", "tapeway"),
-        EntryPoint("a-good", "tests.gateway.sample_plugin:Sample", "tapeway"),
-        EntryPoint("c-object", "tests.gateway.sample_plugin:OBJECT", "tapeway"),
-    ]
-    failures = load_plugins(hooks, points)
-    assert hooks.names() == ["c-object", "a-good"]
-    assert [failure.name for failure in failures] == ["b-missing"]
-    assert "no_such_module_here" in failures[0].error

@@ -84,8 +84,8 @@ def _write(text: str, mode: int = 0o600) -> Callable[[Path], None]:
     [
         (_link, "symbolic link"),
         (_dangling, "symbolic link"),
-        (_write("canary", 0o644), "open to others"),
-        (_write("canary", 0o640), "open to others"),
+        (_write("canary", 0o644), "opened by other users"),
+        (_write("canary", 0o640), "opened by other users"),
         (_write(""), "is empty"),
         (_write(" \n"), "is empty"),
         (_write("canary word"), "one word"),
@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_trusted_is_refused_with_what_to_do(
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="make its folder"):
+    with pytest.raises(SettingsError, match="create its folder"):
         token_of(make_settings(tmp_path, HTTP__TOKEN_FILE="no/such/folder"))
 
 
@@ -129,7 +129,7 @@ def test_the_command_prints_the_token_that_is_set(
     assert capsys.readouterr().out == "chosen\n"
 
 
-@pytest.mark.parametrize(("file", "told"), [("", "asks for no token"), (FILE, "when it starts")])
+@pytest.mark.parametrize(("file", "told"), [("", "needs no token"), (FILE, "when it starts")])
 def test_the_command_makes_no_token_and_says_why_there_is_none(
     tmp_path: Path, file: str, told: str
 ) -> None:

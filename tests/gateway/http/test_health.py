@@ -14,7 +14,7 @@ import pytest
 from channels.base import Channel
 from channels.errors import ChannelUnfit
 from channels.message import OutboundMessage, Receipt
-from gateway.cli.health import ask, health
+from gateway.cli.service.health import ask, health
 from gateway.home import Running, announce, locked
 from gateway.hooks.specs import hookimpl
 from tests.gateways import gateway_of, gateway_process, make_environ, run_tapeway
@@ -77,14 +77,14 @@ async def test_what_a_channel_that_runs_has_to_say_is_told_too(tmp_path: Path) -
 def test_no_gateway_is_told(tmp_path: Path) -> None:
     ready, told = ask(tmp_path)
     assert not ready
-    assert f"no gateway runs on {tmp_path}" in told
+    assert f"no gateway is running on {tmp_path}" in told
 
 
 def test_a_gateway_that_does_not_listen_yet_is_told(tmp_path: Path) -> None:
     with locked(tmp_path):
         ready, told = ask(tmp_path)
     assert not ready
-    assert "starting or ending" in told
+    assert "starting or stopping" in told
 
 
 @pytest.mark.parametrize("answer", [b"", b"SSH-2.0-x\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\nwhat?"])
@@ -121,7 +121,7 @@ def test_the_home_of_the_other_settings_is_used_where_the_environment_names_none
     monkeypatch.chdir(tmp_path)
     Path(".env").write_text(f"TAPEWAY_HOME={tmp_path / 'other'}\n")
     assert health({}) == 1
-    assert f"no gateway runs on {tmp_path / 'other'}" in capsys.readouterr().err
+    assert f"no gateway is running on {tmp_path / 'other'}" in capsys.readouterr().err
 
 
 @pytest.mark.anyio

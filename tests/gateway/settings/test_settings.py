@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.env_example import env_example
 from gateway.errors import SettingsError
 from gateway.settings import fields, load_settings, unknown_names
+from gateway.settings.env_example import env_example
 
 ROOT = Path(__file__).resolve().parents[3]
 

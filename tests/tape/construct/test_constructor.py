@@ -116,8 +116,8 @@ async def test_calls_come_with_their_results_or_not_at_all(tape: Tape) -> None:
         tool_call([CALL], turn="three"),
     )
     found = await tape.context_for("anything")
-    told = [(m.get("tool_call_id"), m["content"]) for m in found.messages if m["role"] == "tool"]
-    assert told == [("c1", "of one"), ("c2", "of two")]
+    results = [(m.get("tool_call_id"), m["content"]) for m in found.messages if m["role"] == "tool"]
+    assert results == [("c1", "of one"), ("c2", "of two")]
     assert pair_up(found.messages) == found.messages
 
 
@@ -164,11 +164,11 @@ async def test_a_record_that_no_longer_fits_its_tape_is_refused(tape: Tape) -> N
     await tape.append(said("tea"))
     found = await tape.context_for("tea")
     for wrong in ({"shown": [[99]]}, {"digest": "0"}):
-        with pytest.raises(TapeError, match="cannot be shown again"):
+        with pytest.raises(TapeError, match="can't be rebuilt"):
             await rebuild(tape, {**found.record, **wrong})
 
 
-async def test_a_record_stays_small_and_tells_why_something_is_not_shown(tape: Tape) -> None:
+async def test_a_record_stays_small_and_says_why_something_is_not_shown(tape: Tape) -> None:
     await tape.append(said("tea " + "x" * 4000), *[said(f"tea {n} " * 40) for n in range(600)])
     found = await tape.context_for("tea " * 10_000, budget=500)
     assert len(dump(found.record)) < 40_000

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tape.linking.boosted_trees import AT_ONCE, UNLIKELY, Trees, chance
+from tape.linking.boosted_trees import TREES_AT_ONCE, UNLIKELY, Trees, chance
 
 WIDTH = 3
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
@@ -25,7 +25,10 @@ def walk(tree: Any, row: list[float]) -> float:
     return float(tree)
 
 
-@given(st.lists(TREES, max_size=2 * AT_ONCE), st.lists(NUMBERS, min_size=WIDTH, max_size=WIDTH))
+@given(
+    st.lists(TREES, max_size=2 * TREES_AT_ONCE),
+    st.lists(NUMBERS, min_size=WIDTH, max_size=WIDTH),
+)
 def test_a_score_is_the_sum_of_the_leaves_that_a_row_reaches(
     trees: list[Any], row: list[float]
 ) -> None:
@@ -35,7 +38,7 @@ def test_a_score_is_the_sum_of_the_leaves_that_a_row_reaches(
 
 def test_what_the_first_trees_find_hopeless_is_not_finished() -> None:
     first = [0, 0.5, -3.0, 3.0]
-    trees = Trees(1, [first] + [0.0] * (AT_ONCE - 1) + [[0, 0.5, 5.0, 1.0]])
+    trees = Trees(1, [first] + [0.0] * (TREES_AT_ONCE - 1) + [[0, 0.5, 5.0, 1.0]])
     assert trees.scores([[0.0], [1.0]], margin=4.0) == [UNLIKELY, 4.0]
     assert trees.scores([[0.0], [1.0]], margin=9.0) == [2.0, 4.0]
 

@@ -7,7 +7,7 @@ import pytest
 from tape.linking.features_text import (
     ASKING,
     GREETING,
-    MOST_WORDS,
+    MAX_WORDS,
     PLAIN,
     THANKS,
     YES_NO,
@@ -46,9 +46,9 @@ def test_a_question_mark_is_seen_in_either_width(text: str) -> None:
 
 
 def test_a_megabyte_of_text_costs_no_more_than_its_beginning() -> None:
-    assert len(gist("word number " * 100_000).words) <= MOST_WORDS
+    assert len(gist("word number " * 100_000).words) <= MAX_WORDS
     long = gist(" ".join(f"word{number}" for number in range(100_000)))
-    assert len(long.words) == MOST_WORDS
+    assert len(long.words) == MAX_WORDS
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "\ud800", "🙂" * 50, "a" * 5000, "...", "\n\n"])

@@ -43,7 +43,7 @@ def test_the_conversation_of_a_message_is_ranked_first_and_chosen(talk: Talk) ->
     assert talk.linker.chosen(room, "10") == sorted(set(HARBOUR) - {"10"}, key=int)
 
 
-def test_a_link_tells_how_sure_the_model_is(talk: Talk) -> None:
+def test_a_link_says_how_sure_the_model_is(talk: Talk) -> None:
     _, link = talk.said[-1]
     assert link.why.startswith("model 0.")
     assert link.parent in PRINTER

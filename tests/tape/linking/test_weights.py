@@ -19,7 +19,7 @@ def test_the_shipped_numbers_are_few() -> None:
     assert Linker.shipped().model is not None
 
 
-def test_a_missing_file_is_told_with_its_path(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error_with_its_path(tmp_path: Path) -> None:
     with pytest.raises(WeightsInvalid, match=r"none\.json.*rules alone"):
         load(tmp_path / "none.json")
 

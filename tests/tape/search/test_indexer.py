@@ -21,7 +21,7 @@ from tape.entry import NewEntry, message
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
-from tape.search.index_file import ROOM, IndexFile
+from tape.search.index_file import IDS_PER_TAPE, IndexFile
 from tape.search.index_reader import Lookup
 from tape.search.indexer import BATCH, Indexer
 from tape.search.query_text import SearchQuery
@@ -82,10 +82,10 @@ async def test_what_is_said_is_indexed_in_the_background(store: SqliteStore, pat
     await store.append(T, [said("plum"), said("pear")])
     await store.append("other", [said("plum")])
     await store.indexed()
-    assert places(path, "plum") == [ROOM + 3, 2 * ROOM + 3]
+    assert places(path, "plum") == [IDS_PER_TAPE + 3, 2 * IDS_PER_TAPE + 3]
     await store.append(T, [said("plum again")])
     await store.indexed()
-    assert places(path, "plum") == [ROOM + 3, ROOM + 5, 2 * ROOM + 3]
+    assert places(path, "plum") == [IDS_PER_TAPE + 3, IDS_PER_TAPE + 5, 2 * IDS_PER_TAPE + 3]
     assert store.search_state().ready
 
 
@@ -94,7 +94,7 @@ async def test_what_is_taken_in_is_indexed(store: SqliteStore, path: Path) -> No
     await store.indexed()
     await store.append_batch(T, Batch(lambda: (said(f"pear {n}") for n in range(3)), 0, 3))
     await store.indexed()
-    assert places(path, "pear") == [2 * ROOM + n for n in (1, 2, 3)]
+    assert places(path, "pear") == [2 * IDS_PER_TAPE + n for n in (1, 2, 3)]
 
 
 async def test_a_store_that_is_opened_again_indexes_what_it_lacks(path: Path) -> None:
@@ -104,11 +104,11 @@ async def test_a_store_that_is_opened_again_indexes_what_it_lacks(path: Path) ->
     await store.append(T, [said("plum")])
     await store.append("other", [said("plum")])
     await store.close()
-    assert places(path, "plum") == [ROOM + 3]
+    assert places(path, "plum") == [IDS_PER_TAPE + 3]
     again = SqliteStore.open(path)
     await again.indexed()
     await again.close()
-    assert places(path, "plum") == [ROOM + 3, ROOM + 4, 2 * ROOM + 3]
+    assert places(path, "plum") == [IDS_PER_TAPE + 3, IDS_PER_TAPE + 4, 2 * IDS_PER_TAPE + 3]
 
 
 async def test_a_long_tape_is_indexed_from_new_to_old(path: Path) -> None:
@@ -136,7 +136,7 @@ async def test_the_words_of_a_fork_are_indexed_where_they_are_merged(
         assert places(path, "pear") == []
         assert [entry.text for entry in await fork.search("pear")] == ["pear"]
     await store.indexed()
-    assert places(path, "pear") == [ROOM + 4]
+    assert places(path, "pear") == [IDS_PER_TAPE + 4]
 
 
 # Crashes. The child indexes what the parent has written, and is killed at a random moment.
@@ -171,7 +171,7 @@ async def test_a_killed_process_has_indexed_every_entry_once(path: Path, seed: i
     again = SqliteStore.open(path)
     await again.indexed()
     everything = await again.query(Query(T, kinds=("message",)))
-    assert places(path, "plum") == [ROOM + entry.id for entry in everything]
+    assert places(path, "plum") == [IDS_PER_TAPE + entry.id for entry in everything]
     assert [entry.id for entry in await Tape(again, T).search("plum", limit=99)] == [
         entry.id for entry in reversed(everything[-99:])
     ]
@@ -192,7 +192,7 @@ async def _run_and_kill(path: Path, lines: int, later: float) -> None:
 # Rebuilds.
 
 
-async def test_an_index_is_made_anew_while_searches_go_on(store: SqliteStore) -> None:
+async def test_an_index_is_rebuilt_while_searches_go_on(store: SqliteStore) -> None:
     tape = Tape(store, T)
     await tape.append(*(said(f"plum {number}") for number in range(2 * BATCH)))
     await store.indexed()
@@ -208,9 +208,7 @@ async def test_an_index_is_made_anew_while_searches_go_on(store: SqliteStore) ->
     assert store.search_state().ready
 
 
-async def test_an_index_that_is_deleted_by_hand_is_made_anew(
-    store: SqliteStore, path: Path
-) -> None:
+async def test_an_index_that_is_deleted_by_hand_is_rebuilt(store: SqliteStore, path: Path) -> None:
     tape = Tape(store, T)
     await tape.append(said("plum one"))
     await store.indexed()
@@ -218,7 +216,7 @@ async def test_an_index_that_is_deleted_by_hand_is_made_anew(
     assert [entry.text for entry in await tape.search("plum")] == ["plum one"]
     await tape.append(said("plum two"))
     await store.indexed()
-    assert places(path, "plum") == [ROOM + 3, ROOM + 4]
+    assert places(path, "plum") == [IDS_PER_TAPE + 3, IDS_PER_TAPE + 4]
     assert [entry.text for entry in await tape.search("plum")] == ["plum two", "plum one"]
 
 
@@ -235,7 +233,7 @@ async def test_an_index_that_is_deleted_by_hand_is_made_anew(
     ],
     ids=str,
 )
-async def test_an_index_that_is_of_no_use_is_made_anew(path: Path, spoil: bytes | str) -> None:
+async def test_a_useless_index_is_rebuilt(path: Path, spoil: bytes | str) -> None:
     store = SqliteStore.open(path)
     await store.append(T, [said("plum")])
     await store.indexed()
@@ -253,7 +251,7 @@ async def test_an_index_that_is_of_no_use_is_made_anew(path: Path, spoil: bytes 
     await again.indexed()
     assert [entry.id for entry in await Tape(again, T).search("plum")] == [4, 3]
     await again.indexed()
-    assert places(path, "plum") == [ROOM + 3, ROOM + 4]
+    assert places(path, "plum") == [IDS_PER_TAPE + 3, IDS_PER_TAPE + 4]
     await again.close()
 
 
@@ -275,7 +273,7 @@ async def test_a_database_that_was_restored_from_a_backup_gets_an_index_of_its_o
     await store.append(T, [said("apple"), said("apple and pear")])
     await store.indexed()
     assert [entry.id for entry in await Tape(store, T).search("pear")] == [5]
-    assert places(path, "pear") == [ROOM + 5]
+    assert places(path, "pear") == [IDS_PER_TAPE + 5]
     await store.close()
 
 
@@ -328,7 +326,7 @@ async def test_the_words_of_an_erased_entry_leave_the_file(store: SqliteStore, p
     assert b"xylophonist" in _bytes_of(path)
     await store.forget(T, [3])
     assert places(path, "xylophonist") == []
-    assert places(path, "plum") == [ROOM + 4]
+    assert places(path, "plum") == [IDS_PER_TAPE + 4]
     connection = apsw.Connection(str(index_path(path)))
     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     connection.close()
@@ -345,15 +343,15 @@ async def test_words_that_cannot_be_taken_out_keep_no_others_there(
         group.start_soon(_is_refused, store, 2**70)
         group.start_soon(store.forget, T, [3])
     assert places(path, "plum") == []
-    assert places(path, "pear") == [ROOM + 4]
+    assert places(path, "pear") == [IDS_PER_TAPE + 4]
 
 
 async def _is_refused(store: SqliteStore, number: int) -> None:
-    with pytest.raises(TapeError, match="keeps words"):
+    with pytest.raises(TapeError, match="still has words"):
         await store.forget(T, [number])
 
 
-def test_who_waits_for_words_to_go_is_told_when_the_indexer_ends(path: Path) -> None:
+def test_a_waiting_forget_is_cancelled_when_the_indexer_ends(path: Path) -> None:
     indexer = Indexer(Database.open(path, [tape_schema()]), IndexFile(path))
     indexer.rebuild()
     failing = indexer.forget(T, [2**70])

@@ -1,4 +1,4 @@
-"""The index answers as the reference does, whatever is said and whatever is asked."""
+"""The index gives the same answers as the reference, for any texts and queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tape.database.connection import Database
 from tape.entry import Entry, NewEntry, message
 from tape.query import Query
-from tape.search.entry_terms import said
+from tape.search.entry_terms import searchable_text
 from tape.search.index_file import IndexFile
 from tape.search.index_reader import Lookup
 from tape.search.query_text import SearchQuery
@@ -39,7 +39,7 @@ gaps = st.sampled_from(["", " "])
 
 
 def glued(least: int, most: int) -> st.SearchStrategy[str]:
-    """Make texts of a few bits, so that what is asked is often said."""
+    """Make texts of a few parts, so that queries often match."""
     pieces = st.lists(st.tuples(few | few | bits, gaps), min_size=least, max_size=most)
     return pieces.map(lambda found: "".join(bit + gap for bit, gap in found))
 
@@ -59,7 +59,7 @@ metas = st.fixed_dictionaries(
 )
 pieces = st.tuples(st.integers(2, 40), st.integers(0, 9), st.integers(2, 6), st.booleans())
 questions = texts | pieces | pieces
-"""A text, or a piece of one that was said: of which entry, from where, how long, in quotes?"""
+"""A text, or a part of an entry: its index, start, length, and whether it is quoted."""
 
 dates = st.integers(1, 9).map("2026-01-0{}T00:00:00.000000+00:00".format)
 messages = st.builds(
@@ -118,7 +118,7 @@ async def _compare(batches: list[list[NewEntry]], asked: list[tuple[str | Piece,
 
 
 def _piece(everything: list[Entry], which: int, start: int, length: int, quoted: bool) -> str:
-    text = said(everything[which % len(everything)])
+    text = searchable_text(everything[which % len(everything)])
     piece = text[start % max(len(text), 1) :][:length]
     return f'"{piece}"' if quoted else piece
 

@@ -14,9 +14,9 @@ from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, message
 from tape.handle import Tape
 from tape.query import Query
-from tape.search.bm25 import RANKED_TEXT, scores
+from tape.search.bm25 import MAX_RANKED_CHARACTERS, scores
 from tape.search.query_text import SearchQuery
-from tape.search.scan import LONGEST_PAGE, MOST_SCANNED
+from tape.search.scan import MAX_PAGE, MAX_SCANNED
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 
@@ -74,7 +74,7 @@ async def test_long_texts_are_ranked_in_turns() -> None:
 
 async def test_a_hit_is_ranked_by_its_beginning() -> None:
     store = MemoryStore()
-    late = said("x " * RANKED_TEXT + "plum " * 50)
+    late = said("x " * MAX_RANKED_CHARACTERS + "plum " * 50)
     tape = Tape(store, T)
     await tape.append(said("plum"), late)
     assert [entry.id for entry in await tape.search("plum", rank=True)] == [3, 4]
@@ -85,18 +85,18 @@ class Watched(SearchQuery):
 
     threads: ClassVar[set[str]] = set()
 
-    def said_in(self, entry: Entry) -> bool:
+    def matches(self, entry: Entry) -> bool:
         self.threads.add(threading.current_thread().name)
-        return super().said_in(entry)
+        return super().matches(entry)
 
 
 async def test_the_file_store_looks_through_its_newest_entries_in_a_thread(tmp_path: Path) -> None:
     store = FileStore.open(tmp_path / "tapes")
     await store.append(T, [said("plum")])
-    await store.append(T, [said("pear")] * (MOST_SCANNED + LONGEST_PAGE))
+    await store.append(T, [said("pear")] * (MAX_SCANNED + MAX_PAGE))
     wanted = Watched.read("plum")
     assert await store.search(Query(T, limit=1), wanted) == []
-    found = await store.search(Query(T, before=MOST_SCANNED, limit=1), wanted)
+    found = await store.search(Query(T, before=MAX_SCANNED, limit=1), wanted)
     assert [entry.id for entry in found] == [3]
     await store.close()
     assert all(name.startswith("tape-reader") for name in Watched.threads)

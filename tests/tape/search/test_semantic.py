@@ -1,4 +1,4 @@
-"""Search by meaning: beside words, never instead of them; vectors made in the background."""
+"""Search by meaning, in addition to words, with vectors that are made in the background."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ def embedder() -> Hashing:
 
 
 @pytest.fixture
-async def told() -> list[str]:
+async def problems() -> list[str]:
     return []
 
 
 @pytest.fixture
 async def meaning(
-    store: SqliteStore, embedder: Hashing, tmp_path: Path, told: list[str]
+    store: SqliteStore, embedder: Hashing, tmp_path: Path, problems: list[str]
 ) -> AsyncIterator[SemanticIndex]:
-    meaning = SemanticIndex(store, embedder, tmp_path / "tapeway.db", tell=told.append)
+    meaning = SemanticIndex(store, embedder, tmp_path / "tapeway.db", notify=problems.append)
     yield meaning
     await meaning.close()
 
@@ -136,20 +136,20 @@ async def test_a_fork_finds_by_meaning_what_its_parent_had(
         assert [entry.id for entry in found if entry.kind == "message"] == [3]
 
 
-async def test_while_the_embedder_is_away_words_are_enough_and_it_is_told_once(
-    store: SqliteStore, meaning: SemanticIndex, embedder: Hashing, told: list[str]
+async def test_while_the_embedder_is_away_words_are_enough_and_one_report(
+    store: SqliteStore, meaning: SemanticIndex, embedder: Hashing, problems: list[str]
 ) -> None:
     tape = Tape(store, T, meaning)
     await tape.append(said("one car"))
     embedder.away = True
     for _ in range(3):
         assert [entry.text for entry in await tape.search("car", rank=True)] == ["one car"]
-    assert told == ["the embedder is away"]
+    assert problems == ["the embedder is away"]
     embedder.away = False
     await caught_up(meaning)
     embedder.away = True
     await tape.search("car", rank=True)
-    assert len(told) == 2
+    assert len(problems) == 2
 
 
 async def test_new_entries_come_first_and_none_is_embedded_twice(
@@ -171,7 +171,7 @@ async def test_new_entries_come_first_and_none_is_embedded_twice(
     assert len(texts) == len(set(texts)) == 3 * BATCH + 2  # and the first anchor
 
 
-async def test_vectors_of_another_embedder_are_made_anew(
+async def test_vectors_of_another_embedder_are_replaced(
     store: SqliteStore, embedder: Hashing, tmp_path: Path
 ) -> None:
     tape = Tape(store, T)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tape.search.tokenizer import LONGEST, fold, pairs, pieces, terms
+from tape.search.tokenizer import MAX_TERM_CHARACTERS, fold, pairs, pieces, terms
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from tape.search.tokenizer import LONGEST, fold, pairs, pieces, terms
         ("สวัสดี", "ส วั ส ดี"),
         ("हिन्दी", "हिन्दी"),
         ("❤️ 😀 \ue000 \ud800 \x00", ""),
-        ("x" * 100, "x" * LONGEST),
+        ("x" * 100, "x" * MAX_TERM_CHARACTERS),
     ],
 )
 def test_a_text_is_cut_into_words_and_into_characters_where_there_are_no_spaces(

@@ -1,0 +1,41 @@
+"""One answer on a tape, without a gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import aclosing
+from uuid import uuid4
+
+import anyio
+
+from agent.loop import Task, run_turn
+from agent.model import ChatModel
+from agent.tool import Tool
+from agent.turn_log import TurnLog
+from tape.entry import event, message
+from tape.handle import Tape
+from tape.turn_events import TURN_END, TurnStart
+
+
+async def answer(
+    model: ChatModel, tape: Tape, text: str, *, tools: Iterable[Tool] = (), system: str = ""
+) -> str:
+    """Ask a model and return its answer; the tape keeps the question, the calls and the answer.
+
+    The tools run with the owner's role. Raises AgentError; the tape then says why there is none.
+    """
+    log = TurnLog(tape, f"t-{uuid4().hex[:20]}", None)
+    await log.record(TurnStart(log.turn).to_entry(), message("user", text))
+    end, final = {"turn": log.turn, "status": "failed"}, ""
+    try:
+        async with aclosing(run_turn(Task.of(log, tools, system=system), model)) as events:
+            async for happened in events:
+                if happened.kind == "final":
+                    final = str(happened.data["text"])
+                    log.defer(message("assistant", final, final=True))
+                    end["status"] = "done"
+    finally:
+        # A turn without an end would look interrupted: it is written when the caller gives up, too.
+        with anyio.CancelScope(shield=True):
+            await log.record(*log.deferred, event(TURN_END, end))
+    return final

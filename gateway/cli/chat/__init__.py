@@ -1,0 +1,1 @@
+"""`tapeway chat` and `tapeway run`: a conversation in a terminal."""

@@ -1,0 +1,129 @@
+"""Connect a terminal to the agent: in this process, or over HTTP to a running gateway."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Protocol
+from urllib.parse import quote
+from uuid import UUID
+
+import httpx2
+import orjson
+from pydantic import ValidationError
+
+from channels.cli.adapter import CliChannel
+from channels.room.hub import Json
+from channels.room.routes import Post, RoomPerson
+from gateway.app import running_gateway
+from gateway.errors import GatewayError, HomeInUse
+from gateway.home import Running, find_running
+from gateway.settings import Settings
+
+
+class ChatClient(Protocol):
+    """A terminal's connection to one chat."""
+
+    def events(self) -> AsyncIterator[Json]:
+        """Yield the chat's events: its opening first, then each as it happens."""
+        ...
+
+    async def say(self, text: str, message_id: UUID) -> None:
+        """Send a message; raises GatewayError with a sentence if it is refused."""
+        ...
+
+
+class LocalChat:
+    """Chats with an agent in this process."""
+
+    def __init__(self, channel: CliChannel, chat: str, person: RoomPerson) -> None:
+        self._channel = channel
+        self._chat = chat
+        self._person = person
+
+    async def events(self) -> AsyncIterator[Json]:
+        async with self._channel.hub.listen(self._chat) as events:
+            for past in await self._channel.opening(self._chat):
+                yield past
+            async for event in events:
+                yield event
+
+    async def say(self, text: str, message_id: UUID) -> None:
+        try:
+            post = Post(id=message_id, person=self._person, text=text)
+        except ValidationError as cause:
+            first = cause.errors(include_url=False, include_context=False)[0]
+            raise GatewayError(f"the message was refused: {first['msg']}") from cause
+        await self._channel.post(self._chat, post)
+
+
+class RemoteChat:
+    """Chats with the running gateway of this home."""
+
+    def __init__(self, client: httpx2.AsyncClient, chat: str, person: RoomPerson) -> None:
+        self._client = client
+        self._path = f"/api/terminal/{quote(chat, safe='')}"
+        self._person = person
+
+    async def events(self) -> AsyncIterator[Json]:
+        with _plain_errors():
+            async with self._client.stream("GET", f"{self._path}/events") as response:
+                response.raise_for_status()
+                async for line in response.aiter_lines():
+                    if line.startswith("data:"):
+                        event: Json = orjson.loads(line[5:])
+                        yield event
+
+    async def say(self, text: str, message_id: UUID) -> None:
+        body: dict[str, Any] = {
+            "id": str(message_id),
+            "person": {"id": self._person.id, "name": self._person.name},
+            "text": text,
+        }
+        with _plain_errors():
+            response = await self._client.post(f"{self._path}/messages", json=body)
+            if response.status_code == 422:
+                raise GatewayError(response.json()["error"])
+            response.raise_for_status()
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except httpx2.HTTPError as cause:
+        raise GatewayError(
+            f"the gateway of this home does not answer ({type(cause).__name__}): check that it is"
+            " still running; it answers what it has accepted at its next start"
+        ) from cause
+
+
+@asynccontextmanager
+async def open_chat(settings: Settings, chat: str, person: RoomPerson) -> AsyncIterator[ChatClient]:
+    """Connect to the running gateway of this home, or run the agent in this process."""
+    found = find_running(settings.home_path)
+    if found is not None:
+        async with client_of(found) as client:
+            yield RemoteChat(client, chat, person)
+        return
+    if not settings.cli.enabled:
+        raise GatewayError("the terminal channel is disabled: set TAPEWAY_CLI__ENABLED=true")
+    try:
+        async with running_gateway(settings, only=["cli"], http=False) as gateway:
+            channel = gateway.channels.get("cli")
+            if not isinstance(channel, CliChannel):
+                raise GatewayError("a plugin has replaced the terminal channel: remove that plugin")
+            yield LocalChat(channel, chat, person)
+            await gateway.finish()
+    except HomeInUse as busy:
+        raise GatewayError(f"{busy} (or wait: it may still be starting)") from busy
+
+
+def client_of(found: Running) -> httpx2.AsyncClient:
+    """Return an HTTP client for a running gateway, with its token."""
+    return httpx2.AsyncClient(
+        base_url=found.url,
+        headers={"Authorization": f"Bearer {found.token}"},
+        timeout=httpx2.Timeout(10, read=60),
+        trust_env=False,
+    )

@@ -1,0 +1,38 @@
+"""Get one JSON document from the running gateway, with nothing but the standard library.
+
+`tapeway health` runs every few seconds and people wait for `tapeway explain`: an HTTP library takes
+longer to import than either takes to answer.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+from gateway.errors import GatewayError
+from gateway.home import Running
+
+
+def http_get(found: Running, path: str, timeout: float) -> tuple[int, Any]:
+    """Return the status and the JSON body of a response; raises GatewayError without one.
+
+    The body is None if a status other than 200 comes without a JSON object.
+    """
+    address = urlsplit(found.url)
+    host = address.hostname or "127.0.0.1"
+    connection = http.client.HTTPConnection(host, address.port, timeout=timeout)
+    try:
+        connection.request("GET", path, headers={"Authorization": f"Bearer {found.token}"})
+        response = connection.getresponse()
+        body = response.read()
+        ok = response.status == 200
+        return response.status, json.loads(body) if ok or body[:1] == b"{" else None
+    except (OSError, http.client.HTTPException, ValueError) as cause:
+        why = str(cause) or type(cause).__name__
+        raise GatewayError(
+            f"the gateway at {found.url} does not answer ({why}): check its log"
+        ) from cause
+    finally:
+        connection.close()

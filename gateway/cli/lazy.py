@@ -1,0 +1,18 @@
+"""Run a command's function by its dotted name, so that `--help` loads no command."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import typer
+
+
+def run(target: str, *arguments: Any) -> None:
+    """Load `module:function`, run it with the settings, and exit with the code it returns."""
+    module, _, name = target.partition(":")
+    code = import_module("gateway.cli.runner").run_command(
+        getattr(import_module(module), name), *arguments
+    )
+    if code:
+        raise typer.Exit(code)

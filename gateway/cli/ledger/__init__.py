@@ -1,0 +1,1 @@
+"""`tapeway ledger`: the rows of the inbox and the outbox."""

@@ -1,0 +1,42 @@
+"""The subcommands of `tapeway ledger`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gateway.cli.lazy import run
+
+app = typer.Typer(
+    help="List what came in and what goes out, retry it, or drop it.", no_args_is_help=True
+)
+
+_Row = Annotated[str, typer.Argument(help="A row such as in-12 or out-34, as listed.")]
+
+
+@app.command("list")
+def list_rows(
+    status: Annotated[str, typer.Option(help="Only rows with this status, such as dead.")] = "",
+    limit: Annotated[int, typer.Option(help="Show at most N rows of each direction.")] = 20,
+) -> None:
+    """List the newest rows of the inbox and the outbox."""
+    run("gateway.cli.ledger.actions:show_list", status, limit)
+
+
+@app.command("show")
+def show(row: _Row) -> None:
+    """Print a row and its content as JSON."""
+    run("gateway.cli.ledger.actions:show_row", row)
+
+
+@app.command("retry")
+def retry(row: _Row) -> None:
+    """Answer a question again that ended without an answer, or send a message again."""
+    run("gateway.cli.ledger.actions:change", "retry", row)
+
+
+@app.command("drop")
+def drop(row: _Row) -> None:
+    """Drop a message: it is neither answered nor sent."""
+    run("gateway.cli.ledger.actions:change", "drop", row)

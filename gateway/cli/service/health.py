@@ -1,0 +1,72 @@
+"""`tapeway health`: ask the running gateway whether it is ready.
+
+A container asks every few seconds: this loads the standard library and little else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.cli.http_get import http_get
+from gateway.errors import GatewayError
+from gateway.home import find_running, is_locked
+
+TIMEOUT_SECONDS: Final = 3.0
+
+
+def health(environ: Mapping[str, str] = os.environ) -> int:
+    """Print the state of the gateway; 0 if it is ready, otherwise 1."""
+    try:
+        ready, sentence = ask(_home(environ))
+    except GatewayError as cause:
+        ready, sentence = False, f"tapeway: {cause}"
+    print(sentence, file=sys.stdout if ready else sys.stderr)
+    return 0 if ready else 1
+
+
+def ask(home: Path) -> tuple[bool, str]:
+    """Return whether the gateway of a home is ready, and a sentence about it."""
+    found = find_running(home)
+    if found is None:
+        if is_locked(home):
+            return False, f"the gateway on {home} is starting or stopping: ask again in a moment"
+        return False, f"no gateway is running on {home}: start one with `tapeway gateway`"
+    try:
+        status, body = http_get(found, "/health/ready", TIMEOUT_SECONDS)
+    except GatewayError as cause:
+        return False, str(cause)
+    if status == 200:
+        return True, "\n".join([f"ready: {found.url}", *_notes(body or {})])
+    return False, f"not ready: {_problems(body or {})}"
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    # A container names its home in the environment, which spares it loading the settings.
+    named = environ.get("TAPEWAY_HOME")
+    if named:
+        return Path(named).expanduser().absolute()
+    home: Path = import_module("gateway.settings").load_settings(environ).home_path
+    return home
+
+
+def _notes(body: Mapping[str, Any]) -> list[str]:
+    channels = body.get("channels", {})
+    return [
+        f"{name}: {note}" for name, state in channels.items() for note in state.get("notes", ())
+    ]
+
+
+def _problems(body: Mapping[str, Any]) -> str:
+    found = [
+        f"{name} is {state['state']}" + (f" ({state['why']})" if "why" in state else "")
+        for name, state in body.get("channels", {}).items()
+        if state["state"] != "ready"
+    ]
+    if "store" in body:
+        found.append(f"the database has been away for {body['store']['seconds']} s")
+    return "; ".join(found) or "it does not say why"

@@ -1,0 +1,94 @@
+"""`tapeway gateway`: run until a signal, and print the next steps."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import anyio
+from anyio.abc import TaskStatus
+
+from agent.models.offline import OFFLINE
+from gateway.app import Gateway, running_gateway
+from gateway.logs import get_log
+from gateway.settings import Settings
+
+
+async def serve(settings: Settings) -> int:
+    """Run until a signal: SIGTERM lets turns finish for a while, Ctrl-C stops at once."""
+    stopping = anyio.Event()
+    started = anyio.Event()
+
+    async def watch(scope: anyio.CancelScope, *, task_status: TaskStatus[None]) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            task_status.started()
+            async for number in signals:
+                get_log().info("gateway.stopping", signal=signal.Signals(number).name)
+                gently = number == signal.SIGTERM and started.is_set()
+                if gently and not stopping.is_set():
+                    stopping.set()
+                else:
+                    scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        # The watcher outlives the gateway: a signal would otherwise interrupt its shutdown.
+        with anyio.CancelScope() as scope:
+            # It starts first, too: much of a gateway's start never yields.
+            await group.start(watch, scope)
+            async with running_gateway(settings) as gateway:
+                started.set()
+                gc.freeze()
+                gc.enable()
+                _print_next_steps(gateway, settings)
+                await stopping.wait()
+                await gateway.finish()
+        group.cancel_scope.cancel()
+    print("Stopped. Unanswered questions are answered at the next start.", file=sys.stderr)
+    return 0
+
+
+def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
+    lines = [
+        "",
+        f"  Tapeway is running. Open {gateway.url} and say something.",
+        f"  Or talk to it in another terminal: {_command()} chat",
+    ]
+    if settings.http.token.get_secret_value() or settings.http.token_file:
+        lines += [
+            f"  The page asks for an access token. Print it with: {_command()} token",
+            "  (with Docker: docker compose exec tapeway tapeway token)",
+        ]
+    for name, channel in gateway.channels.items():
+        state = gateway.status.states[name]
+        lines += [
+            f"  {name}: {note}" for note in (channel.invitation, state.why, *state.notes) if note
+        ]
+    invited = any(own.enabled for own in (settings.telegram, settings.discord, settings.slack))
+    if not invited:
+        lines += [
+            "  To add it to a Telegram group, a Discord server or a Slack workspace, follow",
+            "  docs/telegram.md, docs/discord.md or docs/slack.md: five minutes each.",
+        ]
+    if invited and settings.access.mode == "paired" and not settings.access.allow:
+        lines += [
+            "  Chats are closed until TAPEWAY_ACCESS__ALLOW lists them. Write to the bot, and it",
+            "  replies with what to add. TAPEWAY_ACCESS__MODE=open opens it to everybody.",
+        ]
+    if settings.agent.model == OFFLINE:
+        lines += [
+            "  No model is configured, so the offline model answers. For a real one, set",
+            "  TAPEWAY_AGENT__MODEL and TAPEWAY_AGENT__API_KEY (see .env.example).",
+        ]
+    lines += ["  Press Ctrl-C to stop it.", ""]
+    print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def _command() -> str:
+    if shutil.which("tapeway"):
+        return "tapeway"
+    called = Path(sys.argv[0])
+    here = Path.cwd()
+    return str(called.relative_to(here)) if called.is_relative_to(here) else str(called)

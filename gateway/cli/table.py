@@ -1,0 +1,28 @@
+"""Print rows as a table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print rows under the names of their columns; without rows, say so on standard error."""
+    cells = [[str(row.get(name) or "") for name in columns] for row in rows]
+    table = [columns, *cells]
+    widths = [max(len(line[column]) for line in table) for column in range(len(columns))]
+    for line in table:
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print_line("  ".join(padded).rstrip())
+    if not cells:
+        print("(nothing)", file=sys.stderr)
+
+
+def print_line(line: str) -> None:
+    """Print a line, with escapes for characters that the terminal's encoding lacks."""
+    try:
+        sys.stdout.write(f"{line}\n")
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding
+        sys.stdout.write(f"{line.encode(encoding, 'backslashreplace').decode(encoding)}\n")

@@ -1,0 +1,1 @@
+"""`tapeway tape`: list, print, search, export and import tapes."""

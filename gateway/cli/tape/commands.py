@@ -1,0 +1,134 @@
+"""The subcommands of `tapeway tape`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gateway.cli.lazy import run
+
+app = typer.Typer(help="List, show, search, export and import tapes.", no_args_is_help=True)
+
+_Tape = Annotated[
+    str,
+    typer.Argument(help="A session (telegram:-100123), a tape's name, or the start of its name."),
+]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print each entry as a line of JSON.")]
+_Since = Annotated[str, typer.Option(help="Only from this date on, such as 2026-01-02T15:04.")]
+_Until = Annotated[str, typer.Option(help="Only before this date.")]
+_Kinds = Annotated[list[str] | None, typer.Option(help="Only this kind; may be repeated.")]
+_Lane = Annotated[str, typer.Option(help="Only this lane.")]
+
+
+@app.command("list")
+def list_tapes() -> None:
+    """List the tapes with their session, name, entries and newest date."""
+    run("gateway.cli.tape.actions:show_list")
+
+
+@app.command("show")
+def show(
+    name: _Tape,
+    anchor: Annotated[str, typer.Option(help="Only after the latest anchor of this name.")] = "",
+    until_anchor: Annotated[
+        str, typer.Option(help="Only before this anchor, the first one after --anchor.")
+    ] = "",
+    since: _Since = "",
+    until: _Until = "",
+    kind: _Kinds = None,
+    author: Annotated[
+        list[str] | None, typer.Option(help="Only the author with this ID; may be repeated.")
+    ] = None,
+    lane: _Lane = "",
+    text: Annotated[str, typer.Option(help="Only entries containing TEXT.")] = "",
+    limit: Annotated[int, typer.Option(help="Show at most N entries.")] = 50,
+    view: Annotated[
+        str, typer.Option(help="Instead, print everything this turn's model calls were shown.")
+    ] = "",
+    as_json: _AsJson = False,
+) -> None:
+    """Print the newest entries of a tape that meet all the given conditions."""
+    where = {
+        "after_anchor": anchor,
+        "before_anchor": until_anchor,
+        "since": since,
+        "until": until,
+        "kinds": kind,
+        "authors": author,
+        "lane": lane,
+        "text": text,
+    }
+    given = {condition: value for condition, value in where.items() if value}
+    if view and given:
+        raise typer.BadParameter("--view shows all of its turn: give it no other conditions")
+    if view:
+        run("gateway.cli.tape.actions:show_prompts", name, view, as_json)
+    else:
+        run("gateway.cli.tape.actions:show_entries", name, {**given, "limit": limit}, as_json)
+
+
+@app.command("search")
+def search(
+    name: _Tape,
+    text: Annotated[str, typer.Argument(help="The words to find.")],
+    rank: Annotated[bool, typer.Option("--rank", help="Show the best matches first.")] = False,
+    since: _Since = "",
+    until: _Until = "",
+    kind: _Kinds = None,
+    author: Annotated[str, typer.Option(help="Only the author with this ID.")] = "",
+    lane: _Lane = "",
+    limit: Annotated[int, typer.Option(help="Show at most N entries.")] = 20,
+    as_json: _AsJson = False,
+) -> None:
+    """Search a tape's messages and anchors, or the given kinds, newest first.
+
+    An entry matches if it contains all the words; double quotes enclose a phrase.
+    """
+    how = {
+        "rank": rank,
+        "since": since,
+        "until": until,
+        "kinds": kind,
+        "author": author,
+        "lane": lane,
+    }
+    given = {condition: value for condition, value in how.items() if value}
+    run("gateway.cli.tape.actions:search", name, text, {**given, "limit": limit}, as_json)
+
+
+@app.command("reindex")
+def reindex() -> None:
+    """Rebuild the word index; searches keep working meanwhile."""
+    run("gateway.cli.tape.actions:reindex")
+
+
+@app.command("export")
+def export(
+    name: _Tape,
+    file: Annotated[str, typer.Argument(help="A new file, or - for standard output.")] = "-",
+) -> None:
+    """Write a tape as JSONL, one entry a line with its id, kind, payload, meta and date."""
+    run("gateway.cli.tape.actions:export", name, file)
+
+
+@app.command("import")
+def import_file(
+    file: Annotated[str, typer.Argument(help="A JSONL file, from Tapeway or another tool.")],
+    session: Annotated[str, typer.Option(help="The session whose tape it becomes.")] = "",
+    name: Annotated[str, typer.Option("--tape", help="Or the name of the tape.")] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only report what would be imported.")
+    ] = False,
+) -> None:
+    """Import a tape, completely or not at all, and report what was repaired.
+
+    The tape must be empty or contain the beginning of the same file.
+    """
+    run("gateway.cli.tape.actions:import_file", file, session, name, dry_run)
+
+
+@app.command("follow")
+def follow(name: _Tape, as_json: _AsJson = False) -> None:
+    """Print a tape's newest entries, and new ones as they arrive, until Ctrl-C."""
+    run("gateway.cli.tape.actions:follow", name, as_json)

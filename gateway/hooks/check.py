@@ -1,0 +1,65 @@
+"""Call what plugins contribute, without a gateway, to find their problems."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, Final
+
+from agent.tools import BUILTIN_TOOLS
+from gateway.hooks.provided import provided_tools
+from gateway.hooks.results import ResultRefused
+from gateway.hooks.runtime import BUILTIN, HookRuntime, call
+from gateway.hooks.specs import hookimpl
+
+ARGUMENTS: Final[dict[str, Any]] = {
+    "message": {"channel": "check", "chat_id": "check", "text": "check"},
+    "prompt": "check",
+    "session_id": "check:check",
+    "state": {},
+}
+
+
+class BuiltinTools:
+    """Stands in for the builtin plugin, whose tool names are taken."""
+
+    @hookimpl
+    def provide_tools(self) -> list[Any]:
+        """Return the builtin tools."""
+        return list(BUILTIN_TOOLS)
+
+
+async def check_plugins(hooks: HookRuntime, app: Any, *, with_store: bool) -> None:
+    """Call the hooks without side effects; the problems are in the runtime's `findings`.
+
+    `app` is a typer app for the plugins' commands. `with_store` opens and closes the plugins' tape
+    stores, which needs a home without a running gateway.
+    """
+    _report_plugins_without_hooks(hooks)
+    hooks.register(BuiltinTools(), BUILTIN)
+    await provided_tools(hooks)
+    await hooks.call_many("provide_channels")
+    hooks.call_many_sync("register_cli_commands", app=app)
+    await _results(hooks, "resolve_session")
+    await _results(hooks, "system_prompt")
+    for context in await _results(hooks, "build_tape_context"):
+        with suppress(ResultRefused):
+            context.select([])
+    for store in await _results(hooks, "provide_tape_store") if with_store else ():
+        await store.close()
+
+
+async def _results(hooks: HookRuntime, hook: str) -> list[Any]:
+    """Return the results of a hook; an error of a plugin is reported."""
+    found = []
+    for implementation in hooks.implementations(hook):
+        try:
+            found.append(await call(implementation, ARGUMENTS))
+        except Exception as cause:
+            implementation.failed(cause)
+    return [result for result in found if result is not None]
+
+
+def _report_plugins_without_hooks(hooks: HookRuntime) -> None:
+    for name, plugin in hooks.manager.list_name_plugin():
+        if not hooks.manager.get_hookcallers(plugin):
+            hooks.report(name, "the plugin", "implements no hook", "Mark its methods @hookimpl.")

@@ -1,0 +1,38 @@
+"""Routes that answer with JSON, and refuse with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.errors import AdminError
+
+
+def json_route(
+    path: str, answer: Callable[[Request], Awaitable[Any]], method: str = "GET"
+) -> Route:
+    """Return a route for `answer`; its AdminError becomes status 422 with an `error`."""
+
+    async def respond(request: Request) -> Response:
+        try:
+            return JSONResponse(await answer(request))
+        except AdminError as refused:
+            return JSONResponse({"error": str(refused)}, status_code=422)
+
+    return Route(path, respond, methods=[method])
+
+
+async def json_body(request: Request) -> dict[str, Any]:
+    """Return the JSON object of a request; raises AdminError for anything else."""
+    try:
+        body = orjson.loads(await request.body())
+    except ValueError as cause:
+        raise AdminError("the request is not JSON") from cause
+    if not isinstance(body, dict):
+        raise AdminError("the request is not a JSON object")
+    return body

@@ -1,0 +1,210 @@
+"""Load the settings: frozen, built once at the edge, from an injected environment.
+
+The first source that names a setting wins: the environment, `.env`, a secrets folder (one file per
+setting, named like its variable), `tapeway.toml`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    NestedSecretsSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+from pydantic_settings import (
+    SettingsError as SourceError,
+)
+
+from agent.settings import AgentSettings
+from channels.cli.settings import CliSettings
+from channels.discord.settings import DiscordSettings
+from channels.slack.settings import SlackSettings
+from channels.telegram.settings import TelegramSettings
+from channels.web.settings import WebSettings
+from gateway.errors import SettingsError
+from gateway.settings.sections import (
+    AccessSettings,
+    BufferSettings,
+    ContextSettings,
+    DeliverySettings,
+    HttpSettings,
+    LogSettings,
+    MediaSettings,
+    SearchSettings,
+    TapeSettings,
+    TurnSettings,
+)
+
+PREFIX: Final = "TAPEWAY_"
+
+
+class Settings(BaseSettings):
+    """All settings."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="ignore"
+    )
+
+    home: Path = Field(
+        Path("~/.tapeway"),
+        description="The instance directory: the gateway's own files, including its database.",
+        examples=["/srv/tapeway"],
+    )
+    workspace: Path | None = Field(
+        None,
+        description="The folder the agent works in, with its AGENTS.md. Each workspace has tapes"
+        " of its own. Default: `workspace` in the home folder.",
+        examples=["/srv/tapeway/workspace"],
+    )
+    http: HttpSettings = Field(default_factory=HttpSettings)
+    tape: TapeSettings = Field(default_factory=TapeSettings)
+    access: AccessSettings = Field(default_factory=AccessSettings)
+    buffer: BufferSettings = Field(default_factory=BufferSettings)
+    turn: TurnSettings = Field(default_factory=TurnSettings)
+    context: ContextSettings = Field(default_factory=ContextSettings)
+    search: SearchSettings = Field(default_factory=SearchSettings)
+    media: MediaSettings = Field(default_factory=MediaSettings)
+    delivery: DeliverySettings = Field(default_factory=DeliverySettings)
+    agent: AgentSettings = Field(default_factory=AgentSettings)
+    slack: SlackSettings = Field(default_factory=SlackSettings)
+    telegram: TelegramSettings = Field(default_factory=TelegramSettings)
+    discord: DiscordSettings = Field(default_factory=DiscordSettings)
+    web: WebSettings = Field(default_factory=WebSettings)
+    cli: CliSettings = Field(default_factory=CliSettings)
+    log: LogSettings = Field(default_factory=LogSettings)
+
+    @property
+    def home_path(self) -> Path:
+        """The absolute path of the instance directory."""
+        return self.home.expanduser().absolute()
+
+    @property
+    def workspace_path(self) -> Path:
+        """The absolute path of the workspace."""
+        chosen = self.workspace.expanduser() if self.workspace else self.home_path / "workspace"
+        return chosen.absolute()
+
+    @property
+    def tape_url(self) -> str:
+        """The URL of the tape store."""
+        return self.tape.url or f"sqlite://{self.home_path / 'tapeway.db'}"
+
+
+def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
+    """Load the settings from an environment and a folder; the process's are the defaults.
+
+    Raises SettingsError, which names every wrong setting, the problem, and an example.
+    """
+    variables = dict(os.environ if environ is None else environ)
+    base = folder or Path.cwd()
+
+    class Sourced(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the given one is used
+            dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - of another folder
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            secrets = Path(variables.get("TAPEWAY_SECRETS", "/run/secrets"))
+            toml = Path(variables.get("TAPEWAY_CONFIG", base / "tapeway.toml"))
+            return (
+                init_settings,
+                _GivenEnvironment(settings_cls, variables),
+                DotEnvSettingsSource(settings_cls, env_file=base / ".env", env_ignore_empty=True),
+                NestedSecretsSettingsSource(
+                    file_secret_settings, secrets_dir=secrets, secrets_dir_missing="ok"
+                ),
+                TomlConfigSettingsSource(settings_cls, toml_file=toml),
+            )
+
+    try:
+        found = Sourced()
+        return Settings.model_construct(
+            **{name: getattr(found, name) for name in Settings.model_fields}
+        )
+    except ValidationError as cause:
+        lines = [_explain(error) for error in cause.errors(include_url=False)]
+        raise SettingsError("\n".join(lines)) from None
+    except (SourceError, ValueError, OSError) as cause:
+        raise SettingsError(
+            f"cannot read the settings: {cause}: check .env and tapeway.toml"
+        ) from cause
+
+
+class _GivenEnvironment(EnvSettingsSource):
+    """Reads the given environment, which may differ from the process's."""
+
+    def __init__(self, settings_cls: type[BaseSettings], variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        super().__init__(settings_cls)
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        # Compose passes an empty variable for each one that .env leaves out.
+        return {name.lower(): value for name, value in self._variables.items() if value != ""}
+
+
+def unknown_names(environ: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each TAPEWAY_ variable that is not a setting, with the nearest name."""
+    known = {name for name, _section, _field in fields()} | {"TAPEWAY_SECRETS", "TAPEWAY_CONFIG"}
+    found = []
+    for name in sorted(environ):
+        if not name.startswith(PREFIX) or name.upper() in known:
+            continue
+        found.append(_not_a_setting(name, known))
+    return found
+
+
+def fields() -> Iterator[tuple[str, str, FieldInfo]]:
+    """Yield the variable name, the section and the field of every setting."""
+    for name, field in Settings.model_fields.items():
+        annotation = field.annotation
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            for inner, inner_field in annotation.model_fields.items():
+                yield f"{PREFIX}{name}__{inner}".upper(), name, inner_field
+        else:
+            yield f"{PREFIX}{name}".upper(), "", field
+
+
+def _not_a_setting(name: str, known: Iterable[str]) -> str:
+    nearest = get_close_matches(name, known, n=1)
+    hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    return f"{name} is not a setting{hint}"
+
+
+def _explain(error: ErrorDetails) -> str:
+    name = PREFIX + "__".join(str(part) for part in error["loc"]).upper()
+    known = {known: field for known, _section, field in fields()}
+    field = known.get(name)
+    if field is None:
+        return _not_a_setting(name, known)
+    secret = field.annotation is SecretStr
+    value = "" if secret else f" (it is {str(error['input'])[:80]!r})"
+    example = f"; for example {name}={field.examples[0]}" if field.examples else ""
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{name}: {message[:1].lower()}{message[1:]}{value}{example}"
+
+
+def describe(settings: Settings) -> dict[str, Any]:
+    """Return the settings that are logged at the start; none of them is secret."""
+    return {
+        "home": str(settings.home_path),
+        "model": settings.agent.model,
+        "access": settings.access.mode,
+        "context": settings.context.mode,
+    }

@@ -1,0 +1,1 @@
+"""What the fakes of all platforms share: sockets, faults, and a console for drills by hand."""

@@ -1,0 +1,23 @@
+"""The fake server, and the real SDK that talks to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import openai
+import pytest
+
+from tests.fakes.openai.server import FakeOpenAI
+from tests.fakes.openai.test_server import client_of
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FakeOpenAI]:
+    async with FakeOpenAI(api_key="right", models={"known"}) as fake:
+        yield fake
+
+
+@pytest.fixture
+async def client(server: FakeOpenAI) -> AsyncIterator[openai.AsyncOpenAI]:
+    async with client_of(server) as made:
+        yield made

@@ -1,0 +1,34 @@
+"""Each command in an interpreter of its own, as a shell runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.gateways import make_environ, run_interpreter
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "code", "shown"),
+    [
+        (("run", "hello"), b"", 0, "offline model"),
+        (("chat",), b"hello\n", 0, "offline model"),
+        (("token",), b"", 0, "a-token-of-the-page"),
+        (("health",), b"", 1, "no gateway runs"),
+        (("explain", "in-1"), b"", 1, "cannot be read"),
+        (("ledger", "list"), b"", 0, "(nothing)"),
+        (("tape", "list"), b"", 0, "session  tape"),
+        (("hooks",), b"", 0, "run_model_stream"),
+    ],
+    ids=["run", "chat", "token", "health", "explain", "ledger", "tape", "hooks"],
+)
+async def test_a_command_runs(
+    tmp_path: Path, command: tuple[str, ...], given: bytes, code: int, shown: str
+) -> None:
+    environ = make_environ(tmp_path, HTTP__TOKEN="a-token-of-the-page")
+    ended, out, err = await run_interpreter(environ, *command, given=given)
+    assert (ended, shown in out + err) == (code, True), out + err
+    assert "Traceback" not in err

@@ -1,0 +1,82 @@
+"""A process that has loaded what `tapeway gateway` loads, and becomes one for each request.
+
+A fork of it is as good as a new interpreter, without the second that the imports take. A request
+comes over a socket with four descriptors: standard input, output and error, and one to which the
+exit code goes in the end (negative for a signal). The answer is the process id.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from importlib import invalidate_caches
+from typing import Any
+
+from bench.chaos_template import load
+from gateway.cli.main import main
+
+
+def serve(control: socket.socket) -> bool:
+    """Fork until the other end closes; return True in a process that is a gateway now."""
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of whoever interrupts the tests
+    signal.set_wakeup_fd(wake)
+    ends: dict[int, int] = {}
+    while True:
+        ready, _, _ = select.select([control.fileno(), woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            _report(ends)
+        if control.fileno() in ready:
+            found, given, _, _ = socket.recv_fds(control, 1 << 20, 4)
+            if not found:
+                for pid in ends:
+                    os.kill(pid, signal.SIGKILL)
+                return False
+            pid = os.fork()
+            if not pid:
+                for own in (control.detach(), woken, wake, *ends.values()):
+                    os.close(own)
+                _become(json.loads(found), given)
+                return True
+            for descriptor in given[:3]:
+                os.close(descriptor)
+            ends[pid] = given[3]
+            control.send(str(pid).encode())
+
+
+def _report(ends: dict[int, int]) -> None:
+    for pid in list(ends):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            end = ends.pop(pid)
+            os.write(end, str(os.waitstatus_to_exitcode(status)).encode())
+            os.close(end)
+
+
+def _become(request: dict[str, Any], given: list[int]) -> None:
+    """Be what the entry point of a new interpreter would find."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, descriptor in enumerate(given[:3]):
+        os.dup2(descriptor, number)
+    for descriptor in given:
+        os.close(descriptor)
+    os.environ.clear()
+    os.environ.update(request["environ"])
+    sys.path[1:1] = filter(None, request["environ"].get("PYTHONPATH", "").split(os.pathsep))
+    invalidate_caches()
+    sys.argv = ["tapeway", *request["arguments"]]
+
+
+if __name__ == "__main__":
+    load()
+    if serve(socket.socket(fileno=int(sys.argv[1]))):
+        main()

@@ -43,10 +43,11 @@ class VisionModel:
         self._blind_until = FOREVER if inner.name == OFFLINE else 0.0
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        shows = has_images(request.messages)
-        return self._show(request) if shows else self._inner.stream(request)
+        if has_images(request.messages):
+            return self._with_images(request)
+        return self._inner.stream(request)
 
-    async def _show(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+    async def _with_images(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         described = replace(request, messages=without_images(request.messages))
         blind = time.monotonic() < self._blind_until
         if not blind:

@@ -88,10 +88,7 @@ class Handoffs:
 
     async def at_the_end(self, log: TurnLog) -> tuple[NewEntry, ...]:
         """Return the anchor that is due, unless the turn has set one itself."""
-        if not self.due:
-            return ()
-        own = await log.tape.find(turn=log.turn, kinds=(ANCHOR,), limit=1)
-        if own:
+        if not self.due or await log.tape.find(turn=log.turn, kinds=(ANCHOR,), limit=1):
             return ()
         shown = await shown_since(log.tape, log.lane, log.turn)
         state = state_of(excerpts(shown), "", rests_on(shown))

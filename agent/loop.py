@@ -286,10 +286,7 @@ def _facts(call: _ModelCall) -> dict[str, Any]:
 
 
 async def _recall_overflows(task: Task) -> None:
-    """Read which overflows a resumed turn has had: each is allowed once per turn.
-
-    An overflow without a retake after it does not count: the process stopped in between.
-    """
+    # Each is allowed once per turn; one without a retake after it was cut off by a stop.
     own = await task.log.tape.find(turn=task.log.turn)
     retaken = max((entry.id for entry in own if entry.name == TURN_RETAKE), default=0)
     had = {entry.name for entry in own if entry.id < retaken}

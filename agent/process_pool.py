@@ -41,6 +41,5 @@ def _limiter() -> anyio.CapacityLimiter:
     try:
         return _limit.get()
     except LookupError:
-        limiter = anyio.CapacityLimiter(MAX_WORKERS)
-        _limit.set(limiter)
-        return limiter
+        _limit.set(anyio.CapacityLimiter(MAX_WORKERS))
+        return _limit.get()

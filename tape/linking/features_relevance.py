@@ -33,10 +33,7 @@ class Judgement:
 def relevance_rows(
     room: LinkerRoom, new: MessageFeatures, judged: Judgement, lane: str
 ) -> list[Row]:
-    """Return the numbers of a message against each one of its room, newest first.
-
-    The room is as it was before the message came; `lane` is the message's recorded lane.
-    """
+    """Return the numbers of a message of a lane against each one before it, newest first."""
     view = _View(room, new, judged, lane)
     lanes: dict[str, Row] = {}
     since: dict[str, int] = {}

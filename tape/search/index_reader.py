@@ -54,10 +54,7 @@ class Lookup:
         self._sql = index_schema().statements
 
     def search(self, query: Query, wanted: SearchQuery) -> Scanned:
-        """Return the newest hits; not `whole` if too many entries are not indexed.
-
-        Raises IndexBroken.
-        """
+        """Return the newest hits, not `whole` if too many aren't indexed; raises IndexBroken."""
         index = self._opened()
         if index is None:
             return self.scan(query, wanted)

@@ -3,7 +3,7 @@
 model  models/  settings                             the model and its providers
 tool  tool_decorator  toolbox  tool_runner  tools/   the tools
 subagents  process_pool                              work of a tool elsewhere
-loop  hooks  turn_log  plain_view  events  errors    one turn
+loop  hooks  turn_log  events  errors                one turn
 system_prompt  token_meter  handoffs  anchors        what a prompt holds
 simple  testing                                      one answer without a gateway; a scripted model
 """

@@ -1,20 +1,4 @@
-"""The errors of the agent.
-
-AgentError
-+-- ModelError          the model gave no answer
-|   +-- ContextOverflow     the prompt is too long for the model
-|   +-- KeyRefused          401 or 403
-|   +-- UnknownModel        404
-|   +-- ModelBusy           429
-|   +-- ModelUnreachable    no connection, or no answer in time
-|   +-- ModelDown           5xx
-|   +-- RequestRejected     any other 4xx
-|   +-- AnswerBroken        a stream that is cut, empty or malformed, or carries an error
-+-- KeyMissing          the configured model needs a key, and there is none
-+-- StepLimit           the model still called tools in its last step
-+-- ToolRefused         a tool call that is not made
-+-- ToolboxError        tools that can't be offered together
-"""
+"""The errors of the agent."""
 
 from __future__ import annotations
 
@@ -37,20 +21,20 @@ class ContextOverflow(ModelError):
     sentence = "this conversation has become too long for the model; `,reset` starts a new one"
 
 
-class KeyRefused(ModelError):
+class KeyRefused(ModelError):  # 401 or 403
     sentence = (
         "the model service rejected the API key (the operator can set TAPEWAY_AGENT__API_KEY)"
     )
 
 
-class UnknownModel(ModelError):
+class UnknownModel(ModelError):  # 404
     sentence = (
         "the model service doesn't know the model (the operator can set TAPEWAY_AGENT__MODEL)"
     )
 
 
 class ModelBusy(ModelError):
-    """The provider is over its limits; `retry_after` is in seconds, None if unknown."""
+    """A 429: the provider is over its limits; `retry_after` is in seconds, None if unknown."""
 
     sentence = "the model service is busy; please try again in a moment"
 
@@ -59,19 +43,19 @@ class ModelBusy(ModelError):
         self.retry_after = retry_after
 
 
-class ModelUnreachable(ModelError):
+class ModelUnreachable(ModelError):  # no connection, or no answer in time
     sentence = "I can't reach the model service; please try again later"
 
 
-class ModelDown(ModelError):
+class ModelDown(ModelError):  # 5xx
     sentence = "the model service is having trouble; please try again later"
 
 
-class RequestRejected(ModelError):
+class RequestRejected(ModelError):  # any other 4xx
     sentence = "the model service rejected the request"
 
 
-class AnswerBroken(ModelError):
+class AnswerBroken(ModelError):  # a stream that is cut, empty or malformed, or carries an error
     sentence = "the model's answer broke off; please ask again"
 
 

@@ -87,19 +87,13 @@ class Handoffs:
         return hint
 
     async def at_the_end(self, log: TurnLog) -> tuple[NewEntry, ...]:
-        """Return the anchor that is due, unless the turn has set one itself.
-
-        The turn's questions are taken again after it, so that the next view begins with them and
-        their answer.
-        """
-        if not self.due:
-            return ()
-        own = await log.tape.find(turn=log.turn, kinds=(ANCHOR,), limit=1)
-        if own:
+        """Return the anchor that is due, unless the turn has set one itself."""
+        if not self.due or await log.tape.find(turn=log.turn, kinds=(ANCHOR,), limit=1):
             return ()
         shown = await shown_since(log.tape, log.lane, log.turn)
         state = state_of(excerpts(shown), "", rests_on(shown))
         takes = dict.fromkeys([*self.question, *await steered_into(log.tape, log.turn)])
+        # The next view begins with the questions and their answer.
         again = TurnRetake(log.turn, tuple(takes)).to_entry()
         return (*handoff(_NAMES[self.due], {**state, "why": self.due}), again)
 
@@ -110,5 +104,4 @@ def _note(why: Why, tokens: int, budget: int) -> str:
 
 
 def is_note(text: str) -> bool:
-    """Return whether a text is a system hint of this module."""
     return text.startswith(NOTE[: NOTE.index("{")])

@@ -14,8 +14,7 @@ class ToolHooks(Protocol):
     async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
         """See a call before it is made; an exception denies it."""
 
-    async def after_tool_call(self, name: str, result: str) -> None:
-        """See a call's result."""
+    async def after_tool_call(self, name: str, result: str) -> None: ...
 
 
 class LoopHooks(ToolHooks, Protocol):
@@ -24,21 +23,13 @@ class LoopHooks(ToolHooks, Protocol):
     async def before_llm_call(self, request: ModelRequest) -> None:
         """See the request; an exception ends the turn."""
 
-    async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None:
-        """See the reply."""
+    async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None: ...
 
 
 class NoHooks:
     """The hooks of a loop around which nothing happens."""
 
-    async def before_llm_call(self, request: ModelRequest) -> None:
-        """Do nothing."""
-
-    async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Do nothing."""
-
-    async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
-        """Do nothing."""
-
-    async def after_tool_call(self, name: str, result: str) -> None:
-        """Do nothing."""
+    async def before_llm_call(self, request: ModelRequest) -> None: ...
+    async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None: ...
+    async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None: ...
+    async def after_tool_call(self, name: str, result: str) -> None: ...

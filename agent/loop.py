@@ -20,22 +20,35 @@ from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
 from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
-from agent.plain_view import plain_retake, plain_view
 from agent.token_meter import Meter, estimate_request
 from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner, finish_open_calls
 from agent.toolbox import Toolbox, to_wire
 from agent.turn_log import TurnLog, WriteOnce
-from tape.context import Message, merge_neighbours, pair_up
-from tape.entry import NewEntry, dump, event, message, tool_call, tool_result
+from tape.context import LATEST, Message, merge_neighbours, pair_up, to_messages, view_entries
+from tape.entry import MESSAGE, NewEntry, dump, event, message, tool_call, tool_result
+from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
-from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM, TURN_RETAKE
+from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM, TURN_RETAKE, TurnRetake
 
 OVERFLOW_NOTICED: Final = "context:overflow"
 OVERFLOW_REPORTED: Final = "auto_handoff/context_overflow"
 MIN_RETAKE_TOKENS: Final = 1500
 MAX_REASON_CHARACTERS: Final = 500
 """Maximum characters of a provider's error in an anchor: every later view shows them."""
+
+
+async def plain_view(log: TurnLog, upto: int) -> list[Message]:
+    """Build the messages of a turn from its tape up to an entry: all since the latest anchor."""
+    tape = TapeSnapshot(log.tape, upto)
+    return to_messages(await view_entries(tape, LATEST, log.lane, log.turn))
+
+
+async def plain_retake(log: TurnLog, _budget: int) -> None:
+    """Show a turn's own question again after an anchor, and nothing from before it."""
+    own = await log.tape.find(turn=log.turn, kinds=(MESSAGE,))
+    question = tuple(entry.id for entry in own if entry.payload.get("role") == "user")
+    await log.record(TurnRetake(log.turn, question).to_entry())
 
 
 async def _nothing() -> None:
@@ -126,7 +139,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
             reply = await _finish(task, model, call)
         except ContextOverflow as cause:
             if task._reported:
-                await _record_step(task, call, "error", error=str(cause))
+                await task.log.record(_step(call, "error", error=str(cause)))
                 raise
             await _hand_off_after(task, call, cause)
             task._spoke = False
@@ -148,7 +161,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
         async with aclosing(_make_calls(task, call, reply)) as made:
             async for happened in made:
                 yield happened
-    await _record_step(task, call, "step_limit")
+    await task.log.record(_step(call, "step_limit"))
     raise StepLimit(f"the model still called tools in step {task.steps}")
 
 
@@ -158,7 +171,7 @@ async def _request(task: Task, model: str, *, offer: bool) -> tuple[ModelRequest
     tokens = await task.meter.count(model, messages)
     if tokens > task.budget and not task._noticed:
         task._noticed = True
-        await task.log.tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, **_meta(task.log))
+        await task.log.tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, **task.log.meta())
         await task.retake(task.log, task.meter.as_estimate(model, task.budget))
         messages, upto = await _messages(task)
     elif offer and not (task._noticed or task._reported) and await _suggest(task, tokens):
@@ -167,7 +180,6 @@ async def _request(task: Task, model: str, *, offer: bool) -> tuple[ModelRequest
 
 
 async def _suggest(task: Task, tokens: int) -> bool:
-    """Suggest an anchor if there is a reason to; return whether the view has a new hint."""
     why = task.handoffs.why(tokens, task.budget)
     hint = HANDOFF_TOOL in task.toolbox.offered()
     return why != "" and await task.handoffs.suggest(task.log, why, tokens, task.budget, hint=hint)
@@ -190,7 +202,6 @@ def as_prompt(shown: Sequence[Message], system: str, *, strict_roles: bool) -> l
 async def _listen(
     task: Task, model: ChatModel, call: _ModelCall
 ) -> AsyncGenerator[AgentEvent, None]:
-    """Yield the pieces of one model call as events, and keep its reply."""
     spoke = False
     async with aclosing(model.stream(call.request)) as pieces:
         async for piece in pieces:
@@ -234,18 +245,13 @@ async def _make_calls(
 
 
 async def _hand_off_after(task: Task, call: _ModelCall, cause: ContextOverflow) -> None:
-    """Start over after an anchor, because the provider reported that the prompt is too long."""
     task._reported = True
     state = {"reason": "context_length_exceeded", "error": str(cause)[:MAX_REASON_CHARACTERS]}
-    await task.log.tape.handoff(OVERFLOW_REPORTED, state, **_meta(task.log))
-    await _record_step(task, call, "auto_handoff", error=str(cause))
+    await task.log.tape.handoff(OVERFLOW_REPORTED, state, **task.log.meta())
+    await task.log.record(_step(call, "auto_handoff", error=str(cause)))
     # Providers don't report by how much the prompt was too long: the second try gets half of it.
     half = max(MIN_RETAKE_TOKENS, estimate(call.request.messages) // 2)
     await task.retake(task.log, min(task.meter.as_estimate(call.model, task.budget), half))
-
-
-async def _record_step(task: Task, call: _ModelCall, status: str, **more: Any) -> None:
-    await task.log.record(_step(call, status, **more))
 
 
 def _step(call: _ModelCall, status: str, **more: Any) -> NewEntry:
@@ -280,10 +286,7 @@ def _facts(call: _ModelCall) -> dict[str, Any]:
 
 
 async def _recall_overflows(task: Task) -> None:
-    """Read which overflows a resumed turn has had: each is allowed once per turn.
-
-    An overflow without a retake after it does not count: the process stopped in between.
-    """
+    # Each is allowed once per turn; one without a retake after it was cut off by a stop.
     own = await task.log.tape.find(turn=task.log.turn)
     retaken = max((entry.id for entry in own if entry.name == TURN_RETAKE), default=0)
     had = {entry.name for entry in own if entry.id < retaken}
@@ -302,9 +305,3 @@ async def _record_system(task: Task) -> None:
 def digest(text: str) -> str:
     """Return the short digest by which the tape names a text."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _meta(log: TurnLog) -> dict[str, str]:
-    return {
-        name: value for name, value in (("lane", log.lane), ("turn", log.turn)) if value is not None
-    }

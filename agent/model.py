@@ -51,7 +51,6 @@ class ToolCall:
     arguments: str
 
     def as_openai(self) -> dict[str, Any]:
-        """Return the call as an item of OpenAI's `tool_calls`."""
         return {
             "id": self.id,
             "type": "function",
@@ -81,5 +80,4 @@ class ChatModel(Protocol):
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         """Yield the pieces of an answer, then exactly one ModelReply; raises ModelError."""
 
-    async def aclose(self) -> None:
-        """Close the connections."""
+    async def aclose(self) -> None: ...

@@ -1,7 +1,4 @@
-"""Run tools that compute in a worker process.
-
-A thread would hold the interpreter: it made a turn of 14 ms take 220.
-"""
+"""Run tools that compute in a worker process, since a thread would hold the interpreter."""
 
 from __future__ import annotations
 
@@ -44,6 +41,5 @@ def _limiter() -> anyio.CapacityLimiter:
     try:
         return _limit.get()
     except LookupError:
-        limiter = anyio.CapacityLimiter(MAX_WORKERS)
-        _limit.set(limiter)
-        return limiter
+        _limit.set(anyio.CapacityLimiter(MAX_WORKERS))
+        return _limit.get()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
@@ -101,16 +102,18 @@ class AgentSettings(BaseModel):
         return SecretStr(key)
 
     def models(self) -> tuple[str, ...]:
-        others = (name.strip() for name in self.fallback_models.split(","))
-        return (self.model, *(name for name in others if name))
+        return (self.model, *_names(self.fallback_models))
 
     def names_in_chats(self) -> tuple[str, ...]:
-        others = (name.strip() for name in self.names.split(","))
-        return (self.name, *(name for name in others if name))
+        return (self.name, *_names(self.names))
 
     def key(self) -> str:
         """Return the key in clear text."""
         return self.api_key.get_secret_value()
+
+
+def _names(text: str) -> Iterator[str]:
+    return filter(None, map(str.strip, text.split(",")))
 
 
 def fits_a_header(key: str) -> bool:

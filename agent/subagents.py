@@ -8,10 +8,10 @@ subagent sees only its task; it can search the tape for more.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 import anyio
 
@@ -35,13 +35,8 @@ MAX_TASK_CHARACTERS: Final = 500
 INTERRUPTED: Final = "the turn was interrupted"
 
 
-class RunsTask(Protocol):
-    """Runs the loop of a subagent with the role and limits of its turn."""
-
-    def __call__(
-        self, log: TurnLog, question: int, depth: int, /
-    ) -> AsyncGenerator[AgentEvent, None]:
-        """Answer the message `asked` on the log's fork; yields the events of the loop."""
+RunsTask = Callable[[TurnLog, int, int], AsyncGenerator[AgentEvent, None]]
+"""Answers a message, by its id, on the fork of a log at a depth; yields the events of the loop."""
 
 
 @dataclass(slots=True)
@@ -85,7 +80,6 @@ class Subagents:
 
     @asynccontextmanager
     async def _recorded(self, fork: str, task: str, cost: _Cost) -> AsyncIterator[None]:
-        """Record a subagent's start on the parent, and its end, whatever happens."""
         await self._log.record(
             event(START, {"fork": fork, "task": task[:MAX_TASK_CHARACTERS], "depth": self._depth})
         )

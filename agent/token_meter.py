@@ -52,11 +52,8 @@ class Meter:
         self._exact: dict[str, ExactCounter | None] = {}
 
     async def count(self, model: str, messages: Messages) -> int:
-        """Return the tokens of messages for a model."""
-        if self._kind == "exact":
-            exact = await self._counter(model)
-            if exact is not None:
-                return await exact.count(messages)
+        if self._kind == "exact" and (exact := await self._counter(model)):
+            return await exact.count(messages)
         return round(estimate(messages) * self.ratio(model))
 
     def ratio(self, model: str) -> float:
@@ -83,11 +80,8 @@ class Meter:
         if model in self._answering:
             return
         self._answering[model] = model
-        newest = await tape.size()
-        steps = await tape.find(
-            after=max(0, newest - MAX_RECALLED_ENTRIES), kinds=("event",), name=LOOP_STEP
-        )
-        for entry in steps:
+        after = max(0, await tape.size() - MAX_RECALLED_ENTRIES)
+        for entry in await tape.find(after=after, kinds=("event",), name=LOOP_STEP):
             self.learn(model, entry.payload["data"])
 
     async def _counter(self, model: str) -> ExactCounter | None:
@@ -117,7 +111,6 @@ class ExactCounter:
         self._known: OrderedDict[bytes, int] = OrderedDict()
 
     async def count(self, messages: Messages) -> int:
-        """Return the tokens of messages."""
         texts = [text for message in messages for text in _texts(message)]
         new = [text for text in texts if _mark(text) not in self._known]
         if sum(map(len, new)) > MAX_INLINE_CHARACTERS:
@@ -128,7 +121,9 @@ class ExactCounter:
         known = {
             mark: self._known[mark] for mark in map(_mark, texts) if mark in self._known
         } | fresh
-        self._keep(fresh)
+        self._known.update(fresh)
+        while len(self._known) > MAX_CACHED_COUNTS:
+            self._known.popitem(last=False)
         total = sum(known[_mark(text)] for text in texts)
         return total + sum(
             TOKENS_PER_MESSAGE + TOKENS_PER_IMAGE * _images(message) for message in messages
@@ -136,11 +131,6 @@ class ExactCounter:
 
     def _lengths(self, texts: Iterable[str]) -> list[int]:
         return [len(self._encode(text)) for text in texts]
-
-    def _keep(self, fresh: Mapping[bytes, int]) -> None:
-        self._known.update(fresh)
-        while len(self._known) > MAX_CACHED_COUNTS:
-            self._known.popitem(last=False)
 
 
 def can_count_exactly() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import Flag, IntEnum, auto
 from typing import Any, Final
@@ -44,7 +44,7 @@ class Arguments(BaseModel):
 
 
 class NoArguments(Arguments):
-    """The arguments of a tool that takes none."""
+    """No arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,6 @@ class ToolContext:
         return not self.shared or self.lane is not None or self.role >= Role.ADMIN
 
     def meta(self) -> dict[str, str]:
-        """Return the `meta` for an entry that the tool writes."""
         found = {"lane": self.lane, "turn": self.turn}
         return {name: value for name, value in found.items() if value}
 
@@ -106,11 +105,10 @@ class Tool:
     timeout: float | None = None
     first: bool = False
     chats: Chats = Chats.ALL
+    wire_name: str = field(init=False, repr=False, compare=False)
 
-    @property
-    def wire_name(self) -> str:
-        """The name in the form that providers accept."""
-        return wire_name(self.name)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "wire_name", wire_name(self.name))
 
     def schema(self) -> dict[str, Any]:
         """Return the tool as an OpenAI function tool."""
@@ -156,7 +154,6 @@ def _parameters(arguments: type[BaseModel]) -> bytes:
 
 
 def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Drop the parts of a schema that cost tokens and mean nothing to the model."""
     plain: dict[str, Any] = {
         "type": "object",
         "properties": {

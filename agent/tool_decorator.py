@@ -46,12 +46,10 @@ def tool(
     a function that cannot be a tool.
 
     name          the dotted name; empty means the function's
-    role          the lowest role that may use it
     side_effects  whether it changes anything; if not, a resumed turn runs it again
-    chats         the kinds of chat in which it is offered
     repeatable    overrides whether a resumed turn may run it again
-    timeout       seconds; None means the setting's
-    first         offered to the model from the start, not only after `help`
+
+    The other options are those of `Tool`.
     """
 
     def decorate(function: Function) -> Tool:

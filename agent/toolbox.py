@@ -27,20 +27,16 @@ class Toolbox:
         self._by_wire: dict[str, Tool] = {}
         for tool in sorted(tools, key=lambda tool: tool.name):
             if tool.role <= role and chat in tool.chats:
-                self._add(tool)
+                rival = self._by_wire.get(tool.wire_name)
+                if rival is not None:
+                    raise ToolboxError(
+                        f"the tools {rival.name} and {tool.name} would both be named"
+                        f" {tool.wire_name} for the provider: rename one of them"
+                    )
+                self.known[tool.name] = self._by_wire[tool.wire_name] = tool
         first = [tool.name for tool in self.known.values() if tool.first]
         first.sort(key=lambda name: name != HELP)
         self._offered = set(first[:OFFERED_AT_FIRST])
-
-    def _add(self, tool: Tool) -> None:
-        rival = self._by_wire.get(tool.wire_name)
-        if rival is not None:
-            raise ToolboxError(
-                f"the tools {rival.name} and {tool.name} would both be named {tool.wire_name} for"
-                " the provider: rename one of them"
-            )
-        self.known[tool.name] = tool
-        self._by_wire[tool.wire_name] = tool
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the offered tools, sorted, so that the provider's prompt cache keeps working."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tape.entry import EVENT, Entry, NewEntry
@@ -38,28 +38,27 @@ async def steered_into(tape: Tape, turn: str) -> list[int]:
     return list(dict.fromkeys(number for take in read if take.steered for number in take.takes))
 
 
+@dataclass(slots=True, eq=False)
 class TurnLog:
-    """Writes a turn's entries, stamped with its id and lane.
+    """Writes a turn's entries, stamped with its id and lane: at once, or when the turn ends."""
 
-    `record` is durable when it returns. `deferred` entries go into the transaction that ends the
-    turn.
-    """
-
-    def __init__(self, tape: Tape, turn: str, lane: str | None) -> None:
-        self.tape = tape
-        self.turn = turn
-        self.lane = lane
-        self.deferred: list[NewEntry] = []
+    tape: Tape
+    turn: str
+    lane: str | None
+    deferred: list[NewEntry] = field(default_factory=list, init=False)
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Append entries to the tape now."""
+        """Append entries to the tape; they are durable when it returns."""
         return await self.tape.append(*(self.stamp(entry) for entry in entries), key=key)
 
     def defer(self, *entries: NewEntry) -> None:
+        """Keep entries for the transaction that ends the turn."""
         self.deferred.extend(self.stamp(entry) for entry in entries)
 
     def stamp(self, entry: NewEntry) -> NewEntry:
-        """Return an entry with the turn and lane in its meta."""
+        return replace(entry, meta={**entry.meta, **self.meta()})
+
+    def meta(self) -> dict[str, str]:
+        """Return the `meta` for an entry of the turn."""
         own = {"turn": self.turn, "lane": self.lane}
-        known = {key: value for key, value in own.items() if value}
-        return replace(entry, meta={**entry.meta, **known})
+        return {key: value for key, value in own.items() if value}

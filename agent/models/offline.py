@@ -51,12 +51,10 @@ class OfflineModel:
             await anyio.sleep(self._pause)
         yield ModelReply(self.name, text, finish_reason="stop")
 
-    async def aclose(self) -> None:
-        """Do nothing: there is nothing to close."""
+    async def aclose(self) -> None: ...
 
 
 def compose(messages: Sequence[Message], question: str, results: Sequence[str]) -> str:
-    """Return the answer to a question."""
     spoke_before = any(
         message.get("role") == "assistant" and not str(message.get("content")).startswith("[Anchor")
         for message in messages
@@ -64,15 +62,11 @@ def compose(messages: Sequence[Message], question: str, results: Sequence[str]) 
     )
     opening = REMINDER if spoke_before else INTRODUCTION
     if results:
-        return f"{opening}Here is what the tape says about itself:\n\n{_fenced(results[-1])}"
+        return f"{opening}Here is what the tape says about itself:\n\n```json\n{results[-1]}\n```"
     if not question:
         return f"{opening}I got your message, but it has no text."
     quoted = "\n".join(f"> {line}" for line in question.splitlines())
     return f"{opening}You said:\n\n{quoted}"
-
-
-def _fenced(text: str) -> str:
-    return f"```json\n{text}\n```"
 
 
 def last_question(messages: Sequence[Message]) -> str:

@@ -1,19 +1,15 @@
-"""Any server with OpenAI's chat completions API.
-
-The SDK makes the connection and retries it until a stream starts.
-"""
+"""Servers with OpenAI's chat completions API."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import aiohttp
 import httpx2
 import openai
-import orjson
 from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from agent.errors import (
@@ -34,7 +30,7 @@ from agent.settings import AgentSettings, fits_a_header
 
 
 class OpenAIModel:
-    """One model of one server."""
+    """One model of one server; the SDK connects, and retries until a stream starts."""
 
     def __init__(self, name: str, settings: AgentSettings) -> None:
         self.name = name
@@ -74,32 +70,23 @@ class OpenAIModel:
                 model=self.name, messages=[], stream=True, extra_body=body
             ) as response:
                 if "json" in response.headers.get("content-type", ""):
-                    for piece in reader.chunk(_completion(await response.read())):
+                    for piece in reader.chunk(await response.read()):
                         yield piece
                 else:
-                    async for line in _lines(response.iter_bytes(), self._patience):
-                        for piece in reader.line(line):
+                    chunks = response.iter_bytes()
+                    while (chunk := await _next(chunks, self._patience)) is not None:
+                        for piece in reader.read(chunk):
                             yield piece
+                    for piece in reader.read(b"\n"):
+                        yield piece
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
-            raise as_model_error(cause, self._key) from None
+            raise _without(self._key, _translate(cause)) from None
         except ModelError as cause:
             raise _without(self._key, cause) from None
         yield reader.reply()
 
     async def aclose(self) -> None:
         await self._client.close()
-
-
-async def _lines(chunks: AsyncIterator[bytes], patience: float) -> AsyncGenerator[str, None]:
-    """Split a stream into lines; raises AnswerBroken after `patience` seconds of silence."""
-    # Not with splitlines(): text may contain U+2028 or U+0085.
-    rest = b""
-    while (chunk := await _next(chunks, patience)) is not None:
-        *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
-        for line in lines:
-            yield line.decode("utf-8", "replace")
-    if rest:
-        yield rest.decode("utf-8", "replace")
 
 
 async def _next(chunks: AsyncIterator[bytes], patience: float) -> bytes | None:
@@ -111,12 +98,8 @@ async def _next(chunks: AsyncIterator[bytes], patience: float) -> bytes | None:
         raise AnswerBroken(f"the answer stopped for {patience:g} seconds") from None
 
 
-def as_model_error(cause: Exception, key: str = "") -> ModelError:
-    """Translate an error of the SDK or its transport; its text doesn't contain the key."""
-    return _without(key, _translate(cause))
-
-
 def _without(key: str, error: ModelError) -> ModelError:
+    # A server may repeat the key.
     if key:
         error.args = tuple(
             arg.replace(key, "***") if isinstance(arg, str) else arg for arg in error.args
@@ -134,16 +117,6 @@ def _translate(cause: Exception) -> ModelError:
     if isinstance(cause, (httpx2.HTTPError, aiohttp.ClientError)):
         return AnswerBroken(f"{type(cause).__name__}: {cause}")
     return ModelError(str(cause))
-
-
-def _completion(raw: bytes) -> Mapping[str, Any]:
-    try:
-        body = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        body = None
-    if not isinstance(body, dict):
-        raise AnswerBroken(f"the server's answer is not a completion: {raw[:200]!r}")
-    return body
 
 
 def _status_error(cause: openai.APIStatusError) -> ModelError:

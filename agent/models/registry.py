@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import Final
 
 from agent.model import ChatModel
-from agent.models.fallback import FallbackModel
 from agent.models.offline import OFFLINE, OfflineModel
-from agent.models.retry import RetryingModel
+from agent.models.retry import FallbackModel, RetryingModel
 from agent.settings import AgentSettings
 
 MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.models.openai:OpenAIModel"})

@@ -1,16 +1,16 @@
-"""Retry a model whose answer breaks off."""
+"""Models around others: they ask again, or the next model, when an answer fails."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from agent.errors import AnswerBroken
+from agent.errors import AnswerBroken, ContextOverflow, ModelError
 from agent.model import ChatModel, ModelRequest, Piece, ResetPiece, TextPiece
 
 
 class RetryingModel:
-    """Asks a model again when its answer breaks off, and discards the broken text.
+    """Asks a model again when its answer breaks off.
 
     The model itself retries calls that fail before an answer begins.
     """
@@ -20,20 +20,44 @@ class RetryingModel:
         self._retries = retries
         self.name = model.name
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        for left in range(self._retries, -1, -1):
-            spoke = False
-            try:
-                async with aclosing(self._model.stream(request)) as pieces:
-                    async for piece in pieces:
-                        spoke = spoke or isinstance(piece, TextPiece)
-                        yield piece
-                return
-            except AnswerBroken as cause:
-                if not left:
-                    raise
-                if spoke:
-                    yield ResetPiece(f"{self.name}: {cause}")
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        return _first_answer([self._model] * (self._retries + 1), request, AnswerBroken)
 
     async def aclose(self) -> None:
         await self._model.aclose()
+
+
+class FallbackModel:
+    """Asks the first model, and after an error the next; a prompt that is too long is an error."""
+
+    def __init__(self, models: Sequence[ChatModel]) -> None:
+        self._models = tuple(models)
+        self.name = self._models[0].name
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        return _first_answer(self._models, request, ModelError)
+
+    async def aclose(self) -> None:
+        for model in self._models:
+            await model.aclose()
+
+
+async def _first_answer(
+    models: Sequence[ChatModel], request: ModelRequest, failure: type[ModelError]
+) -> AsyncGenerator[Piece, None]:
+    """Ask models until one doesn't fail; a ResetPiece discards the text of a failed one."""
+    for position, model in enumerate(models, 1):
+        spoke = False
+        try:
+            async with aclosing(model.stream(request)) as pieces:
+                async for piece in pieces:
+                    spoke = spoke or isinstance(piece, TextPiece)
+                    yield piece
+            return
+        except ContextOverflow:
+            raise
+        except failure as cause:
+            if position == len(models):
+                raise
+            if spoke:
+                yield ResetPiece(f"{model.name}: {cause}")

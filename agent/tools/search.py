@@ -58,9 +58,8 @@ async def search_tape(
 
 
 async def _questions(context: ToolContext) -> set[int]:
-    if not context.turn:
-        return set(context.asked)
-    return {*context.asked, *await steered_into(context.tape, context.turn)}
+    steered = await steered_into(context.tape, context.turn) if context.turn else ()
+    return {*context.asked, *steered}
 
 
 def _is_echo(entry: Entry, turn: str) -> bool:

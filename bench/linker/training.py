@@ -15,13 +15,15 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
 
+import orjson
+
 from bench.irc import Log
 from bench.linker.boost import Size, boost
 from bench.linker.play import Gathered, Lanes, Rows, gather, texts
 from bench.linker.vary import Scene, scene, varied
 from tape.linking.features_text import gist
 from tape.linking.model import Model
-from tape.linking.weights import STAGES, from_numbers, numbers_of
+from tape.linking.weights import FORM, STAGES, from_numbers
 
 SIZES: Final[Mapping[str, Size]] = {
     "pair": Size(100, 20),
@@ -135,3 +137,12 @@ def _begin(numbers: bytes) -> None:
 def _gather(task: tuple[Scene, Lanes, tuple[str, ...], int]) -> Gathered:
     one, lanes, stages, seed = task
     return gather(one, _playing[0], lanes, stages, seed)
+
+
+def numbers_of(
+    stages: Mapping[str, tuple[int, list[Any]]], weights: Mapping[int, float], least_new: float
+) -> bytes:
+    """Return the bytes of a model's file; each stage has the width of its rows, and its trees."""
+    kept = {name: {"width": width, "trees": trees} for name, (width, trees) in stages.items()}
+    words = {str(word): weight for word, weight in sorted(weights.items())}
+    return orjson.dumps({"form": FORM, "least_new": least_new, **kept, "weights": words})

@@ -9,11 +9,11 @@ from typing import Final
 
 from agent.models.offline import OFFLINE
 from channels.base import Channel
+from channels.clock import Clock
 from channels.draft import DraftReference
 from channels.errors import ChannelDown
 from channels.host import Cursors, FullHost
 from channels.message import Author, InboundMessage, ShownMessage
-from channels.pacing import Clock
 from gateway.background import Work
 from gateway.context.history import read_history
 from gateway.delivery.sender import OutboxSender

@@ -2,8 +2,8 @@
 
 constructor           the four steps, and rebuilding from a record
 keywords explore      find the entries that may matter for the task
-candidate selection   choose among them, within a budget
-build verify          turn the chosen entries into messages, and check them
+candidate selection   choose among them, within a budget, and check the choices
+build                 turn the chosen entries into messages
 """
 
 from tape.construct.candidate import Candidate, Choice, SemanticSource, Strategy

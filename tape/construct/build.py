@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from tape.construct.candidate import Readable
@@ -65,8 +65,3 @@ def messages_of(groups: Iterable[Group], entries: Mapping[int, Entry]) -> list[M
 def ids_of(groups: Iterable[Group]) -> tuple[int, ...]:
     """Return the ids of groups in the order in which they are shown."""
     return tuple(number for group in sorted(groups) for number in group)
-
-
-def text_of(group: Sequence[int], entries: Mapping[int, Entry]) -> str:
-    """Return the text of a group, for a strategy that reads it."""
-    return "\n".join(text for number in group if (text := entries[number].text))

@@ -61,8 +61,7 @@ class Strategy(Protocol):
 class SemanticSource(Protocol):
     """Finds entries by meaning, if an index of meaning exists; a tape is one."""
 
-    async def near(self, query: Query, text: str) -> Sequence[tuple[Entry, float]]:
-        """Return the entries of the query nearest in meaning, the best first."""
+    async def near(self, query: Query, text: str) -> Sequence[tuple[Entry, float]]: ...
 
 
 class Readable(Protocol):
@@ -70,19 +69,15 @@ class Readable(Protocol):
 
     name: str
 
-    async def size(self) -> int:
-        """Return the number of entries."""
+    async def size(self) -> int: ...
 
-    async def find(self, **conditions: Any) -> list[Entry]:
-        """Return the entries that match conditions."""
+    async def find(self, **conditions: Any) -> list[Entry]: ...
 
-    async def entries(self, ids: Sequence[int]) -> dict[int, Entry]:
-        """Return entries by their ids."""
+    async def entries(self, ids: Sequence[int]) -> dict[int, Entry]: ...
 
     async def search(self, text: str, *, limit: int = 20, before: int | None = None) -> list[Entry]:
         """Return the newest entries (before an id) that match a text, newest first."""
 
     async def last_anchor(
         self, name: str | None = None, lane: str | None = None, before: int | None = None
-    ) -> Entry | None:
-        """Return the latest anchor."""
+    ) -> Entry | None: ...

@@ -10,8 +10,7 @@ from typing import Any, Final
 from tape.construct.build import Group, as_read, ids_of, messages_of
 from tape.construct.candidate import Choice, Readable, SemanticSource, Strategy
 from tape.construct.explore import Explored, explore
-from tape.construct.selection import ByRules, candidates_of
-from tape.construct.verify import verified
+from tape.construct.selection import ByRules, candidates_of, verified
 from tape.context import Message
 from tape.entry import dump
 from tape.errors import TapeError
@@ -61,7 +60,6 @@ class ContextConstructor:
     async def construct(
         self, task: str, *, budget: int = BUDGET, lane: str | None = None
     ) -> Constructed:
-        """Explore, select, build and verify."""
         task = task.encode("utf-8", "replace").decode()
         found = await explore(self._tape, task, lane, self._meaning)
         entries = await as_read(self._tape, found.entries, found.asof)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, islice
 from math import log
 from typing import Any, Final
 
 from tape.construct.candidate import Readable, SemanticSource
-from tape.construct.keywords import pairs_of, words_of_task
+from tape.construct.keywords import words_of_task
 from tape.deletions import source_message
 from tape.entry import ANCHOR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.query import Query
@@ -33,6 +34,7 @@ MAX_ANCHORS: Final = 60
 MAX_HITS: Final = 30
 """Maximum newest hits of a word."""
 
+MAX_PAIRS: Final = 6
 NEIGHBOURED_HITS: Final = 10
 """Number of best hits that bring their neighbours."""
 
@@ -72,7 +74,6 @@ class Explored:
 async def explore(
     tape: Readable, task: str, lane: str | None, meaning: SemanticSource | None
 ) -> Explored:
-    """Find the entries that may matter for a task."""
     found = Explored(await tape.size())
     before = found.asof + 1
     latest = await tape.last_anchor(lane=lane, before=before)
@@ -87,7 +88,8 @@ async def explore(
     await _by_words(tape, task, found)
     found.add("anchor", await _spoken_of(tape, found))
     if meaning is not None:
-        await _by_meaning(tape, task, meaning, found)
+        nearest = Query(tape.name, before=before, kinds=SPOKEN, limit=MAX_HITS)
+        found.add("meaning", [entry for entry, _score in await meaning.near(nearest, task)])
     await _add_neighbours(tape, found)
     await _complete(tape, found)
     return found
@@ -104,7 +106,7 @@ async def _by_words(tape: Readable, task: str, found: Explored) -> None:
         if len(newest) >= MAX_HITS:
             frequent.append(word)
     frequent.sort(key=lambda word: -found.rarity[word])
-    for first, second in pairs_of(frequent):
+    for first, second in islice(combinations(frequent, 2), MAX_PAIRS):
         hits.update((e.id, e) for e in await _search(tape, f"{first} {second}", found))
     worth = {number: _worth(entry, found.rarity) for number, entry in hits.items()}
     best = sorted(hits.values(), key=lambda entry: (-worth[entry.id], -entry.id))
@@ -140,11 +142,6 @@ async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
     return sorted(spoken, key=lambda anchor: (-worth[anchor.id], -anchor.id))
 
 
-async def _by_meaning(tape: Readable, task: str, meaning: SemanticSource, found: Explored) -> None:
-    nearest = Query(tape.name, before=found.asof + 1, kinds=SPOKEN, limit=MAX_HITS)
-    found.add("meaning", [entry for entry, _score in await meaning.near(nearest, task)])
-
-
 async def _add_neighbours(tape: Readable, found: Explored) -> None:
     """Add the messages before and after the best hits, preferably of the same lane."""
     hits = [
@@ -163,7 +160,6 @@ async def _add_neighbours(tape: Readable, found: Explored) -> None:
 
 
 async def _complete(tape: Readable, found: Explored) -> None:
-    """Read the messages that were found by their prompts only."""
     missing = {n for ranked in found.ranked.values() for n in ranked} - found.entries.keys()
     for number, entry in (await tape.entries(sorted(missing))).items():
         if _may_be_shown(entry) and entry.id <= found.asof:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import combinations
 from typing import Final
 
 from tape.query import fold
@@ -14,7 +12,6 @@ MAX_READ_CHARACTERS: Final = 2_000
 
 MAX_WORD_CHARACTERS: Final = 60
 MAX_WORDS: Final = 10
-MAX_PAIRS: Final = 6
 
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _PIECE: Final = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}][^\\W{_UNSPACED}]*")
@@ -39,11 +36,6 @@ def words_of_task(task: str) -> list[str]:
     words = [word for word in found if len(word) <= MAX_WORD_CHARACTERS]
     content = [word for word in words if word not in _STOP_WORDS]
     return sorted(content or words, key=_likely_rare, reverse=True)[:MAX_WORDS]
-
-
-def pairs_of(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Return pairs of words to search for together, the rarest first."""
-    return list(combinations(words, 2))[:MAX_PAIRS]
 
 
 def _units(piece: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Score the entries that were found, and choose among them by rules."""
+"""Score the entries that were found, choose among them by rules, and check the choices."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from tape.construct.build import Group, grouped, messages_of, text_of
+from tape.construct.build import Group, grouped, messages_of
 from tape.construct.candidate import Candidate, Choice
 from tape.construct.explore import Explored
+from tape.context import pair_up
 from tape.entry import Entry
 from tape.tokens import estimate
 
@@ -43,8 +44,9 @@ def _candidate(
             sources.append(way)
             score += weight / (RANK_DAMPING + min(found))
     tokens = estimate(messages_of([group], entries))
+    text = "\n".join(text for number in group if (text := entries[number].text))
     is_latest = latest in group
-    return Candidate(group, tuple(sources), score, tokens, is_latest, text_of(group, entries))
+    return Candidate(group, tuple(sources), score, tokens, is_latest, text)
 
 
 class ByRules:
@@ -59,7 +61,6 @@ class ByRules:
     async def choose(
         self, task: str, candidates: Sequence[Candidate], budget: int
     ) -> Sequence[Choice]:
-        """Choose greedily, the best candidates first."""
         del task
         related = any(set(candidate.sources) - {"room", "anchor"} for candidate in candidates)
         left = {"all": budget, "anchor": budget // 2, "room": budget // 4 if related else budget}
@@ -97,3 +98,46 @@ def _for(candidate: Candidate) -> str:
     if candidate.latest:
         return "the latest anchor"
     return "found by " + ", ".join(candidate.sources)
+
+
+def verified(
+    choices: Sequence[Choice],
+    candidates: Sequence[Candidate],
+    entries: Mapping[int, Entry],
+    budget: int,
+) -> tuple[list[Group], list[tuple[Group, str]]]:
+    """Return the groups to show, and the dropped ones with the reason.
+
+    A group must be a candidate, with entries that are not shown yet, fit into the rest of the
+    budget and break no pair of calls and results.
+    """
+    known = {candidate.ids: candidate for candidate in candidates}
+    kept: list[Group] = []
+    mended: list[tuple[Group, str]] = []
+    shown: set[int] = set()
+    left = budget
+    for choice in choices:
+        group = choice.candidate.ids
+        if not choice.chosen:
+            continue
+        why = ""
+        if group not in known:
+            why = "it is not what was found"
+        elif not shown.isdisjoint(group):
+            why = "it is shown already"
+        elif known[group].tokens > left:
+            why = "the budget does not hold it"
+        elif not _is_whole(group, entries):
+            why = "a pair of calls and results is broken"
+        if why:
+            mended.append((group, why))
+            continue
+        left -= known[group].tokens
+        shown.update(group)
+        kept.append(group)
+    return sorted(kept), mended
+
+
+def _is_whole(group: Group, entries: Mapping[int, Entry]) -> bool:
+    messages = messages_of([group], entries)
+    return bool(messages) and pair_up(messages) == messages

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
-from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeatures
+from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeatures, Row
 from tape.linking.room import Heard, Lane, LinkerRoom
 
 MAX_LANES: Final = 14
-Row = tuple[float, ...]
 
 
 @dataclass(slots=True)
@@ -21,7 +20,6 @@ class LikelyLane:
     total: float = 0.0
     highest: float = 0.0
     second: float = 0.0
-    direct: list[float] = field(default_factory=list)
 
 
 def likely_lanes(against: list[Heard], chances: list[float]) -> list[LikelyLane]:
@@ -42,7 +40,6 @@ def likely_lanes(against: list[Heard], chances: list[float]) -> list[LikelyLane]
 
 
 def lane_rows(room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane]) -> list[Row]:
-    """Return the numbers of a message against each lane."""
     everything = sum(lane.total for lane in lanes)
     totals = [*sorted((lane.total for lane in lanes), reverse=True), 0.0, 0.0]
     highest = [*sorted((lane.highest for lane in lanes), reverse=True), 0.0, 0.0]
@@ -105,7 +102,6 @@ def _overlap(new: MessageFeatures, lane: Lane) -> tuple[float, float, float]:
 
 
 def _standing(new: MessageFeatures, lane: Lane) -> Row:
-    """Return numbers of a lane: its size and age, the author's and the mentioned people's part."""
     author, mentions = new.author, new.mentions
     mine = theirs = LONG_AGO
     addressing = addressed = share = asks = 0

@@ -10,6 +10,8 @@ from tape.linking.features_text import gist
 from tape.linking.room import Heard, LinkerRoom, minute
 from tape.linking.utterance import Utterance
 
+Row = tuple[float, ...]
+
 LONG_AGO: Final = 999
 RECENT_MESSAGES: Final = 20
 """Number of last messages that show the pace of a room."""
@@ -20,22 +22,6 @@ UNKNOWN_WORD_WEIGHT: Final = 9.0
 
 class MessageFeatures:
     """A new message in its room."""
-
-    __slots__ = (
-        "author",
-        "exchanges",
-        "exchanges_last",
-        "mentions",
-        "message",
-        "minute",
-        "named",
-        "now",
-        "own",
-        "own_to",
-        "replied",
-        "shared",
-        "total",
-    )
 
     def __init__(
         self, room: LinkerRoom, utterance: Utterance, weights: Mapping[int, float]
@@ -111,7 +97,6 @@ def _shared(room: LinkerRoom, weighed: dict[int, float]) -> dict[int, tuple[floa
 
 
 def _named(room: LinkerRoom, new: MessageFeatures, spoken: frozenset[str]) -> frozenset[str]:
-    """Return the people whom the text names without a mention of the platform."""
     return frozenset(
         author
         for author, heard in room.authors.items()
@@ -122,7 +107,7 @@ def _named(room: LinkerRoom, new: MessageFeatures, spoken: frozenset[str]) -> fr
     )
 
 
-def _own_past(room: LinkerRoom, new: MessageFeatures) -> tuple[float, ...]:
+def _own_past(room: LinkerRoom, new: MessageFeatures) -> Row:
     """Return numbers of the author's last message, and of messages to the author since."""
     own = new.own
     addressing = room.mentioning.get(new.author, ())
@@ -138,7 +123,7 @@ def _own_past(room: LinkerRoom, new: MessageFeatures) -> tuple[float, ...]:
     )
 
 
-def _pace(room: LinkerRoom, new: MessageFeatures) -> tuple[float, ...]:
+def _pace(room: LinkerRoom, new: MessageFeatures) -> Row:
     """Return the pace of the room: the times, authors, lanes and mentions of the last messages."""
     authors, lanes, answered = set(), set(), 0
     oldest = newest = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeatures
+from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeatures, Row
 from tape.linking.room import Heard, LinkerRoom
 
 MAX_CANDIDATES: Final = 45
@@ -12,8 +12,6 @@ MAX_CANDIDATES: Final = 45
 
 MAX_OLDER: Final = 3
 """Maximum older messages of the author, of each person mentioned, and mentioning the author."""
-
-Row = tuple[float, ...]
 
 
 def candidates(room: LinkerRoom, new: MessageFeatures) -> list[Heard]:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tape.linking.features_lane import LikelyLane
-from tape.linking.features_message import LONG_AGO, MessageFeatures
+from tape.linking.features_message import LONG_AGO, MessageFeatures, Row
 from tape.linking.room import Heard, LinkerRoom
 
-Row = tuple[float, ...]
 UNSEEN: Final = -1.0
 """Stands for a chance that the first two stages did not compute."""
 
@@ -22,22 +21,19 @@ class Judgement:
     """The result of the first two stages for a new message, with their rows."""
 
     against: list[Heard]
-    pairs: list[tuple[float, ...]]
+    pairs: list[Row]
     chances: list[float]
     lanes: list[LikelyLane]
-    rows: list[tuple[float, ...]]
+    rows: list[Row]
     scores: list[float]
-    new_row: tuple[float, ...]
+    new_row: Row
     new: float
 
 
 def relevance_rows(
     room: LinkerRoom, new: MessageFeatures, judged: Judgement, lane: str
 ) -> list[Row]:
-    """Return the numbers of a message against each one of its room, newest first.
-
-    The room is as it was before the message came; `lane` is the message's recorded lane.
-    """
+    """Return the numbers of a message of a lane against each one before it, newest first."""
     view = _View(room, new, judged, lane)
     lanes: dict[str, Row] = {}
     since: dict[str, int] = {}
@@ -77,7 +73,6 @@ class _View:
         )
 
     def of_lane(self, name: str) -> Row:
-        """Return the numbers that all messages of a lane share."""
         new, lane, place = self.new, self.room.lanes[name], self.places.get(name)
         score = total = highest = UNSEEN
         rank = LONG_AGO

@@ -109,7 +109,6 @@ def _opening(found: list[str]) -> int:
 
 
 def _parts(word: str) -> list[str]:
-    """Return the parts of a word to compare: pairs of characters in scripts without spaces."""
     if word.isascii() or not _WIDE.search(word):
         return [word]
     return [word[at : at + 2] for at in range(max(1, len(word) - 1))]

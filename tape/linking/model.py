@@ -61,10 +61,7 @@ class Model:
         return Judgement(against, pairs, chances, lanes, rows, scores, last, new)
 
     def relevant(self, room: LinkerRoom, heard: Heard) -> list[tuple[float, Heard]]:
-        """Return each message of a room with its chance to share a conversation with `heard`.
-
-        The room is as it was before `heard` came.
-        """
+        """Return each message of a room before `heard` with its chance to share a conversation."""
         features = MessageFeatures(room, heard.as_utterance(), self.weights)
         judged = self.judge(room, features)
         rows = relevance_rows(room, features, judged, heard.lane)

@@ -59,10 +59,7 @@ def latest(room: LinkerRoom, key: str, most: int) -> list[str]:
 
 
 def best_size(chances: Sequence[float], most: int) -> int:
-    """Return the number of messages to take for the best sum of recall and precision.
-
-    `chances` come highest first.
-    """
+    """Return the number of chances, highest first, with the best sum of recall and precision."""
     everything = sum(chances) or 1.0
     best, size, total = 0.0, 0, 0.0
     for taken, chance in enumerate(chances[:most], 1):
@@ -74,7 +71,6 @@ def best_size(chances: Sequence[float], most: int) -> int:
 
 
 def _filled(room: LinkerRoom, likeliest: Sequence[tuple[float, Heard]]) -> bool:
-    """Return whether the conversation is expected to have most of the last messages."""
     last = sorted(likeliest, key=lambda pair: -pair[1].number)[:LAST_MESSAGES]
     expected = sum(chance for chance, _ in last)
     least = DOMINATED_FILLED_SHARE if _dominated(room) else FILLED_SHARE

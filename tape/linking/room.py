@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Final, TypeVar
@@ -105,14 +104,6 @@ class LinkerRoom:
     def __len__(self) -> int:
         return len(self.heard)
 
-    @classmethod
-    def replay(cls, pairs: Iterable[tuple[Utterance, LaneLink]], most: int = WINDOW) -> LinkerRoom:
-        """Make a room of messages and their recorded links, oldest first."""
-        room = cls(most)
-        for utterance, link in pairs:
-            room.add(utterance, link)
-        return room
-
     def add(self, utterance: Utterance, link: LaneLink) -> None:
         """Remember a message and its link, unless its key is known; forget the oldest if full."""
         if utterance.key in self.by_key:
@@ -122,7 +113,6 @@ class LinkerRoom:
             self._forget()
 
     def last_of(self, author: str) -> Heard | None:
-        """Return the last remembered message of an author."""
         own = self.authors.get(author)
         return own[-1] if own else None
 

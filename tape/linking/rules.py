@@ -37,7 +37,6 @@ def given(room: LinkerRoom, new: Utterance, replied_lane: str | None = None) -> 
 
 
 def by_rules(room: LinkerRoom, new: Utterance) -> LaneLink:
-    """Link a message by the rules."""
     found = _mentioned(room, new) or _own(room, new) or _addressed(room, new) or _remark(room, new)
     if found is None:
         return starts(new)

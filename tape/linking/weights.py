@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -46,12 +45,3 @@ def _try_out(model: Model) -> None:
         utterance = Utterance(str(at), 60.0 * at, author, author, "a text to try it out")
         room.add(utterance, model.link(room, utterance))
         model.relevant(room.before(utterance.key), room.heard[-1])
-
-
-def numbers_of(
-    stages: Mapping[str, tuple[int, list[Any]]], weights: Mapping[int, float], least_new: float
-) -> bytes:
-    """Return the bytes of a model's file; each stage has the width of its rows, and its trees."""
-    kept = {name: {"width": width, "trees": trees} for name, (width, trees) in stages.items()}
-    words = {str(word): weight for word, weight in sorted(weights.items())}
-    return orjson.dumps({"form": FORM, "least_new": least_new, **kept, "weights": words})

@@ -5,6 +5,5 @@ scan bm25 search                   search without an index, rank hits, a tape's 
 index_file index_rows              the index of an SQLite store, in a file next to the database
 indexer index_reader               write the index in a thread, and read it
 embedder vectors semantic          turn texts into vectors, keep them, find the nearest
-fusion                             one order from the scores of words and of meaning
 sqlite_search                      the search of one SQLite store, from all these parts
 """

@@ -1,4 +1,4 @@
-"""Rank the newest hits by BM25 over those hits alone.
+"""Rank the newest hits by BM25 over those hits alone, and fuse the scores with those of meaning.
 
 Every hit has every phrase, so rarity matters less than frequency and length; it is taken from the
 hits themselves. So every store ranks alike, and a frequent word doesn't make a search read the
@@ -7,7 +7,7 @@ whole tape.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log
 from typing import Final
 
@@ -73,3 +73,27 @@ def _bm25(counts: Sequence[Sequence[int]], lengths: Sequence[int]) -> list[float
 def _row(found: Sequence[str]) -> str:
     # Two spaces: with a shared one, str.count would miss every second of two equal neighbours.
     return f" {'  '.join(found)} "
+
+
+def stretched(scores: Mapping[int, float]) -> dict[int, float]:
+    """Return scores scaled from 0 (the worst) to 1 (the best); all 1 if they are equal."""
+    if not scores:
+        return {}
+    worst, best = min(scores.values()), max(scores.values())
+    if best == worst:
+        return dict.fromkeys(scores, 1.0)
+    return {entry: (score - worst) / (best - worst) for entry, score in scores.items()}
+
+
+def fused(words: Mapping[int, float], meaning: Mapping[int, float]) -> list[int]:
+    """Return the ids of both, the best first; the newest first among equals.
+
+    The two kinds of scores can't be compared: each is scaled over its own candidates and counts
+    half. An entry that one kind doesn't know gets 0 there.
+    """
+    by_words, by_meaning = stretched(words), stretched(meaning)
+    total = {
+        entry: 0.5 * by_words.get(entry, 0.0) + 0.5 * by_meaning.get(entry, 0.0)
+        for entry in by_words.keys() | by_meaning.keys()
+    }
+    return sorted(total, key=lambda entry: (-total[entry], -entry))

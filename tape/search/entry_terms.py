@@ -33,7 +33,6 @@ def words(entry: Entry, most: int = MAX_TEXT_CHARACTERS) -> Words:
 
 
 def searchable_text(entry: Entry) -> str:
-    """Return the text of an entry that a search looks at."""
     payload = entry.payload
     if entry.kind == MESSAGE:
         return _message(entry)
@@ -51,7 +50,6 @@ def searchable_text(entry: Entry) -> str:
 
 
 def call_words(call: object) -> list[object]:
-    """Return the name and the arguments of a tool call."""
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
         return []
@@ -72,7 +70,6 @@ def _list(value: object) -> Sequence[Any]:
 
 
 def _values(value: object) -> Iterator[str]:
-    """Yield the texts and numbers inside a JSON value, in order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

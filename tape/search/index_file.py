@@ -7,6 +7,7 @@ damaged or has another version is discarded.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -38,10 +39,10 @@ class IndexFile:
     def writer(self) -> apsw.Connection:
         """Open the index for its writing thread; a useless one is replaced."""
         try:
-            return self._open()
+            return open_file(self.path, _make)
         except BROKEN:
             self.drop()
-            return self._open()
+            return open_file(self.path, _make)
 
     def reader(self) -> apsw.Connection | None:
         """Open the index for reading; None if there is none yet, or none with our rules."""
@@ -62,32 +63,38 @@ class IndexFile:
     def drop(self) -> None:
         """Delete the index; open readers keep the old one until their next search."""
         self.generation += 1
-        for ending in ("", "-wal", "-shm"):
-            self.path.with_name(f"{self.path.name}{ending}").unlink(missing_ok=True)
+        drop_file(self.path)
 
-    def _open(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path))
-        try:
-            connection.set_busy_timeout(BUSY_MS)
-            connection.pragma("journal_mode", "wal")
-            connection.pragma("synchronous", "normal")
-            connection.pragma("journal_size_limit", _LOG_BYTES)
-            self._make(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
-    def _make(self, connection: apsw.Connection) -> None:
-        sql = index_schema()
+def open_file(path: Path, make: Callable[[apsw.Connection, bool], None]) -> apsw.Connection:
+    """Open a file for writing; `make` fills it if it is empty, or else checks its version."""
+    connection = apsw.Connection(str(path))
+    try:
+        connection.set_busy_timeout(BUSY_MS)
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "normal")
         with connection:
-            empty = not connection.execute("SELECT count(*) FROM sqlite_schema").get
-            if empty:
-                for migration in sql.migrations:
-                    connection.execute(migration)
-                connection.execute(sql.statements["search.set_version"], {"version": _RULES})
-            elif connection.execute(sql.statements["search.version"]).get != _RULES:
-                raise apsw.CorruptError("the index was made by other rules")
+            make(connection, not connection.execute("SELECT count(*) FROM sqlite_schema").get)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def drop_file(path: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
+
+
+def _make(connection: apsw.Connection, empty: bool) -> None:
+    connection.pragma("journal_size_limit", _LOG_BYTES)
+    sql = index_schema()
+    if empty:
+        for migration in sql.migrations:
+            connection.execute(migration)
+        connection.execute(sql.statements["search.set_version"], {"version": _RULES})
+    elif connection.execute(sql.statements["search.version"]).get != _RULES:
+        raise apsw.CorruptError("the index was made by other rules")
 
 
 @functools.cache

@@ -54,17 +54,13 @@ class Lookup:
         self._sql = index_schema().statements
 
     def search(self, query: Query, wanted: SearchQuery) -> Scanned:
-        """Return the newest hits; not `whole` if too many entries are not indexed.
-
-        Raises IndexBroken.
-        """
-        tapes = self._tapes = self._tapes or self._database.reader()
+        """Return the newest hits, not `whole` if too many aren't indexed; raises IndexBroken."""
         index = self._opened()
         if index is None:
-            return scan_here(scanning(query, wanted, self._most), tapes.query)
+            return self.scan(query, wanted)
         try:
             index.execute("BEGIN")
-            return self._search(query, wanted, tapes)
+            return self._search(query, wanted)
         except BROKEN as cause:
             raise IndexBroken(f"the index cannot be read: {cause}") from cause
         finally:
@@ -72,15 +68,17 @@ class Lookup:
                 index.execute("ROLLBACK")
 
     def scan(self, query: Query, wanted: SearchQuery) -> Scanned:
-        """Return the newest hits without the index."""
-        tapes = self._tapes = self._tapes or self._database.reader()
-        return scan_here(scanning(query, wanted, self._most), tapes.query)
+        return scan_here(scanning(query, wanted, self._most), self._entries)
 
     def close(self) -> None:
         for connection in (self._tapes, self._index):
             if connection is not None:
                 connection.close()
         self._tapes = self._index = None
+
+    def _entries(self, query: Query) -> list[Entry]:
+        self._tapes = self._tapes or self._database.reader()
+        return self._tapes.query(query)
 
     def _opened(self) -> apsw.Connection | None:
         if self._index is not None and self._generation != self._file.generation:
@@ -91,15 +89,15 @@ class Lookup:
             self._index = self._file.reader()
         return self._index
 
-    def _search(self, query: Query, wanted: SearchQuery, tapes: Reader) -> Scanned:
+    def _search(self, query: Query, wanted: SearchQuery) -> Scanned:
         part = self._part(query.tape)
         newer = replace(query, after=max(query.after, part.high if part else 0))
-        found = scan_here(scanning(newer, wanted, self._most), tapes.query)
+        found = self.scan(newer, wanted)
         if part is None or _full(found.hits, query):
             return found
         hits, whole = found.hits, found.whole
         for page in self._pages(query, match_of(wanted, query), part):
-            entries = tapes.query(replace(query, ids=tuple(page), limit=None))
+            entries = self._entries(replace(query, ids=tuple(page), limit=None))
             hits += [entry for entry in reversed(entries) if searchable_text(entry)]
             if _full(hits, query):
                 return Scanned(hits[: query.limit], whole)
@@ -107,7 +105,7 @@ class Lookup:
             before = part.low if query.before is None else min(part.low, query.before)
             rest = None if query.limit is None else query.limit - len(hits)
             older = replace(query, before=before, limit=rest)
-            found = scan_here(scanning(older, wanted, self._most), tapes.query)
+            found = self.scan(older, wanted)
             hits, whole = [*hits, *found.hits], whole and found.whole
         return Scanned(hits, whole)
 

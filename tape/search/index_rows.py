@@ -24,7 +24,6 @@ def table_of(kind: str) -> str:
 
 
 def tables_of(kinds: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the tables in which kinds are indexed."""
     if kinds is None:
         return ("talk", "work")
     return tuple(sorted({table_of(kind) for kind in kinds}))
@@ -81,14 +80,11 @@ def match_of(wanted: SearchQuery, query: Query) -> str:
 def _in_text(phrase: tuple[str, ...]) -> str:
     # Pairs of lone characters are rarer than the characters, so they go first.
     runs = [tuple(run) for single, run in groupby(phrase, alone) if single]
-    near = [_in("pairs", _paired(run)) for run in runs if len(run) > 1]
+    paired = [tuple(map("".join, pairwise(run))) for run in runs if len(run) > 1]
+    near = [_in("pairs", pairs_of_run) for pairs_of_run in paired]
     if len(near) == 1 and len(runs[0]) == len(phrase):
         return near[0]
     return f"({' AND '.join([*near, _in('text', phrase)])})"
-
-
-def _paired(run: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(first + second for first, second in pairwise(run))
 
 
 def _in(column: str, phrase: tuple[str, ...]) -> str:

@@ -132,7 +132,6 @@ class Indexer:
 
     @property
     def left(self) -> int:
-        """The number of older entries that are not indexed yet."""
         return sum(low - 1 for _name, low in list(self._older.values()))
 
     def close(self) -> None:
@@ -172,7 +171,6 @@ class Indexer:
                 done.cancel()
 
     def _settle(self) -> None:
-        """Resolve the waiting futures, unless there are new entries."""
         with self._noted:
             if self._written or self._rebuild:
                 return
@@ -193,10 +191,9 @@ class Indexer:
             self.checked = False
 
     def _let_go(self) -> None:
-        if self._index is not None:
-            self._index.close()
-        if self._tapes is not None:
-            self._tapes.close()
+        for connection in (self._index, self._tapes):
+            if connection is not None:
+                connection.close()
         self._index = self._tapes = None
 
     def _step(self) -> bool:
@@ -262,7 +259,6 @@ class Indexer:
             raise
 
     def _newer(self, tapes: Reader, room: int) -> int:
-        """Index at most `room` new entries of one tape."""
         tape, name = next(iter(self._fresh.items()))
         rows = self._write("covered", {"name": name})
         if rows:
@@ -283,7 +279,6 @@ class Indexer:
         return len(entries) + 1
 
     def _more(self, tapes: Reader, room: int) -> int:
-        """Index at most `room` older entries of one tape."""
         tape, (name, low) = next(iter(self._older.items()))
         first = max(low - room, 1)
         for start in range(first, low, PAGE):

@@ -9,8 +9,7 @@ from typing import Final, Protocol, runtime_checkable
 from tape.deletions import MESSAGE_DELETE, source_message
 from tape.entry import EVENT, Entry
 from tape.query import Query
-from tape.search.bm25 import MAX_RANKED, best_first, scores
-from tape.search.fusion import fused
+from tape.search.bm25 import MAX_RANKED, best_first, fused, scores
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
 from tape.store import TapeStore
@@ -28,8 +27,7 @@ class SearchStore(Protocol):
     index is being built, it may leave out old ones.
     """
 
-    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries of the query that match."""
+    async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]: ...
 
 
 class NearestSearch(Protocol):
@@ -48,11 +46,9 @@ class SearchedTape(Protocol):
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
         """Return the entries of the query nearest in meaning that may be shown."""
 
-    async def query(self, query: Query) -> list[Entry]:
-        """Answer a query."""
+    async def query(self, query: Query) -> list[Entry]: ...
 
-    async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the entries whose words were not deleted."""
+    async def shown(self, entries: Sequence[Entry]) -> list[Entry]: ...
 
 
 async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> list[Entry]:

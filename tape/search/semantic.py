@@ -7,9 +7,9 @@ vector. Newer entries come first, and only the newest of each tape get one, beca
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -39,11 +39,6 @@ EMBED_TIMEOUT_SECONDS: Final = 5.0
 """Seconds that a search waits for the embedder."""
 
 T = TypeVar("T")
-Notify = Callable[[str], None]
-
-
-def _ignore(_problem: str) -> None:
-    return
 
 
 class SemanticIndex:
@@ -55,7 +50,7 @@ class SemanticIndex:
         embedder: Embedder,
         database: Path,
         *,
-        notify: Notify = _ignore,
+        notify: Callable[[str], None] = lambda _problem: None,
         look_every: float = LOOK_INTERVAL_SECONDS,
     ) -> None:
         self._store = store
@@ -107,26 +102,15 @@ class SemanticIndex:
         if not found:
             return []
         scores = dict(found)
-        wanted = Query(
-            query.tape,
-            after=query.after,
-            ids=tuple(scores),
-            kinds=query.kinds,
-            since=query.since,
-            until=query.until,
-            author=query.author,
-            lane=query.lane,
-        )
+        wanted = replace(query, ids=tuple(scores), unlaned=False, limit=None, newest=False)
         entries = [entry for entry in await self._store.query(wanted) if searchable_text(entry)]
         entries.sort(key=lambda entry: (-scores[entry.id], -entry.id))
         return [(entry, scores[entry.id]) for entry in entries[:limit]]
 
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
-        """Delete the vectors of erased entries."""
         await self._in_thread(lambda file: file.forget(tape, ids))
 
     async def close(self) -> None:
-        """Close the file and the embedder."""
         await self._embedder.aclose()
         file, self._file = self._file, None
         if file is not None:
@@ -134,7 +118,6 @@ class SemanticIndex:
         self._thread.shutdown()
 
     async def _batch(self, tape: str, newest: int) -> bool:
-        """Embed the next entries of a tape: new ones first, then older ones."""
         low, high = self._covered.get(tape, (newest + 1, newest))
         if high > newest:  # a restored backup has another history
             low, high = newest + 1, newest
@@ -163,20 +146,17 @@ class SemanticIndex:
         return vectors
 
     def _failed(self, cause: Exception) -> None:
-        """Report a problem once, until it is over."""
         problem = str(cause) or type(cause).__name__
         if not self._problem:
             self._notify(problem)
         self._problem = problem
 
     async def _in_thread(self, do: Callable[[VectorFile], T]) -> T:
-        work = functools.partial(self._with_file, do)
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        def work() -> T:
+            self._file = self._file or VectorFile(self._database, self._embedder.name)
+            return do(self._file)
 
-    def _with_file(self, do: Callable[[VectorFile], T]) -> T:
-        if self._file is None:
-            self._file = VectorFile(self._database, self._embedder.name)
-        return do(self._file)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
 def text_of(entry: Entry) -> str:

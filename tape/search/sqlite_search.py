@@ -36,7 +36,6 @@ class SqliteSearch:
         self._indexer.wrote(tapes)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest hits, newest first."""
         found = await self._in_thread(lambda: self._search(query, wanted))
         self._partial += not found.whole
         return found.hits
@@ -49,15 +48,12 @@ class SqliteSearch:
         self._indexer.rebuild()
 
     async def indexed(self) -> None:
-        """Index at once all that is on the tapes by now, and wait for it."""
         await asyncio.wrap_future(self._indexer.indexed())
 
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
-        """Remove the words of entries from the index and its file."""
         await asyncio.wrap_future(self._indexer.forget(tape, ids))
 
     async def close(self) -> None:
-        """End both threads."""
         await self._in_thread(self._lookup.close)
         await asyncio.get_running_loop().run_in_executor(self._thread, self._indexer.close)
         self._thread.shutdown()

@@ -33,7 +33,6 @@ VERSION: Final = f"1 {unicodedata.unidata_version} {regex.__version__}"
 
 
 def fold(text: str) -> str:
-    """Return a text normalised."""
     if text.isascii():
         return text.lower()
     # Folding may produce characters that NFKC changes again, so normalise before and after.
@@ -41,7 +40,6 @@ def fold(text: str) -> str:
 
 
 def terms(folded: str) -> list[str]:
-    """Return the terms of a folded text in order."""
     found = _ASCII.findall(folded) if folded.isascii() else _TERM.findall(folded)
     return [term[:MAX_TERM_CHARACTERS] for term in found]
 

@@ -14,7 +14,7 @@ from heapq import nsmallest
 from math import sqrt
 from operator import mul
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import apsw
 
@@ -22,9 +22,9 @@ from tape.database.schema import Schema, read_schema
 from tape.entry import dump
 from tape.errors import EmbedderFailed
 from tape.search.embedder import Vector
+from tape.search.index_file import BROKEN, drop_file, open_file
 
 SUFFIX: Final = "-vectors"
-BUSY_MS: Final = 5000
 
 MAX_VECTORS: Final = 20_000
 """Maximum newest vectors of a tape to compare by their signs."""
@@ -79,7 +79,6 @@ class VectorFile:
         return sorted(scored, key=lambda one: (-one[1], -one[0]))[:limit]
 
     def forget(self, tape: str, ids: Sequence[int]) -> None:
-        """Delete the vectors of erased entries."""
         with self._connection:
             rows = ({"name": tape, "id": number} for number in ids)
             self._connection.executemany(self._sql["forget"], rows)
@@ -89,32 +88,18 @@ class VectorFile:
 
     def _opened(self) -> apsw.Connection:
         try:
-            return self._open()
-        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError):
-            for ending in ("", "-wal", "-shm"):
-                self.path.with_name(f"{self.path.name}{ending}").unlink(missing_ok=True)
-            return self._open()
+            return open_file(self.path, self._make)
+        except BROKEN:
+            drop_file(self.path)
+            return open_file(self.path, self._make)
 
-    def _open(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path))
-        try:
-            connection.set_busy_timeout(BUSY_MS)
-            connection.pragma("journal_mode", "wal")
-            connection.pragma("synchronous", "normal")
-            self._make(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _make(self, connection: apsw.Connection) -> None:
-        with connection:
-            if not connection.execute("SELECT count(*) FROM sqlite_schema").get:
-                for migration in vector_schema().migrations:
-                    connection.execute(migration)
-                connection.execute(self._sql["set_embedder"], {"embedder": self._embedder})
-            elif connection.execute(self._sql["embedder"]).get != self._embedder:
-                raise apsw.CorruptError("the vectors are of another embedder")
+    def _make(self, connection: apsw.Connection, empty: bool) -> None:
+        if empty:
+            for migration in vector_schema().migrations:
+                connection.execute(migration)
+            connection.execute(self._sql["set_embedder"], {"embedder": self._embedder})
+        elif connection.execute(self._sql["embedder"]).get != self._embedder:
+            raise apsw.CorruptError("the vectors are of another embedder")
 
 
 @functools.cache
@@ -142,7 +127,7 @@ def _packed(vector: Vector) -> tuple[bytes, bytes]:
     return _signs(unit), struct.pack(f"<{len(unit)}e", *unit)
 
 
-def _unpacked(value: Any) -> tuple[float, ...]:
+def _unpacked(value: bytes) -> tuple[float, ...]:
     return struct.unpack(f"<{len(value) // 2}e", value)
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from agent.errors import ContextOverflow, ModelBusy, ModelDown
 from agent.model import ModelRequest, Piece, ReasoningPiece, ResetPiece, TextPiece
-from agent.models.fallback import FallbackModel
 from agent.models.offline import OfflineModel
 from agent.models.registry import make_model
+from agent.models.retry import FallbackModel
 from agent.settings import AgentSettings
 from agent.testing import ScriptedModel, says
 

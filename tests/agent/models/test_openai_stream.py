@@ -25,7 +25,7 @@ def fragment(**more: Any) -> dict[str, Any]:
 
 
 def read(reader: StreamReader, *given: str) -> list[Piece]:
-    return [piece for line in given for piece in reader.line(line)]
+    return [piece for line in given for piece in reader.read(f"{line}\n".encode())]
 
 
 def test_the_deltas_of_a_stream_are_its_pieces_and_together_its_reply() -> None:

@@ -58,7 +58,9 @@ def test_a_room_that_was_replayed_links_as_the_one_that_was_kept(
     linker: Linker, lines: list[tuple[object, ...]], last: tuple[object, ...]
 ) -> None:
     kept, chat = play(linker, lines)
-    again = LinkerRoom.replay(chat[-MOST:], MOST)
+    again = LinkerRoom(MOST)
+    for utterance, link in chat[-MOST:]:
+        again.add(utterance, link)
     author, text, mentions, _, _, _ = last
     said = Utterance("last", chat[-1][0].at + 30, author, author, text, mentions)  # type: ignore[arg-type]
     link = linker.link(kept, said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tape.search.fusion import fused, stretched
+from tape.search.bm25 import fused, stretched
 
 
 def test_scores_are_stretched_from_the_worst_to_the_best() -> None:

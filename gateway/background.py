@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import anyio
@@ -17,11 +18,11 @@ Spawn = Callable[[str, Work], None]
 """Starts work in the background, under a name for the log."""
 
 
+@dataclass(slots=True)
 class Background:
     """Starts background work and logs its errors."""
 
-    def __init__(self) -> None:
-        self._group: TaskGroup | None = None
+    _group: TaskGroup | None = None
 
     def open(self, group: TaskGroup) -> None:
         """Run work in a task group from now on."""
@@ -40,17 +41,17 @@ async def _guard(name: str, work: Work) -> None:
         get_log().error("background.failed", work=name, exc_info=cause)
 
 
+@dataclass(slots=True)
 class KeyedQueue(Generic[K]):
     """Runs work for the same key in order, and work for different keys in parallel.
 
     An error is logged, and the next piece of work runs. An idle key keeps no task.
     """
 
-    def __init__(self, name: str, spawn: Spawn) -> None:
-        self._name = name
-        self._spawn = spawn
-        self._queues: dict[K, deque[Work]] = {}
-        self._freed = anyio.Event()
+    _name: str
+    _spawn: Spawn
+    _queues: dict[K, deque[Work]] = field(default_factory=dict)
+    _freed: anyio.Event = field(default_factory=anyio.Event)
 
     def submit(self, key: K, work: Work) -> None:
         """Append work to the queue of a key."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import anyio
@@ -49,22 +49,19 @@ class IntakeSink(Protocol):
         """Notify the author of a message that could not be taken in."""
 
 
+@dataclass(eq=False)
 class Intake:
     """Accepts messages and takes them in; `sink` receives each, in order."""
 
-    def __init__(
-        self,
-        services: Services,
-        access: Access,
-        sink: IntakeSink,
-        lanes: LaneAssigner,
-        memories: RoomMemories,
-    ) -> None:
-        self._services = services
-        self._access = access
-        self._sink = sink
-        self._planner = IntakePlanner(services, access, lanes)
-        self._memories = memories
+    _services: Services
+    _access: Access
+    _sink: IntakeSink
+    _lanes: LaneAssigner
+    _memories: RoomMemories
+
+    def __post_init__(self) -> None:
+        services = self._services
+        self._planner = IntakePlanner(services, self._access, self._lanes)
         self._messages: asyncio.Queue[Parts] = asyncio.Queue()
         self._reassembler = Reassembler(
             services.clock, services.router, self._messages.put_nowait, services.spawn

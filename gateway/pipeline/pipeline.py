@@ -6,7 +6,6 @@ import inspect
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, Final
 
 import anyio
@@ -47,20 +46,14 @@ class _Output:
         return "".join(self.pieces)
 
 
+@dataclass(frozen=True, slots=True)
 class TurnPipeline:
     """Runs messages through the hooks."""
 
-    def __init__(
-        self,
-        hooks: HookRuntime,
-        router: OutboundChannelRouter,
-        workspace: str,
-        aliases: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self.hooks = hooks
-        self.router = router
-        self.workspace = workspace
-        self._aliases = aliases
+    hooks: HookRuntime
+    router: OutboundChannelRouter
+    workspace: str
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     async def resolve_session(self, message: Any) -> str:
         found = await self.hooks.call_first("resolve_session", message=message)
@@ -69,7 +62,7 @@ class TurnPipeline:
     def default_session(self, message: Any) -> str:
         """Return the session of a message that no plugin resolves: that of its chat."""
         own = session_of(message)
-        return self._aliases.get(own, own)
+        return self.aliases.get(own, own)
 
     async def process_inbound(self, message: Any, turn: Turn | None = None) -> TurnResult:
         """Run a message through the steps; an error is reported to `on_error` and raised again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from agent.events import AgentEvent
@@ -12,11 +13,11 @@ from gateway.hooks.messages import field_of
 from gateway.logs import get_log
 
 
+@dataclass(frozen=True, slots=True)
 class OutboundChannelRouter:
     """Routes to `channels`, the running channels by name."""
 
-    def __init__(self, channels: Mapping[str, Channel]) -> None:
-        self.channels = channels
+    channels: Mapping[str, Channel]
 
     async def dispatch_event(self, event: Any, message: Any) -> None:
         """Pass an event to the channel of a message; an error of the channel is logged."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 from agent.events import AgentEvent
@@ -21,24 +22,19 @@ from gateway.storage.ledger.ledger import MOST_ATTEMPTS
 from gateway.storage.ledger.rows import InboxRow
 
 
+@dataclass(eq=False)
 class Dispatcher(IntakeSink, Pending):
     """Routes the messages of all chats."""
 
-    def __init__(
-        self,
-        services: Services,
-        debouncer: Debouncer,
-        scheduler: LaneScheduler,
-        commands: Commands,
-        notices: Notices,
-    ) -> None:
-        self._services = services
-        self._debouncer = debouncer
-        self._scheduler = scheduler
-        self._commands = commands
-        self._notices = notices
-        self._running_commands: KeyedQueue[str] = KeyedQueue("command", services.spawn)
-        self._closed = False
+    _services: Services
+    _debouncer: Debouncer
+    _scheduler: LaneScheduler
+    _commands: Commands
+    _notices: Notices
+    _closed: bool = False
+
+    def __post_init__(self) -> None:
+        self._running_commands: KeyedQueue[str] = KeyedQueue("command", self._services.spawn)
 
     def close(self) -> None:
         """Start no more turns; running ones go on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -85,25 +86,19 @@ class BackfillGap:
         return None if self._is_open else frozenset(self.skipped)
 
 
+@dataclass(eq=False)
 class GatewayHost(FullHost):
     """The host of one channel, from one start of it to the next."""
 
-    def __init__(
-        self,
-        services: Services,
-        status: StatusBoard,
-        intake: Intake,
-        sender: OutboxSender,
-        turns: RunningTurns,
-        channel: Channel,
-    ) -> None:
-        agent = services.settings.agent
-        self._services = services
-        self._status = status
-        self._intake = intake
-        self._sender = sender
-        self._turns = turns
-        self._channel = channel
+    _services: Services
+    _status: StatusBoard
+    _intake: Intake
+    _sender: OutboxSender
+    _turns: RunningTurns
+    _channel: Channel
+
+    def __post_init__(self) -> None:
+        services, agent = self._services, self._services.settings.agent
         self._gap = BackfillGap()
         self.clock: Clock = services.clock
         self.agent_name: str = agent.name

@@ -54,5 +54,4 @@ def _json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
 
 
 def get_log() -> FilteringBoundLogger:
-    """Return the logger."""
     return cast(FilteringBoundLogger, structlog.get_logger())

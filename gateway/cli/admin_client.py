@@ -12,8 +12,7 @@ import orjson
 from anyio import open_file
 
 from gateway.admin.ledger_admin import LedgerAdmin
-from gateway.admin.tape_admin import TapeAdmin
-from gateway.admin.tape_import import Progress, import_tape
+from gateway.admin.tape_admin import Progress, TapeAdmin
 from gateway.app import running_gateway
 from gateway.cli.chat.chat_client import client_of
 from gateway.errors import AdminError, GatewayError
@@ -49,7 +48,7 @@ class AdminClient(Protocol):
     def import_tape(
         self, path: Path, session: str, tape: str, *, dry_run: bool
     ) -> AsyncIterator[Progress]:
-        """Import a file and yield the progress, then the report."""
+        """Import a file; see `TapeAdmin.import_tape`."""
         ...
 
 
@@ -67,7 +66,7 @@ class LocalAdmin:
     def import_tape(
         self, path: Path, session: str, tape: str, *, dry_run: bool
     ) -> AsyncIterator[Progress]:
-        return import_tape(self._tapes, path, session, tape, dry_run=dry_run)
+        return self._tapes.import_tape(path, session, tape, dry_run=dry_run)
 
 
 class RemoteAdmin:

@@ -17,8 +17,7 @@ from gateway.cli.http_get import http_get
 from gateway.errors import GatewayError
 from gateway.explain.explainer import Explainer
 from gateway.explain.read_only import read_only
-from gateway.explain.render import to_text
-from gateway.explain.report import Report
+from gateway.explain.report import Report, to_text
 from gateway.home import Running, find_running
 from gateway.settings import Settings, load_settings
 from tape.errors import TapeError
@@ -69,7 +68,6 @@ async def _with_plugins(settings: Settings, message: str) -> Report:
 
 
 def _database(settings: Settings) -> Path | None:
-    """Return the database with the ledger and the tapes; None if the tapes may be elsewhere."""
     url = settings.tape_url
     if not url.startswith("sqlite:"):
         raise GatewayError(

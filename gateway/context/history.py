@@ -32,7 +32,6 @@ async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]
 
 
 def _finals(entries: Sequence[Entry]) -> Mapping[str, str]:
-    """Return the final text of each turn, which its `outbound` event does not repeat."""
     return {
         entry.meta["turn"]: entry.text
         for entry in entries

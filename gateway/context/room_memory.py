@@ -87,7 +87,6 @@ class RoomMemory:
             self._called = {k: who for k, who in self._called.items() if who in self.room.authors}
 
     def _judge(self) -> None:
-        """Update `alone` and `filling`."""
         recent = list(islice(reversed(self.room.heard), RECENT))
         self.alone = len({heard.author for heard in recent if not heard.agent}) < 2
         self.filling = self._fills(recent)
@@ -178,7 +177,6 @@ class RoomMemories:
             room.hear(*_ours(room.room, lane, turn, text, at))
 
     async def _newest(self, tape: str) -> list[Entry]:
-        """Return a tape's newest messages, as many as a room holds."""
         own = self._tapes.tape(tape)
         page = await own.find(kinds=(MESSAGE,), limit=PAGE, newest=True)
         kept = [entry for entry in page if _is_said(entry)]
@@ -191,7 +189,6 @@ class RoomMemories:
         return kept[-WINDOW:]
 
     def _evict(self) -> None:
-        """Evict the rooms that were idle for longest, until the others fit."""
         remembered = sum(max(len(room.room), MIN_ROOM_WEIGHT) for room in self._rooms.values())
         while remembered > MAX_MESSAGES and len(self._rooms) > 1:
             _tape, oldest = self._rooms.popitem(last=False)
@@ -243,7 +240,6 @@ def _is_said(entry: Entry) -> bool:
 
 
 def _read(entry: Entry, room: LinkerRoom) -> tuple[Utterance, LaneLink] | None:
-    """Return an entry's message and link, or None for other entries and foreign formats."""
     if not _is_said(entry):
         return None
     meta = entry.meta
@@ -288,6 +284,5 @@ def _ours(
 
 
 def _names(name: str, handle: str) -> set[str]:
-    """Return the names by which a message can address a person."""
     folded = name.casefold().split()
     return {"".join(folded), *folded[:1], handle.casefold()} - {""}

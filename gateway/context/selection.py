@@ -215,7 +215,6 @@ def _may_leave(entry: Entry, near: Nearby) -> bool:
 
 
 def _is_said(entry: Entry) -> bool:
-    """Return whether an entry is a person's message or an answer."""
     said = "inbox" in entry.meta or entry.payload.get("role") == "user" or entry.meta.get("final")
     return bool(said) and not any(mark in entry.meta for mark in ("command", HINT, "prompt_of"))
 
@@ -238,7 +237,6 @@ def _must_show(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -
 
 
 def _pairs(steps: Sequence[Entry]) -> list[Entry]:
-    """Return calls with the results that follow them, without other texts."""
     paired: list[Entry] = []
     for call, result in pairwise(steps):
         if (call.kind, result.kind) == (TOOL_CALL, TOOL_RESULT):

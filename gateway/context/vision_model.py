@@ -43,7 +43,6 @@ class VisionModel:
         self._blind_until = FOREVER if inner.name == OFFLINE else 0.0
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Answer a request; see `ChatModel`."""
         if not has_images(request.messages):
             async with aclosing(self._inner.stream(request)) as pieces:
                 async for piece in pieces:
@@ -76,5 +75,4 @@ class VisionModel:
             get_log().warning("model.images_refused", model=self.name, why=str(why))
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._inner.aclose()

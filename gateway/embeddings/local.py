@@ -32,11 +32,9 @@ class LocalEmbedder:
         self._model: Any = None
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector per text; see `tape.search.embedder.Embedder`."""
         return await anyio.to_thread.run_sync(self._embed, list(texts))
 
     async def aclose(self) -> None:
-        """Release the model."""
         self._model = None
 
     def _embed(self, texts: list[str]) -> list[Vector]:

@@ -36,7 +36,6 @@ class OpenAIEmbedder:
         )
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector per text; see `tape.search.embedder.Embedder`."""
         try:
             answer = await self._client.embeddings.create(
                 model=self._model,
@@ -59,7 +58,6 @@ class OpenAIEmbedder:
         return [one.embedding for one in found]
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
 

@@ -42,7 +42,6 @@ def open_meaning(settings: Settings, store: TapeStore) -> SemanticIndex | None:
 
 
 def _database(settings: Settings) -> Path:
-    """Return the database next to which the vectors are stored."""
     scheme, _, rest = settings.tape_url.partition(":")
     path = rest.removeprefix("//").split("?")[0]
     own = scheme == "sqlite" and path

@@ -80,7 +80,6 @@ async def send_lines(reads: StoreReads, key: str) -> list[ReportLine]:
 
 
 def outbox_lines(row: Row) -> list[ReportLine]:
-    """Return the lines about one row of the outbox."""
     data = {name: row[name] for name in ("idem", "op", "status", "platform_id", "attempts", "why")}
     data["row"] = f"out-{row['id']}"
     lines = []

@@ -24,7 +24,6 @@ class BuiltinTools:
 
     @hookimpl
     def provide_tools(self) -> list[Any]:
-        """Return the builtin tools."""
         return list(BUILTIN_TOOLS)
 
 
@@ -49,7 +48,6 @@ async def check_plugins(hooks: HookRuntime, app: Any, *, with_store: bool) -> No
 
 
 async def _results(hooks: HookRuntime, hook: str) -> list[Any]:
-    """Return the results of a hook; an error of a plugin is reported."""
     found = []
     for implementation in hooks.implementations(hook):
         try:

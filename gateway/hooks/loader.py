@@ -74,7 +74,6 @@ def load_error(cause: BaseException) -> str:
 
 
 def _moved(cause: ImportError) -> tuple[str, str] | None:
-    """Return the old and the new place of what an import did not find."""
     name = cause.name or ""
     # `from channels.message import Sender` names the module; the class stands in `name_from`.
     inner = getattr(cause, "name_from", None)  # since Python 3.12

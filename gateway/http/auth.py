@@ -48,7 +48,6 @@ class Guard:
         self._bearer = bearer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -31,7 +31,6 @@ class SplitStore:
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:
-        """Put a batch on a tape of the plugin's store."""
         return await self._tapes.append(tape, entries, key)
 
     async def commit(self, unit: Unit) -> list[Outcome]:
@@ -61,22 +60,17 @@ class SplitStore:
             await self._tapes.append(tape, list(batch), f"import:{batch.after}:{batch.count}")
 
     async def query(self, query: Query) -> list[Entry]:
-        """Query the plugin's store."""
         return await self._tapes.query(query)
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named read statement on the database."""
         return await self._database.select(statement, values)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
-        """List the plugin's tapes."""
         return await self._tapes.tapes(prefix)
 
     async def size(self, tape: str) -> int:
-        """Return the size of a tape of the plugin's store."""
         return await self._tapes.size(tape)
 
     async def close(self) -> None:
-        """Close both stores."""
         await self._tapes.close()
         await self._database.close()

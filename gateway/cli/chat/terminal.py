@@ -118,7 +118,6 @@ class Screen:
 
     @property
     def busy(self) -> bool:
-        """Whether an answer is pending."""
         return bool(self._waiting)
 
     async def say(self, text: str) -> None:

@@ -58,7 +58,6 @@ def entry(row: InboxRow) -> NewEntry:
 async def taken_in(
     ledger: Ledger, said: InboundMessage = SAID, status: str = "waiting"
 ) -> InboxRow:
-    """Accept a message and put it on its tape."""
     (row,) = await ledger.inbox.accept([said])
     unit = Unit()
     ledger.inbox.take_in(unit, row, SESSION, TAPE, entry(row), "lane", status)
@@ -67,7 +66,6 @@ async def taken_in(
 
 
 async def refused(ledger: Ledger, unit: Unit) -> None:
-    """Expect a unit to fail."""
     try:
         await ledger.store.commit(unit)
     except TapeError:
@@ -85,7 +83,6 @@ async def sends(ledger: Ledger) -> list[tuple[str, str, str | None]]:
 
 
 async def send_later(ledger: Ledger, answer: OutboundMessage = ANSWER) -> list[OutboxRow]:
-    """Add a message to the outbox, and return the open rows."""
     unit = Unit()
     ledger.outbox.send_later(unit, answer, SESSION, None)
     await ledger.store.commit(unit)
@@ -93,7 +90,6 @@ async def send_later(ledger: Ledger, answer: OutboundMessage = ANSWER) -> list[O
 
 
 async def an_event_is_accepted_once(make: MakeLedger) -> None:
-    """Repeated deliveries change nothing, from any process, in one batch or in two."""
     ledger = make()
     first = await ledger.inbox.accept([SAID, number(2)])
     again = await make("b").inbox.accept(
@@ -107,13 +103,11 @@ async def an_event_is_accepted_once(make: MakeLedger) -> None:
 
 
 async def events_of_other_accounts_are_others(make: MakeLedger) -> None:
-    """An account is a channel, or one of its accounts."""
     others = [SAID, replace(SAID, channel="talk"), replace(SAID, account="second")]
     assert len(await make().inbox.accept(others)) == 3
 
 
 async def a_batch_is_taken_whole_or_not(make: MakeLedger) -> None:
-    """One message that cannot be written keeps its batch out."""
     ledger = make()
     try:
         await ledger.inbox.accept([SAID, number(2, chat_id="\ud800")])
@@ -124,7 +118,6 @@ async def a_batch_is_taken_whole_or_not(make: MakeLedger) -> None:
 
 
 async def what_is_open_comes_back_in_order(make: MakeLedger) -> None:
-    """Until their ends are recorded."""
     ledger = make()
     rows = await ledger.inbox.accept([number(count, text=str(count)) for count in range(5)])
     unit = Unit()
@@ -137,7 +130,6 @@ async def what_is_open_comes_back_in_order(make: MakeLedger) -> None:
 
 
 async def what_is_taken_in_twice_is_on_the_tape_once(make: MakeLedger) -> None:
-    """A unit whose outcome is unknown can be run again."""
     ledger = make()
     (row,) = await ledger.inbox.accept([SAID])
     for _time in range(2):
@@ -153,7 +145,6 @@ async def what_is_taken_in_twice_is_on_the_tape_once(make: MakeLedger) -> None:
 
 
 async def a_turn_takes_only_what_is_open(make: MakeLedger) -> None:
-    """Each attempt counts, unless the turn was handed over on purpose."""
     ledger = make()
     row = await taken_in(ledger)
     for _time in range(3):
@@ -172,7 +163,6 @@ async def a_turn_takes_only_what_is_open(make: MakeLedger) -> None:
 
 
 async def what_was_lost_to_another_process_cannot_be_committed(make: MakeLedger) -> None:
-    """The fence covers the whole unit."""
     first, second = make("a", 0.0), make("b")
     row = await taken_in(first)
     epoch = await _claim(first)
@@ -194,7 +184,6 @@ async def what_was_lost_to_another_process_cannot_be_committed(make: MakeLedger)
 
 
 async def a_leased_session_is_one_process_s(make: MakeLedger) -> None:
-    """Until its lease ends, or its holder is known to be gone."""
     first, second = make("a"), make("b")
     await _claim(first)
     unit = Unit()
@@ -208,7 +197,6 @@ async def a_leased_session_is_one_process_s(make: MakeLedger) -> None:
 
 
 async def a_send_is_written_once(make: MakeLedger) -> None:
-    """Whatever text it has the second time."""
     ledger = make()
     await send_later(ledger)
     (row,) = await send_later(ledger, replace(ANSWER, text="something else"))
@@ -221,7 +209,6 @@ async def a_send_is_written_once(make: MakeLedger) -> None:
 
 
 async def a_draft_becomes_the_answer_in_its_place(make: MakeLedger) -> None:
-    """Also for the next process."""
     ledger = make()
     place = await ledger.outbox.open_draft(SAID, SESSION, "t-1", None)
     assert place is not None
@@ -240,7 +227,6 @@ async def a_draft_becomes_the_answer_in_its_place(make: MakeLedger) -> None:
 
 
 async def a_draft_that_becomes_no_answer_is_dropped(make: MakeLedger) -> None:
-    """Nothing is sent in its place."""
     ledger = make()
     assert await ledger.outbox.open_draft(SAID, SESSION, "t-1", None) is not None
     unit = Unit()
@@ -250,7 +236,6 @@ async def a_draft_that_becomes_no_answer_is_dropped(make: MakeLedger) -> None:
 
 
 async def a_send_that_begins_is_known_until_its_end(make: MakeLedger) -> None:
-    """Pending, sending, pending again; then sent, or given up with the reason."""
     ledger = make()
     (row,) = await send_later(ledger)
     await ledger.outbox.sending(row)
@@ -266,7 +251,6 @@ async def a_send_that_begins_is_known_until_its_end(make: MakeLedger) -> None:
 
 
 async def a_row_that_cannot_be_read_is_dead_and_wedges_nothing(make: MakeLedger) -> None:
-    """The row has the reason, and its neighbours are returned."""
     ledger = make()
     rows = await ledger.inbox.accept([number(1, text="one"), number(2, text="two")])
     await send_later(ledger)
@@ -281,7 +265,6 @@ async def a_row_that_cannot_be_read_is_dead_and_wedges_nothing(make: MakeLedger)
 
 
 async def a_deleted_question_is_not_asked_unless_a_turn_has_it(make: MakeLedger) -> None:
-    """The unit's outcome shows which happened."""
     ledger = make()
     waits = await taken_in(ledger)
     runs = await taken_in(ledger, number(2))
@@ -296,7 +279,6 @@ async def a_deleted_question_is_not_asked_unless_a_turn_has_it(make: MakeLedger)
 
 
 async def marks_go_forward_only(make: MakeLedger) -> None:
-    """And only if the caller says that nothing is missing before."""
     ledger = make()
     hour, week = timedelta(hours=1), timedelta(days=7)
     now = datetime.now(UTC)
@@ -329,7 +311,6 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
 
 
 async def a_session_goes_on_under_another_id(make: MakeLedger) -> None:
-    """And the latest alias counts."""
     ledger = make()
     for same_as in ("chat:0", "chat:1"):
         unit = Unit()

@@ -168,9 +168,10 @@ class TapeAdmin:
         return {row["session_id"]: row["tape"] for row in rows}
 
     async def _size(self, tape: str) -> int:
-        with _as_admin_errors():
-            size = await self._store.size(tape)
-        return size
+        try:
+            return await self._store.size(tape)
+        except TapeError as refused:
+            raise AdminError(str(refused)) from refused
 
     async def _by_prefix(self, name: str, sessions: Mapping[str, str]) -> str:
         shown = name[:80]

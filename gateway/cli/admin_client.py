@@ -42,7 +42,7 @@ class AdminClient(Protocol):
     """What an operator's command calls: the methods of `LedgerAdmin` and `TapeAdmin` by name."""
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
-        """Call `ledger.NAME` or `tapes.NAME`; raises AdminError with a sentence if refused."""
+        """Call `ledger.NAME` or `tapes.NAME`; raises AdminError if refused."""
         ...
 
     def import_tape(
@@ -83,9 +83,8 @@ class RemoteAdmin:
         try:
             response = await self._client.request(method, path, **sent)
         except httpx2.HTTPError as cause:
-            raise GatewayError(
-                f"the gateway of this home does not answer ({type(cause).__name__})"
-            ) from cause
+            why = f"the gateway of this home does not answer ({type(cause).__name__})"
+            raise GatewayError(why) from cause
         if response.status_code == 422:
             raise AdminError(response.json()["error"])
         _require_ok(response)
@@ -113,10 +112,9 @@ class RemoteAdmin:
 
 
 def _require_ok(response: httpx2.Response) -> None:
-    if response.status_code != 200:
-        raise GatewayError(
-            f"the gateway answered with status {response.status_code}: is it another version?"
-        )
+    status = response.status_code
+    if status != 200:
+        raise GatewayError(f"the gateway answered with status {status}: is it another version?")
 
 
 async def _pieces(path: Path) -> AsyncIterator[bytes]:

@@ -51,9 +51,8 @@ def _report(settings: Settings, message: str) -> Report:
 
 
 def _remote(found: Running, message: str) -> Report:
-    status, body = http_get(
-        found, f"/api/explain?message={quote(message, safe='')}", TIMEOUT_SECONDS
-    )
+    path = f"/api/explain?message={quote(message, safe='')}"
+    status, body = http_get(found, path, TIMEOUT_SECONDS)
     if status != 200:
         raise GatewayError(f"the gateway answered with status {status}: is it another version?")
     return Report.from_json(body)

@@ -86,7 +86,7 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
     settings = services.settings.media
     channel = services.router.channel(str(entry.meta.get("channel", "")))
     if channel is None or "media" not in channel.capabilities:
-        raise MediaRefused("its channel is not there")
+        raise MediaRefused("its channel is gone")
     data = b""
     with anyio.move_on_after(settings.seconds) as scope:
         try:
@@ -98,9 +98,9 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
                 get_log().error("media.fetch_failed", exc_info=cause)
             raise MediaRefused("it could not be fetched") from cause
     if scope.cancelled_caught:
-        raise MediaRefused(f"it did not come within {settings.seconds:g} s")
+        raise MediaRefused(f"it did not arrive within {settings.seconds:g} s")
     if len(data) > settings.bytes:
-        raise MediaRefused("it is larger than it was said to be")
+        raise MediaRefused("it is larger than announced")
     suffix = await anyio.to_thread.run_sync(_check, data, settings.pixels)
     name = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
     folder = services.settings.home_path / "media"
@@ -108,7 +108,7 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
         await anyio.to_thread.run_sync(_keep, folder, name, data)
     except OSError as cause:
         get_log().error("media.not_kept", why=str(cause))
-        raise MediaRefused("it could not be kept on the disk") from cause
+        raise MediaRefused("it could not be stored") from cause
     return SCHEME + name
 
 

@@ -14,10 +14,8 @@ from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
 from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM
 
-UNMARKED: Final = "not known to be what was sent: no mark of that was recorded"
-DIFFERENT: Final = (
-    "not the bytes that were sent: a plugin built the view, or the tape lost some of its words"
-)
+UNMARKED: Final = "may differ from what was sent: no digest was recorded"
+DIFFERENT: Final = "differs from what was sent: a plugin built the view, or the tape lost some text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +69,5 @@ async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Re
 
 async def _system(tape: Tape, entry_id: object) -> str:
     found = await tape.entries([entry_id]) if type(entry_id) is int else {}
-    told = [entry for entry in found.values() if entry.name == PROMPT_SYSTEM]
-    return next((str(entry.payload["data"].get("text", "")) for entry in told), "")
+    prompts = [entry for entry in found.values() if entry.name == PROMPT_SYSTEM]
+    return next((str(entry.payload["data"].get("text", "")) for entry in prompts), "")

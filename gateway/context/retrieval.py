@@ -65,15 +65,9 @@ async def find_evidence(tape: Tape, lane: str, question: str, before: int, most:
     except TapeError as cause:
         get_log().warning("evidence.not_searched", why=str(cause))
         return []
-    asides = ("command", "hint")
     begin = reset.id if reset else 0
-    found = [
-        entry.id
-        for entry in hits
-        if entry.id > begin
-        and entry.meta.get("lane") != lane
-        and not any(mark in entry.meta for mark in asides)
-    ]
+    others = (entry for entry in hits if entry.id > begin and entry.meta.get("lane") != lane)
+    found = [entry.id for entry in others if not {"command", "hint"} & entry.meta.keys()]
     return sorted(found[:most])
 
 

@@ -1,6 +1,6 @@
 """In-memory window of recent messages per chat, used to link new ones.
 
-A room memory is built from its tape's newest messages and their recorded links. One that was
+It is read from the tape's newest messages and their recorded links, so that a memory that was
 evicted and read again links exactly as before.
 """
 
@@ -180,9 +180,8 @@ class RoomMemories:
         own = self._tapes.tape(tape)
         page = await own.find(kinds=(MESSAGE,), limit=PAGE, newest=True)
         kept = [entry for entry in page if _is_said(entry)]
-        if (
-            len(page) == PAGE and len(kept) < WINDOW
-        ):  # Commands, and texts before tool calls, may fill a page.
+        # Commands, and texts before tool calls, may fill a page.
+        if len(page) == PAGE and len(kept) < WINDOW:
             before = page[0].id
             more = await own.find(kinds=(MESSAGE,), before=before, limit=MORE, newest=True)
             kept = [*(entry for entry in more if _is_said(entry)), *kept]
@@ -229,8 +228,8 @@ def utterance_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) 
 def link_meta(link: LaneLink, people: Sequence[str], chat: str) -> dict[str, Any]:
     """Return a link for the meta of its message's entry, with the platform's message ids."""
     parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
-    told = {"parent": parent, "why": link.why, "to": list(people)}
-    return {name: value for name, value in told.items() if value}
+    meta = {"parent": parent, "why": link.why, "to": list(people)}
+    return {name: value for name, value in meta.items() if value}
 
 
 def _is_said(entry: Entry) -> bool:
@@ -254,21 +253,21 @@ def _read(entry: Entry, room: LinkerRoom) -> tuple[Utterance, LaneLink] | None:
 
 def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:
     chat = str(meta.get("chat", ""))
-    told = meta.get("link") or {}
-    reply_to, parent = meta.get("reply_to"), told.get("parent")
+    link = meta.get("link") or {}
+    reply_to, parent = meta.get("reply_to"), link.get("parent")
     said = Utterance(
         key=f"{chat}/{meta.get('message_id') or 'in-' + str(meta['inbox'])}",
         at=parse_date(meta["said_at"]).timestamp(),
         author=str(meta.get("author", "")),
         name=str(meta.get("name", "")),
         text=str(meta.get("text", "")),
-        mentions=tuple(str(one) for one in told.get("to", ())),
+        mentions=tuple(str(one) for one in link.get("to", ())),
         reply_to=f"{chat}/{reply_to}" if reply_to else None,
         thread=str(meta["thread"]) if meta.get("thread") else None,
     )
     if parent and "/" not in parent and not parent.startswith(OURS):
         parent = f"{chat}/{parent}"
-    return said, LaneLink(meta["lane"], parent, str(told.get("why", "")))
+    return said, LaneLink(meta["lane"], parent, str(link.get("why", "")))
 
 
 def _ours(

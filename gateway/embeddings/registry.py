@@ -38,7 +38,7 @@ def open_meaning(settings: Settings, store: TapeStore) -> SemanticIndex | None:
     embedder = make_embedder(settings)
     if embedder is None:
         return None
-    return SemanticIndex(store, embedder, _database(settings), notify=_tell)
+    return SemanticIndex(store, embedder, _database(settings), notify=_warn)
 
 
 def _database(settings: Settings) -> Path:
@@ -48,5 +48,5 @@ def _database(settings: Settings) -> Path:
     return Path(path) if own else settings.home_path / "tapeway.db"
 
 
-def _tell(problem: str) -> None:
+def _warn(problem: str) -> None:
     get_log().warning("search.embedder_failed", problem=problem)

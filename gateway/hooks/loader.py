@@ -36,7 +36,7 @@ MOVED: Final = MappingProxyType(
         "tape.unit": "tape.unit_of_work",
     }
 )
-"""Where plugins import from now what they imported before; the changelog has the same list."""
+"""New import paths by the old ones; the changelog has the same list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> 
 
 
 def load_error(cause: BaseException) -> str:
-    """Return why a plugin did not load, with the new place of what it imports from an old one."""
+    """Return why a plugin did not load, with the new path of an import that has moved."""
     sentence = f"{type(cause).__name__}: {cause}"
     moved = _moved(cause) if isinstance(cause, ImportError) else None
     return f"{sentence}. {moved[0]} is now {moved[1]}: import it from there" if moved else sentence

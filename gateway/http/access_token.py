@@ -1,7 +1,6 @@
 """The page's access token: from the settings, or from a file that the first start creates.
 
-Only its owner may open the file, and it is never a symbolic link: anyone who could read
-or replace it would be let in as the owner.
+Anyone who could read or replace the file could log in, so only its owner may open it.
 """
 
 from __future__ import annotations

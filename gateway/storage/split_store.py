@@ -40,13 +40,10 @@ class SplitStore:
             if isinstance(step, Append):
                 entries = await self._tapes.append(step.tape, step.entries, step.key)
                 outcomes[position] = Outcome(entries=tuple(entries))
-        runs = [
-            (position, replace(step, values=resolve(step.values, outcomes)))
-            for position, step in enumerate(unit.steps)
-            if isinstance(step, Run)
-        ]
-        done = await self._database.commit(Unit([step for _position, step in runs]))
-        for (position, _step), outcome in zip(runs, done, strict=True):
+        runs = {n: step for n, step in enumerate(unit.steps) if isinstance(step, Run)}
+        steps = [replace(run, values=resolve(run.values, outcomes)) for run in runs.values()]
+        done = await self._database.commit(Unit([*steps]))
+        for position, outcome in zip(runs, done, strict=True):
             outcomes[position] = outcome
         return outcomes
 

@@ -1,7 +1,6 @@
-"""Retries of writes while the database or the disk is unavailable.
+"""Retries of writes while the database or the disk is unavailable, without a restart.
 
-Meanwhile nothing new is acknowledged and the gateway is not ready. A periodic probe notices when
-the database is back; no restart is needed.
+Meanwhile nothing new is acknowledged, and the gateway is not ready.
 """
 
 from __future__ import annotations

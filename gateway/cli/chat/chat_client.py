@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import quote
 from uuid import UUID
 
@@ -75,11 +75,8 @@ class RemoteChat:
                         yield event
 
     async def say(self, text: str, message_id: UUID) -> None:
-        body: dict[str, Any] = {
-            "id": str(message_id),
-            "person": {"id": self._person.id, "name": self._person.name},
-            "text": text,
-        }
+        person = {"id": self._person.id, "name": self._person.name}
+        body = {"id": str(message_id), "person": person, "text": text}
         with _plain_errors():
             response = await self._client.post(f"{self._path}/messages", json=body)
             if response.status_code == 422:

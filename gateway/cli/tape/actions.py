@@ -105,15 +105,13 @@ async def _export(settings: Settings, name: str, out: IO[str]) -> int:
 
 async def _write_all(admin: AdminClient, tape: str, out: IO[str]) -> int:
     # Entries that arrive meanwhile are written as well.
-    after = 0
     where = {"after": 0, "limit": PAGE}
     while page := await admin.call("tapes.entries", tape=tape, where=where):
         for entry in page:
             out.write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
-        after = int(page[-1]["id"])
-        where["after"] = after
-        _progress(f"{after} entries")
-    return after
+        where["after"] = int(page[-1]["id"])
+        _progress(f"{where['after']} entries")
+    return where["after"]
 
 
 async def follow(settings: Settings, name: str, as_json: bool) -> int:
@@ -122,10 +120,10 @@ async def follow(settings: Settings, name: str, as_json: bool) -> int:
         raise GatewayError("no gateway is running on this home, so its tapes get no new entries")
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
-        first = {"limit": FOLLOW_FIRST, "newest": True}
-        page = await admin.call("tapes.entries", tape=tape, where=first)
+        where = {"limit": FOLLOW_FIRST, "newest": True}
         after = 0
         while True:
+            page = await admin.call("tapes.entries", tape=tape, where=where)
             for entry in page:
                 _print(entry, as_json)
                 after = int(entry["id"])
@@ -133,7 +131,6 @@ async def follow(settings: Settings, name: str, as_json: bool) -> int:
             if len(page) < PAGE:
                 await anyio.sleep(FOLLOW_SECONDS)
             where = {"after": after, "limit": PAGE}
-            page = await admin.call("tapes.entries", tape=tape, where=where)
 
 
 async def import_file(settings: Settings, file: str, session: str, tape: str, dry_run: bool) -> int:

@@ -79,8 +79,14 @@ class Inbox:
         """Append a message to its tape, and record its entry, lane and status."""
         first = unit.append(tape, [entry], key=f"inbox:{row.id}")
         unit.run("ledger.know_session", session_id=session_id, tape=tape)
-        values = {"session_id": session_id, "entry_id": first, "lane": lane, "status": status}
-        unit.run("ledger.taken_in", id=row.id, **values)
+        unit.run(
+            "ledger.taken_in",
+            id=row.id,
+            session_id=session_id,
+            entry_id=first,
+            lane=lane,
+            status=status,
+        )
         return first
 
     def take(self, unit: Unit, rows: Iterable[InboxRow], turn_id: str) -> None:
@@ -128,8 +134,9 @@ class Inbox:
         """Record that `others` are parts of the message in `row`."""
         self.rewrite(unit, row)
         for other in others:
-            values = {"session_id": session_id, "entry_id": entry_id, "lane": lane}
-            unit.run("ledger.joined", id=other.id, **values)
+            unit.run(
+                "ledger.joined", id=other.id, session_id=session_id, entry_id=entry_id, lane=lane
+            )
 
     def rewrite(self, unit: Unit, row: InboxRow) -> None:
         """Replace a message's text, unless a turn has taken it."""

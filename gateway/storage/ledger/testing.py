@@ -9,7 +9,8 @@ with a database for the rest. Checks raise AssertionError.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol
@@ -59,18 +60,29 @@ async def taken_in(
     ledger: Ledger, said: InboundMessage = SAID, status: str = "waiting"
 ) -> InboxRow:
     (row,) = await ledger.inbox.accept([said])
-    unit = Unit()
-    ledger.inbox.take_in(unit, row, SESSION, TAPE, entry(row), "lane", status)
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.inbox.take_in(unit, row, SESSION, TAPE, entry(row), "lane", status)
     return replace(row, session_id=SESSION, status=status)
 
 
-async def refused(ledger: Ledger, unit: Unit) -> None:
+@asynccontextmanager
+async def committed(ledger: Ledger) -> AsyncIterator[Unit]:
+    """Yield a unit and commit it at the end of the block."""
+    unit = Unit()
+    yield unit
+    await ledger.store.commit(unit)
+
+
+@asynccontextmanager
+async def refused(ledger: Ledger) -> AsyncIterator[Unit]:
+    """Yield a unit and expect its commit to fail."""
+    unit = Unit()
+    yield unit
     try:
         await ledger.store.commit(unit)
     except TapeError:
         return
-    raise AssertionError("a unit was taken that breaks what the ledger promises")
+    raise AssertionError("the ledger committed a unit that breaks its guarantees")
 
 
 async def texts(ledger: Ledger) -> list[str]:
@@ -83,9 +95,8 @@ async def sends(ledger: Ledger) -> list[tuple[str, str, str | None]]:
 
 
 async def send_later(ledger: Ledger, answer: OutboundMessage = ANSWER) -> list[OutboxRow]:
-    unit = Unit()
-    ledger.outbox.send_later(unit, answer, SESSION, None)
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.outbox.send_later(unit, answer, SESSION, None)
     return await ledger.outbox.open_rows()
 
 
@@ -114,16 +125,15 @@ async def a_batch_is_taken_whole_or_not(make: MakeLedger) -> None:
     except (TapeError, ValueError):
         assert await texts(ledger) == []
         return
-    raise AssertionError("the store took what is no text")
+    raise AssertionError("the store accepted a surrogate, which is not text")
 
 
 async def what_is_open_comes_back_in_order(make: MakeLedger) -> None:
     ledger = make()
     rows = await ledger.inbox.accept([number(count, text=str(count)) for count in range(5)])
-    unit = Unit()
-    ledger.inbox.end(unit, rows[1:3], "taped")
-    ledger.inbox.end(unit, rows[3:4], "dead", "no reason")
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.inbox.end(unit, rows[1:3], "taped")
+        ledger.inbox.end(unit, rows[3:4], "dead", "no reason")
     assert await texts(make("b")) == ["0", "4"]
     (dead,) = await ledger.store.select("ledger.inbox_row", {"id": rows[3].id})
     assert (dead["status"], dead["why"]) == ("dead", "no reason")
@@ -148,18 +158,15 @@ async def a_turn_takes_only_what_is_open(make: MakeLedger) -> None:
     ledger = make()
     row = await taken_in(ledger)
     for _time in range(3):
-        unit = Unit()
-        ledger.inbox.take(unit, [row], "t-1")
-        await ledger.store.commit(unit)
+        async with committed(ledger) as unit:
+            ledger.inbox.take(unit, [row], "t-1")
     await ledger.inbox.hand_over("t-1")
     (open_row,) = await ledger.inbox.open_rows()
     assert (open_row.attempts, open_row.status, open_row.turn_id) == (2, "taken", "t-1")
-    unit = Unit()
-    ledger.inbox.end(unit, [row], "done")
-    await ledger.store.commit(unit)
-    unit = Unit()
-    ledger.inbox.take(unit, [row], "t-2")
-    await refused(ledger, unit)
+    async with committed(ledger) as unit:
+        ledger.inbox.end(unit, [row], "done")
+    async with refused(ledger) as unit:
+        ledger.inbox.take(unit, [row], "t-2")
 
 
 async def what_was_lost_to_another_process_cannot_be_committed(make: MakeLedger) -> None:
@@ -169,26 +176,23 @@ async def what_was_lost_to_another_process_cannot_be_committed(make: MakeLedger)
     assert await _claim(first) == epoch
     later = await _claim(second)
     assert later > epoch
-    unit = Unit()
-    first.leases.fence(unit, SESSION, epoch)
-    first.inbox.end(unit, [row], "done")
-    first.outbox.send_later(unit, ANSWER, SESSION, None)
-    await refused(first, unit)
+    async with refused(first) as unit:
+        first.leases.fence(unit, SESSION, epoch)
+        first.inbox.end(unit, [row], "done")
+        first.outbox.send_later(unit, ANSWER, SESSION, None)
     assert await texts(second) == ["what is it?"]
     assert await sends(second) == []
-    unit = Unit()
-    second.leases.fence(unit, SESSION, later)
-    second.inbox.end(unit, [row], "done")
-    await second.store.commit(unit)
+    async with committed(second) as unit:
+        second.leases.fence(unit, SESSION, later)
+        second.inbox.end(unit, [row], "done")
     assert await texts(second) == []
 
 
 async def a_leased_session_is_one_process_s(make: MakeLedger) -> None:
     first, second = make("a"), make("b")
     await _claim(first)
-    unit = Unit()
-    second.leases.claim(unit, SESSION, TAPE)
-    await refused(second, unit)
+    async with refused(second) as unit:
+        second.leases.claim(unit, SESSION, TAPE)
     await second.leases.end_others()
     epoch = await _claim(second)
     await first.leases.renew([SESSION])  # The session has moved to another process.
@@ -201,9 +205,8 @@ async def a_send_is_written_once(make: MakeLedger) -> None:
     await send_later(ledger)
     (row,) = await send_later(ledger, replace(ANSWER, text="something else"))
     assert row.message.text == "it is a plum"
-    unit = Unit()
-    ledger.outbox.sent(unit, row, "77")
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.outbox.sent(unit, row, "77")
     assert await send_later(ledger, replace(ANSWER, text="once more")) == []
     assert await ledger.inbox.lane_of("chat", "1", "77") == (True, None)
 
@@ -229,9 +232,8 @@ async def a_draft_becomes_the_answer_in_its_place(make: MakeLedger) -> None:
 async def a_draft_that_becomes_no_answer_is_dropped(make: MakeLedger) -> None:
     ledger = make()
     assert await ledger.outbox.open_draft(SAID, SESSION, "t-1", None) is not None
-    unit = Unit()
-    ledger.outbox.drop_draft(unit, "t-1")
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.outbox.drop_draft(unit, "t-1")
     assert await send_later(ledger) == []
 
 
@@ -242,12 +244,11 @@ async def a_send_that_begins_is_known_until_its_end(make: MakeLedger) -> None:
     assert await sends(make("b")) == [(ANSWER.idem, "sending", None)]
     await ledger.outbox.unsent(row)
     assert await sends(ledger) == [(ANSWER.idem, "pending", None)]
-    unit = Unit()
-    ledger.outbox.end_send(unit, row, "ambiguous", "nobody knows")
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.outbox.end_send(unit, row, "ambiguous", "no reply came")
     assert await sends(ledger) == []
     (held,) = await ledger.store.select("ledger.outbox_row", {"id": row.id})
-    assert (held["status"], held["why"]) == ("ambiguous", "nobody knows")
+    assert (held["status"], held["why"]) == ("ambiguous", "no reply came")
 
 
 async def a_row_that_cannot_be_read_is_dead_and_wedges_nothing(make: MakeLedger) -> None:
@@ -255,9 +256,8 @@ async def a_row_that_cannot_be_read_is_dead_and_wedges_nothing(make: MakeLedger)
     rows = await ledger.inbox.accept([number(1, text="one"), number(2, text="two")])
     await send_later(ledger)
     await send_later(ledger, replace(ANSWER, idem="other"))
-    unit = Unit()
-    unit.run("ledger.rewrite", id=rows[0].id, payload='{"of": "another version"}')
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        unit.run("ledger.rewrite", id=rows[0].id, payload='{"of": "another version"}')
     assert await texts(ledger) == ["two"]
     (dead,) = await ledger.store.select("ledger.inbox_row", {"id": rows[0].id})
     assert dead["status"] == "dead"
@@ -268,9 +268,8 @@ async def a_deleted_question_is_not_asked_unless_a_turn_has_it(make: MakeLedger)
     ledger = make()
     waits = await taken_in(ledger)
     runs = await taken_in(ledger, number(2))
-    unit = Unit()
-    ledger.inbox.take(unit, [runs], "t-1")
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.inbox.take(unit, [runs], "t-1")
     unit = Unit()
     steps = [ledger.inbox.unask(unit, row) for row in (waits, runs)]
     outcomes = await ledger.store.commit(unit)
@@ -313,9 +312,8 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
 async def a_session_goes_on_under_another_id(make: MakeLedger) -> None:
     ledger = make()
     for same_as in ("chat:0", "chat:1"):
-        unit = Unit()
-        ledger.inbox.alias(unit, "chat:2", same_as)
-        await ledger.store.commit(unit)
+        async with committed(ledger) as unit:
+            ledger.inbox.alias(unit, "chat:2", same_as)
     assert await make("b").inbox.aliases() == {"chat:2": "chat:1"}
 
 

@@ -23,10 +23,7 @@ _BOXES: Final = {"in": "inbox", "out": "outbox"}
 
 
 class LedgerAdmin:
-    """Reads the ledger, and changes one row at a time.
-
-    Without a dispatcher, a change takes effect at the next start.
-    """
+    """Reads the ledger and changes single rows; without a dispatcher, from the next start on."""
 
     def __init__(self, services: Services, dispatcher: Dispatcher | None) -> None:
         self._services = services

@@ -54,7 +54,7 @@ class _IndexedStore(Protocol):
 
 
 class TapeAdmin:
-    """Reads the tapes of a gateway; raises AdminError with a sentence."""
+    """Reads the tapes of a gateway; raises AdminError."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -63,15 +63,11 @@ class TapeAdmin:
     async def tapes(self) -> list[dict[str, Any]]:
         """Return every tape: its session if known, name, entries and newest date."""
         sessions = {tape: session for session, tape in (await self._sessions()).items()}
-        return [
-            {
-                "session": sessions.get(info.name, ""),
-                "tape": info.name,
-                "entries": info.size,
-                "newest": info.last_date,
-            }
-            for info in await self._store.tapes()
-        ]
+        found = []
+        for info in await self._store.tapes():
+            row = {"session": sessions.get(info.name, ""), "tape": info.name}
+            found.append({**row, "entries": info.size, "newest": info.last_date})
+        return found
 
     async def find(self, name: str) -> str:
         """Return the full name of a tape."""
@@ -111,7 +107,7 @@ class TapeAdmin:
         return asdict(self._indexed_store().search_state())
 
     async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]:
-        """Return the prompt of each model call of a turn; see `gateway.context.replay.Shown`."""
+        """Return the prompt of each model call of a turn; see `ReplayedPrompt`."""
         with _as_admin_errors():
             found = await prompts_of(self._services.tapes.tape(tape), turn)
         return [asdict(shown) for shown in found]
@@ -180,18 +176,14 @@ class TapeAdmin:
         if len(found) == 1:
             return found[0]
         if found:
-            raise AdminError(
-                f"the names of {len(found)} tapes begin with {shown}: write more of it"
-            )
+            raise AdminError(f"{len(found)} tapes have names that begin with {shown}: write more")
         near = get_close_matches(shown, list(sessions), n=3)
         hint = f"; the nearest are {', '.join(near)}" if near else ""
-        raise AdminError(
-            f"there is no tape or session {shown!r}{hint}: `tapeway tape list` shows the tapes"
-        )
+        missing = f"there is no tape or session {shown!r}{hint}"
+        raise AdminError(f"{missing}: `tapeway tape list` shows the tapes")
 
 
 def as_line(entry: Entry) -> dict[str, Any]:
-    """Return an entry as a JSONL line has it."""
     return {name: getattr(entry, name) for name in ("id", "kind", "payload", "meta", "date")}
 
 
@@ -213,9 +205,7 @@ def _conditions(where: Mapping[str, Any], known: Mapping[str, object]) -> dict[s
         else:
             raise AdminError(f"{name[:40]} is not a condition, or its value has the wrong type")
     if found.get("limit", 0) > MAX_SHOWN:
-        raise AdminError(
-            f"the limit is {MAX_SHOWN} entries: `tapeway tape export` writes all of them"
-        )
+        raise AdminError(f"the limit is {MAX_SHOWN} entries: `tapeway tape export` writes all")
     return found
 
 

@@ -15,10 +15,7 @@ from gateway.home import Running
 
 
 def http_get(found: Running, path: str, timeout: float) -> tuple[int, Any]:
-    """Return the status and the JSON body of a response; raises GatewayError without one.
-
-    The body is None if a status other than 200 comes without a JSON object.
-    """
+    """Return a response's status and JSON body; raises GatewayError if there is no response."""
     address = urlsplit(found.url)
     host = address.hostname or "127.0.0.1"
     connection = http.client.HTTPConnection(host, address.port, timeout=timeout)

@@ -36,10 +36,7 @@ class ReplayedPrompt:
 
 
 async def prompts_of(tape: Tape, turn: str) -> list[ReplayedPrompt]:
-    """Return the prompts of a turn's model calls, in order; raises AdminError for an unknown turn.
-
-    A view that a plugin built is not on the tape, so its prompt is not exact.
-    """
+    """Return the prompts of a turn's model calls, in order; raises AdminError for another turn."""
     own = await tape.find(turn=turn)
     steps = [entry for entry in own if entry.name == LOOP_STEP]
     if not own:

@@ -98,10 +98,9 @@ class RoomMemory:
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
         """Return the ids of those whom a message addresses: mentions, a leading name, the agent."""
-        found = dict.fromkeys(self._person(name) for name in message.mentions[:MAX_ADDRESSEES])
-        found.update(dict.fromkeys([self._begins_with(message.text)]))
-        if message.addressed:
-            found = {AGENT: None, **found}
+        mentioned = (self._person(name) for name in message.mentions[:MAX_ADDRESSEES])
+        agent = [AGENT] if message.addressed else []
+        found = dict.fromkeys([*agent, *mentioned, self._begins_with(message.text)])
         people = (one for one in found if one and one != message.sender.id)
         return tuple(islice(people, MAX_ADDRESSEES))
 
@@ -204,15 +203,11 @@ def open_linker() -> Linker:
 
 
 def room_key(message: InboundMessage, inbox_id: int) -> str:
-    """Return the key of a message within a room.
-
-    A migrated chat counts its messages from 1 again, and a slash command may have no message.
-    """
+    # A migrated chat counts its messages from 1 again, and a slash command may have no message.
     return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
 
 
 def utterance_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Utterance:
-    """Return a message in the linker's form."""
     return Utterance(
         key=room_key(message, inbox_id),
         at=parse_date(message.date).timestamp(),
@@ -273,10 +268,9 @@ def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:
 def _ours(
     room: LinkerRoom, lane: str, turn: str, text: str, at: float
 ) -> tuple[Utterance, LaneLink]:
-    """Return an answer of the agent, addressed to the last person who spoke in its lane."""
-    known = room.lanes.get(lane)
-    people = [heard for heard in known.heard if not heard.agent] if known else []
-    asked = people[-1] if people else None
+    # An answer is addressed to the last person who wrote in its lane.
+    heard = room.lanes[lane].heard if lane in room.lanes else ()
+    asked = next((one for one in reversed(heard) if not one.agent), None)
     to = (asked.author,) if asked else ()
     said = Utterance(f"{OURS}{turn}", at, AGENT, "", text, to, agent=True)
     return said, LaneLink(lane, asked.key if asked else None, "an answer")

@@ -1,7 +1,6 @@
 """The messages that a turn takes: what is new in its lane since the last turn, the question last.
 
-Messages that wait for a turn of their own are left to it. While a lane has only a few messages,
-some of the room's are included, so that a first question in a group has context.
+Messages that wait for their own turn are left out; a young lane also gets some of the room's.
 """
 
 from __future__ import annotations
@@ -56,7 +55,6 @@ class Selection:
     whole: bool = False
 
     def start(self, turn: str) -> TurnStart:
-        """Return the turn's first event."""
         return TurnStart(turn, self.takes, self.include, self.whole)
 
 
@@ -89,10 +87,9 @@ async def select_messages(
     budget: int,
     near: Nearby = NOTHING_NEAR,
 ) -> Selection:
-    """Return the messages that a new turn takes, its questions last.
+    """Return the messages that a new turn takes, within `budget` tokens; the questions always.
 
-    `waiting` are the entries that wait for turns of their own. `budget` is in tokens; the questions
-    are always taken.
+    `waiting` are the entries that wait for turns of their own.
     """
     anchor = await tape.last_anchor(lane=lane)
     after = await _begin(tape, anchor) if anchor else 0
@@ -102,11 +99,8 @@ async def select_messages(
     gone = await deleted(tape, after)
     settled = taken | gone | set(waiting) | set(asked)
     unseen = set(waiting) | set(asked)
-    fresh = [
-        entry
-        for entry in recent
-        if entry.id not in settled and (_is_chatter(entry) or _must_show(entry, recent, unseen))
-    ]
+    rest = [entry for entry in recent if entry.id not in settled]
+    fresh = [e for e in rest if _is_chatter(e) or _must_show(e, recent, unseen)]
     kept = _newest_within(fresh, budget)
     include: list[Entry] = []
     if lane is not None:
@@ -149,11 +143,8 @@ async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Ent
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     shown = await view_entries(TapeSnapshot(tape, anchors[-1].id - 1), LATEST, lane, turn)
     mine = {*selected_ids(own), *(entry.id for entry in own)}
-    return [
-        entry
-        for entry in shown
-        if entry.kind == MESSAGE and entry.id not in mine and "edit_of" not in entry.meta
-    ]
+    others = (entry for entry in shown if entry.kind == MESSAGE and entry.id not in mine)
+    return [entry for entry in others if "edit_of" not in entry.meta]
 
 
 def selected_ids(entries: Iterable[Entry]) -> list[int]:
@@ -187,11 +178,8 @@ async def _elsewhere(
         others = [entry for entry in room if entry.meta.get("lane") != lane and _is_said(entry)]
         kept = others if near.whole else others[-FEW:]
         found.update((entry.id, entry) for entry in kept)
-    return [
-        entry
-        for _number, entry in sorted(found.items())
-        if entry.meta.get("lane") != lane and _is_said(entry) and _may_leave(entry, near)
-    ]
+    said = [entry for _number, entry in sorted(found.items()) if _is_said(entry)]
+    return [e for e in said if e.meta.get("lane") != lane and _may_leave(e, near)]
 
 
 def _may_leave(entry: Entry, near: Nearby) -> bool:

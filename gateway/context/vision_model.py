@@ -1,7 +1,6 @@
 """Model wrapper that replaces image references by data URLs just before the request.
 
-Whether a model has vision is learned from its server: if it refuses a request with images and
-accepts it without, later requests describe images instead.
+A server that accepts a request only without its images gets descriptions in later requests.
 """
 
 from __future__ import annotations

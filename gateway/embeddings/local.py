@@ -1,8 +1,4 @@
-"""Embeddings by a small model on this machine; needs the extra `semantic`.
-
-A static model (one vector per word piece, averaged) is small and fast enough for a thread of the
-gateway. Its first use loads it from its folder, or downloads it by name.
-"""
+"""Embeddings by a small static model on this machine; needs the extra `semantic`."""
 
 from __future__ import annotations
 

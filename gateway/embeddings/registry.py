@@ -24,7 +24,6 @@ EMBEDDERS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def make_embedder(settings: Settings) -> Embedder | None:
-    """Return the configured embedder, or None."""
     name = settings.search.embedder
     if not name:
         return None

@@ -30,7 +30,6 @@ class Explainer:
         self._secrets = secrets_of(settings)
 
     async def explain(self, asked: str) -> Report:
-        """Report what happened to a message, and why."""
         found = await find(self._reads, asked)
         report = await self._report(asked, found)
         return Report.from_json(without_secrets(report.to_json(), self._secrets))

@@ -67,9 +67,8 @@ _HOW: Final = (
 async def _row(reads: StoreReads, box: str, number: int) -> Match:
     rows = await reads.select(f"ledger.{'inbox' if box == 'in' else 'outbox'}_row", {"id": number})
     if not rows:
-        return Match(
-            missing=f"There is no row {box}-{number}: `tapeway ledger list` shows the newest rows."
-        )
+        missing = f"There is no row {box}-{number}: `tapeway ledger list` shows the newest rows."
+        return Match(missing=missing)
     return Match(inbox=rows[0]) if box == "in" else Match(outbox=rows[0])
 
 
@@ -157,13 +156,9 @@ async def _near(reads: StoreReads, number: str, chat: str, channel: str) -> str:
     if not _is_number(number) or not (chat or channel):
         return ""
     rows = await reads.select("ledger.told_near", {"message_id": number, "limit": _NEAR})
-    wanted = [
-        row
-        for row in rows
-        if _is_number(row["message_id"])
-        and (not chat or row["chat_id"] == chat)
-        and (not channel or str(row["account_id"]).partition(":")[0] == channel)
-    ]
+    rows = [row for row in rows if _is_number(row["message_id"])]
+    rows = [row for row in rows if not chat or row["chat_id"] == chat]
+    wanted = [row for row in rows if not channel or row["account_id"].split(":")[0] == channel]
     if not wanted:
         return ""
     nearest = min(wanted, key=lambda row: abs(float(row["message_id"]) - float(number)))

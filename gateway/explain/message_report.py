@@ -76,9 +76,8 @@ def _who(payload: Mapping[str, Any]) -> str:
     if not isinstance(sender, Mapping):
         return "author unknown"
     bot = ", a bot" if sender.get("is_bot") else ""
-    kind = {"edit": "edited", "delete": "deleted", "change": "changed"}.get(
-        str(payload.get("kind")), "written"
-    )
+    verbs = {"edit": "edited", "delete": "deleted", "change": "changed"}
+    kind = verbs.get(str(payload.get("kind")), "written")
     return f"{kind} by {quoted(str(sender.get('name', '')), 80)} (id {sender.get('id')}{bot})"
 
 
@@ -202,16 +201,14 @@ def outcome(row: Row, payload: Mapping[str, Any]) -> str:
 
 def head_of(row: Row, payload: Mapping[str, Any]) -> str:
     """Return one line that identifies a message."""
-    what = {"edit": "an edit", "delete": "a deletion", "change": "a change of the chat"}.get(
-        str(payload.get("kind")), "a message"
-    )
+    names = {"edit": "an edit", "delete": "a deletion", "change": "a change of the chat"}
+    what = names.get(str(payload.get("kind")), "a message")
     where = f"{row['account_id']} {row['chat_id']}"
     number = f" {row['message_id']}" if row["message_id"] else ""
     return f"in-{row['id']} is {what}{number} of {where}"
 
 
 def is_about_another(payload: Mapping[str, Any]) -> bool:
-    """Return whether a row edits or deletes another message."""
     return payload.get("kind") in ("edit", "delete")
 
 

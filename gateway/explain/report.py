@@ -35,7 +35,7 @@ class StoreReads(Protocol):
 class ReportLine:
     """One line of a report.
 
-    at     when it happened, ISO 8601 in UTC, or "" if that is not recorded
+    at     when it happened, ISO 8601 in UTC, or "" if unknown
     about  its subject: seen, addressed, access, lane, changed, turn, view, model, tool, ...
     says   the sentence
     data   the record behind it
@@ -75,7 +75,6 @@ class Report:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Report:
-        """Read the result of `to_json`."""
         lines = [ReportLine(**line) for line in raw["lines"]]
         options = [Option(**option) for option in raw["options"]]
         return cls(raw["asked"], raw["head"], lines, raw["missing"], options)
@@ -114,7 +113,6 @@ def cut(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
 
 
 def quoted(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
-    """Return a text in quotes, shortened."""
     return f'"{cut(text, most)}"'
 
 

@@ -48,12 +48,9 @@ class Failure:
 
 
 def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> list[Failure]:
-    """Register every plugin in the order of their names; return those that failed.
-
-    An entry point is a plugin object, or a class or function without arguments that makes one.
-    """
+    """Register every plugin (an object, or a callable that makes one), and return the failures."""
     failures: list[Failure] = []
-    found = list(entry_points(group=GROUP)) if points is None else points
+    found = entry_points(group=GROUP) if points is None else points
     for point in sorted(found, key=lambda point: point.name):
         try:
             if point.name == BUILTIN:

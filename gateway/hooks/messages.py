@@ -10,7 +10,6 @@ from channels.message import OutboundMessage
 
 
 def field_of(message: Any, name: str, default: Any = None) -> Any:
-    """Return a field of a message, or the default."""
     if isinstance(message, Mapping):
         return message.get(name, default)
     return getattr(message, name, default)

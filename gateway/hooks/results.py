@@ -1,7 +1,6 @@
 """Check what a plugin's hooks return, before anything uses it.
 
-A check returns the usable part of a result, or None, as if the plugin had not answered. It reports
-each problem together with its remedy.
+A check returns the usable part or None, and reports each problem together with its remedy.
 """
 
 from __future__ import annotations

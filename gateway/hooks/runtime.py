@@ -1,8 +1,7 @@
 """Call hooks: in priority order, sync and async alike, each with the arguments it names.
 
-Later plugins run first. Ordinary hooks raise their errors; those of `on_error` observers are
-logged, so that no observer hides another or the error itself. What a plugin returns is checked
-(`gateway.hooks.results`): an unusable result is reported and counts as no result.
+Later plugins run first. Errors are raised, except those of `on_error` observers, which are logged.
+Unusable results are reported, and count as none.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ class Implementation:
     fault: Fault
 
     def checked(self, result: Any) -> Any:
-        """Return the usable part of a result."""
         return result if self.check is None or result is None else self.check(result, self.fault)
 
     def failed(self, cause: Exception) -> None:

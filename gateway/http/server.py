@@ -56,7 +56,6 @@ class QuietServer(uvicorn.Server):
         self._ended = anyio.Event()
 
     async def run_on(self, opened: socket.socket) -> None:
-        """Serve on a socket until `end`."""
         try:
             await self.serve([opened])
         finally:
@@ -75,7 +74,6 @@ class QuietServer(uvicorn.Server):
 
 
 def make_server(app: Starlette, trusted_proxies: str) -> QuietServer:
-    """Return a server for an application, behind the trusted proxies."""
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -1,7 +1,6 @@
-"""Load the settings: frozen, built once at the edge, from an injected environment.
+"""Load the settings once, frozen. The first source that names a setting wins.
 
-The first source that names a setting wins: the environment, `.env`, a secrets folder (one file per
-setting, named like its variable), `tapeway.toml`.
+Sources: the environment, `.env`, a secrets folder (one file per variable), `tapeway.toml`.
 """
 
 from __future__ import annotations
@@ -74,18 +73,15 @@ class Settings(BaseSettings):
 
     @property
     def home_path(self) -> Path:
-        """The absolute path of the instance directory."""
         return self.home.expanduser().absolute()
 
     @property
     def workspace_path(self) -> Path:
-        """The absolute path of the workspace."""
         chosen = self.workspace.expanduser() if self.workspace else self.home_path / "workspace"
         return chosen.absolute()
 
     @property
     def tape_url(self) -> str:
-        """The URL of the tape store."""
         return self.tape.url or f"sqlite://{self.home_path / 'tapeway.db'}"
 
 
@@ -183,7 +179,7 @@ def _explain(error: ErrorDetails) -> str:
 
 
 def describe(settings: Settings) -> dict[str, Any]:
-    """Return the settings that are logged at the start; none of them is secret."""
+    # These are logged at the start; none of them is secret.
     return {
         "home": str(settings.home_path),
         "model": settings.agent.model,

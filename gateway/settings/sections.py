@@ -258,5 +258,4 @@ class LogSettings(Section):
 
 
 def split(value: str) -> list[str]:
-    """Return the items of a comma-separated list."""
     return [item.strip() for item in value.split(",") if item.strip()]

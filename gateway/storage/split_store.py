@@ -1,8 +1,6 @@
 """A plugin's tape store and a database for the ledger: two stores without a common transaction.
 
-A unit's appends are made first, each under a key, then its statements in one transaction. After a
-crash between the two, the tape is ahead; running the same unit again finds its entries by their
-keys.
+Appends come first, each under a key: a unit that is run again after a crash finds its entries.
 """
 
 from __future__ import annotations

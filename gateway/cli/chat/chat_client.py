@@ -29,7 +29,7 @@ class ChatClient(Protocol):
         ...
 
     async def say(self, text: str, message_id: UUID) -> None:
-        """Send a message; raises GatewayError with a sentence if it is refused."""
+        """Send a message; raises GatewayError if it is refused."""
         ...
 
 
@@ -91,7 +91,7 @@ def _plain_errors() -> Iterator[None]:
     except httpx2.HTTPError as cause:
         raise GatewayError(
             f"the gateway of this home does not answer ({type(cause).__name__}): check that it is"
-            " still running; it answers what it has accepted at its next start"
+            " still running; it answers accepted questions at its next start"
         ) from cause
 
 

@@ -67,7 +67,6 @@ def check_name(session: str) -> None:
 
 
 def me() -> RoomPerson:
-    """Return the person at this terminal."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):
@@ -128,7 +127,6 @@ class Screen:
             self._settle(str(message_id))
 
     async def settled(self) -> None:
-        """Wait until no answer is pending."""
         while self.waiting:
             await self._settled.wait()
 

@@ -26,7 +26,6 @@ async def show_row(settings: Settings, row: str) -> int:
 
 
 async def change(settings: Settings, action: str, row: str) -> int:
-    """Retry or drop a row, and print what happens."""
     async with open_admin(settings) as admin:
         print(await admin.call(f"ledger.{action}", name=row))
     return 0

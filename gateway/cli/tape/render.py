@@ -1,8 +1,4 @@
-"""Render tape entries for a terminal.
-
-Messages are untrusted data: characters that would move the cursor, color the screen or reverse the
-text direction are escaped.
-"""
+"""Render tape entries for a terminal, with unsafe characters of messages escaped."""
 
 from __future__ import annotations
 

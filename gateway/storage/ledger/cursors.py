@@ -43,10 +43,9 @@ class CursorTable:
             unit.run("ledger.move_cursor", account_id=account, chat_id=chat_id, value=moment)
 
     async def read(self, channel: str, overlap: timedelta, longest: timedelta) -> Cursors:
-        """Return each chat's cursor, moved back by `overlap` and at most `longest` ago.
+        """Return each chat's cursor, moved back by `overlap`, and at most `longest` ago.
 
-        Without any cursor the channel has never accepted a message; its cursor is then the present
-        moment.
+        A channel that has never accepted a message has the present moment as its cursor.
         """
         rows = await self._store.select("ledger.marks", {"channel": channel})
         found = {

@@ -29,10 +29,9 @@ class Inbox:
         messages: Sequence[InboundMessage],
         kept_back: Collection[tuple[str, str]] | None = None,
     ) -> list[InboxRow]:
-        """Insert messages, all or none, and return the rows of the new ones.
+        """Insert messages, all or none; return the rows of the new ones and move the cursors.
 
-        The cursors of their chats move up to them, except for the chats in `kept_back` (account and
-        chat; an empty chat stands for the whole account). None keeps all cursors back.
+        `kept_back` lists chats with unmoved cursors as (account, chat); "" or None stands for all.
         """
         unit = Unit()
         moment = utc_iso(self._clock.now())

@@ -23,11 +23,7 @@ class Leases:
         self._seconds = seconds
 
     def claim(self, unit: Unit, session_id: str, tape: str) -> int:
-        """Take a session; the step's outcome has its epoch in the column `epoch`.
-
-        The unit fails while another process holds the session: a lease lasts `seconds` by the
-        database's clock unless it is renewed.
-        """
+        """Take a session, or fail while another process holds it; the outcome has its `epoch`."""
         values = {"session_id": session_id, "tape": tape, "seconds": self._seconds}
         return unit.run("ledger.claim_session", expect=1, owner=self._owner, **values)
 

@@ -19,10 +19,9 @@ class Outbox:
     def send_later(
         self, unit: Unit, message: OutboundMessage, session_id: str, lane: str | None
     ) -> int:
-        """Add a message; the step's outcome has its row, or no row.
+        """Add a message; the outcome has its row, unless its key is being sent or was sent.
 
-        No row means that a message with this key is being sent or was sent. A pending row is left
-        unchanged, because its sender identifies it by its id.
+        A pending row stays as it is, because its sender identifies it by its id.
         """
         return unit.run(
             "ledger.send_later",
@@ -39,7 +38,7 @@ class Outbox:
     async def open_draft(
         self, message: InboundMessage, session_id: str, turn_id: str, lane: str | None
     ) -> DraftReference | None:
-        """Record a draft that will be shown; return None if its answer is on the way already."""
+        """Record a new draft and return its reference, or None if its answer is on the way."""
         idem = idem_key(turn_id, 0)
         found = await self._store.select("ledger.draft_of", {"idem": idem})
         if found:

@@ -34,7 +34,6 @@ def new_turn_id() -> str:
 
 
 def idem_key(turn_id: str, part: int) -> str:
-    """Return the key of one part of a turn's answer."""
     return f"{turn_id}:{part}"
 
 

@@ -103,9 +103,8 @@ async def send_later(ledger: Ledger, answer: OutboundMessage = ANSWER) -> list[O
 async def an_event_is_accepted_once(make: MakeLedger) -> None:
     ledger = make()
     first = await ledger.inbox.accept([SAID, number(2)])
-    again = await make("b").inbox.accept(
-        [replace(SAID, alt_id="another", text="changed"), number(3)]
-    )
+    changed = replace(SAID, alt_id="another", text="changed")
+    again = await make("b").inbox.accept([changed, number(3)])
     assert [row.message.ext_id for row in first] == ["1/1", "1/2"]
     assert [row.message.ext_id for row in again] == ["1/3"]
     twins = await ledger.inbox.accept([number(4), number(4)])

@@ -21,7 +21,7 @@ from bench.chaos_window import Window
 from gateway.delivery.sender import RESENT
 from gateway.storage.ledger.ledger import MOST_ATTEMPTS
 
-SORRY: Final = "Sorry, I could not answer"
+SORRY: Final = "Sorry, I couldn't answer"
 
 
 @dataclass(slots=True)

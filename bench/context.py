@@ -123,15 +123,14 @@ class Replay:
 
     async def hear(self, line: Line) -> None:
         """Put a line on the tape."""
-        intake = self._gateway.dispatcher.intake
-        await intake.accept([self._message(line)])
-        await intake.taken_in()
+        await self._gateway.parts.intake.accept([self._message(line)])
+        await self._gateway.taken_in()
         if line.number in self._asking:
-            await self._gateway.dispatcher.sessions.idle()
+            await self._gateway.idle()
 
     async def ask(self, line: Line, *, call: bool) -> Seen:
         """Ask what belongs to a line; `call`: also what a turn would show."""
-        room = await self._gateway.dispatcher.rooms.of(self._tape.name)
+        room = await self._gateway.parts.memories.of(self._tape.name)
         key = self._key(line)
         likely = room.linker.ranked(room.room, key, MOST)
         kept = room.linker.chosen(room.room, key, MOST)
@@ -158,7 +157,7 @@ class Replay:
 
     async def _view(self, line: Line) -> list[Entry]:
         """Begin a turn and build its view, as a turn does; over the budget, after an anchor."""
-        rooms = self._gateway.dispatcher.rooms
+        rooms = self._gateway.parts.memories
         room = await rooms.of(self._tape.name)
         key = self._key(line)
         lane, number = room.room.by_key[key].lane, room.entries[key]
@@ -308,7 +307,7 @@ async def _measure(options: argparse.Namespace, out: TextIO | None) -> dict[str,
         with tempfile.TemporaryDirectory() as home:
             async with _gateway(Path(home), options.store) as gateway:
                 if options.rules:
-                    gateway.dispatcher.rooms.linker = Linker()
+                    gateway.parts.memories.linker = Linker()
                 seen = await replay(gateway, log, options)
         by_file[log.name] = figures(log, seen, options.first_line)
         for one in seen if out is not None else ():

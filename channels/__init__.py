@@ -5,8 +5,8 @@
 base host             the contract of a channel, and what the gateway offers it
 message errors        messages and receipts; what can go wrong
 draft pacing typing_indicator    partial text, rate limits and typing
-connection_state backoff clock concurrency    for adapters: is it connected, when to retry
-mentions permalink registry settings
+connection_state backoff clock    for adapters: is it connected, when to retry
+mentions registry settings
 markdown              renders Markdown, and splits it into pieces
 room                  channels of our own, and the base of cli and web
 testing               kits for the authors of channels
@@ -39,13 +39,13 @@ from channels.message import (
     Author,
     InboundMessage,
     Media,
+    MessageLink,
     OutboundMessage,
     Quote,
     Receipt,
     ShownMessage,
 )
 from channels.pacing import Budget, Priority
-from channels.permalink import MessageLink
 from channels.room.channel import RoomChannel
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Exponential backoff: how long to wait before the next try."""
+"""Exponential backoff."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Backoff:
-    """Waits that double from `first` to `longest`, in seconds.
-
-    `jitter` is the share of each wait that is random: with 0.5 a wait of 8 becomes 4 to 8 seconds.
-    """
+    """Waits that double from `first` to `longest` seconds; `jitter` is the random share of each."""
 
     first: float
     longest: float
@@ -20,11 +17,10 @@ class Backoff:
 
     def next(self) -> float:
         """Return the next wait, and count the try."""
-        # A power of two that large is the longest wait anyway, and a float cannot hold any power.
+        # A float cannot hold every power of two, and one this large is the longest wait anyway.
         wait = min(self.first * 2.0 ** min(self.tries, 60), self.longest)
         self.tries += 1
         return wait * random.uniform(1 - self.jitter, 1)  # noqa: S311 - jitter, not a secret
 
     def reset(self) -> None:
-        """Start over with the first wait."""
         self.tries = 0

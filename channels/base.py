@@ -19,7 +19,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import ClassVar, Final, Literal, get_args
 
 from channels.draft import DraftEditor, DraftReference, Pace
@@ -47,7 +46,7 @@ Feature = Literal[
     "remote",
     "exclusive",
 ]
-"""What a platform has; the conformance suite tests a channel for these.
+"""Features of a platform; the conformance suite tests a channel for them.
 
 groups, private  chats of several people; chats of one person with the agent
 threads          topics or threads within a chat
@@ -96,16 +95,14 @@ class Traits:
     bot: Budget = UNLIMITED
 
 
-_NEEDS: Final[Mapping[Capability, str]] = MappingProxyType(
-    {
-        "edit": "show",
-        "native_stream": "show",
-        "typing": "show_typing",
-        "media": "fetch",
-        "lookup": "find",
-        "backfill": "missed",
-    }
-)
+_NEEDS: Final[Mapping[Capability, str]] = {
+    "edit": "show",
+    "native_stream": "show",
+    "typing": "show_typing",
+    "media": "fetch",
+    "lookup": "find",
+    "backfill": "missed",
+}
 
 
 class Channel(ABC):
@@ -144,16 +141,18 @@ class Channel(ABC):
         return self._pacing
 
     async def start(self, host: FullHost) -> None:
-        """Run until `stop`; the gateway restarts a channel that raises.
-
-        ChannelUnfit: a restart would not help.
-        """
+        """Run until `stop`; a channel that raises is restarted, except after ChannelUnfit."""
         self._host = host
         # Both outlive a restart: earlier writes still count, and earlier signs must end.
         if self._pacing is None:
             self._pacing = Pacing(self.budget_of, host.clock, self.traits.bot)
         if self.traits.typing_signs and self._signs is None:
-            self._signs = TypingIndicator(self._sign, self._pacing, host.clock, host.start_soon)
+            self._signs = TypingIndicator(
+                lambda message: self.show_typing(message, True),
+                self._pacing,
+                host.clock,
+                host.start_soon,
+            )
         await self.run()
 
     @abstractmethod
@@ -177,14 +176,12 @@ class Channel(ABC):
             return await self.transmit(await self.prepare(replace(prepared, edits=None)))
 
     async def prepare(self, message: OutboundMessage) -> OutboundMessage:
-        """Close the draft of a message and wait for a send permit.
+        """Wait for a send permit, and return the message with its draft's id; send nothing yet.
 
-        Returns the message with the id of its draft. Nothing is sent yet: the caller records the
-        send between this and `transmit`.
+        The caller records the send between this and `transmit`.
         """
-        draft = await self._close_draft(message.answers) if message.answers is not None else None
-        first = message.part == 0 and message.piece == 0
-        if draft is not None and first and message.edits is None:
+        draft = await self._close_draft(message.answers)
+        if draft is not None and message.part == message.piece == 0 and message.edits is None:
             message = replace(message, edits=draft.platform_id)
         await self.pacing.permit(message.chat_id, Priority.FINAL)
         return message
@@ -201,7 +198,7 @@ class Channel(ABC):
 
     @property
     def invitation(self) -> str:
-        """How people find this channel, shown to the operator at the start; may be empty."""
+        """A sentence for the operator on how people find this channel; may be empty."""
         return ""
 
     def budget_of(self, chat_id: str) -> Budget:
@@ -219,17 +216,14 @@ class Channel(ABC):
         return [text]
 
     async def fetch(self, media: Media, most: int) -> bytes:
-        """Return a file of a message, at most `most` bytes; needs `media`.
-
-        Raises MediaRefused, with a sentence for the model and the author, or another ChannelError.
-        """
+        """Return a file of at most `most` bytes, or raise MediaRefused; needs `media`."""
         raise NotImplementedError
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
         """Return the receipts of a message that may have been sent, by its `idem`; needs `lookup`.
 
-        A draft of it is edited into the message. An empty list: it was not sent. Raises
-        ChannelError if the platform cannot answer now.
+        A draft is edited into its message. An empty list means that the message was not sent;
+        raises ChannelError if the platform cannot answer now.
         """
         raise NotImplementedError
 
@@ -244,9 +238,8 @@ class Channel(ABC):
     async def catch_up(self) -> None:
         """Accept what was missed, and close the gap; call it on each new connection.
 
-        Cursors do not move between a lost connection (`host.gap_opened`) and the end of this, so
-        that a crash in between leaves the gap open. New messages belong after it: hold them back
-        if the platform allows it.
+        Cursors do not move from `host.gap_opened` until this returns, so that a crash in between
+        leaves the gap open. Hold new messages back until then if the platform allows it.
         """
         self.host.gap_closed(await self.read_missed())
 
@@ -259,22 +252,16 @@ class Channel(ABC):
 
     @abstractmethod
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Hand a message to the platform; `edits` is the id of the draft that it replaces."""
+        """Hand a message to the platform; `edits` is the id of the draft to replace."""
 
     async def show(
         self, message: InboundMessage, reference: DraftReference, text: str
     ) -> str | None:
-        """Post or edit partial text and return its message id; needs `edit`.
-
-        None: the platform's draft is not a message.
-        """
+        """Post or edit partial text, and return its message id if it has one; needs `edit`."""
         raise NotImplementedError
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show, or stop showing, that an answer is being written; needs `typing`.
-
-        With `Traits.typing_signs` this sends one sign, and `on` is always True.
-        """
+        """Show or hide typing; needs `typing`. With `Traits.typing_signs`, send one sign."""
         raise NotImplementedError
 
     async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
@@ -303,9 +290,6 @@ class Channel(ABC):
         """Delete a draft from the platform, if that is possible."""
         del message, reference
 
-    async def _sign(self, message: InboundMessage) -> None:
-        await self.show_typing(message, True)
-
     def _type(self, message: InboundMessage, *, on: bool) -> None:
         if "typing" not in self.capabilities:
             return
@@ -321,19 +305,18 @@ class Channel(ABC):
             return
         editor = self._editors.get(message.ext_id)
         if editor is None:
-            traits = self.traits
+            traits, host = self.traits, self.host
             pace = Pace(
                 first_after=traits.first_text,
                 interval=traits.edit_interval,
                 charged=lambda: not self.streams(message),
                 longest=traits.max_draft_chars,
             )
-            clock = self.host.clock
-            editor = DraftEditor(message, self.show, self.host, self.pacing, clock, pace)
+            editor = DraftEditor(message, self.show, host, self.pacing, host.clock, pace)
             self._editors[message.ext_id] = editor
-            self.host.start_soon("draft", editor.run)
+            host.start_soon("draft", editor.run)
         editor.push(delta)
 
-    async def _close_draft(self, ext_id: str) -> DraftReference | None:
-        editor = self._editors.pop(ext_id, None)
+    async def _close_draft(self, ext_id: str | None) -> DraftReference | None:
+        editor = self._editors.pop(ext_id, None) if ext_id is not None else None
         return await editor.close() if editor is not None else None

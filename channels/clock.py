@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -26,13 +27,23 @@ class SystemClock:
     """The machine's clock."""
 
     def now(self) -> datetime:
-        """Return the current time in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Return seconds that never go back."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep for some monotonic seconds."""
         await anyio.sleep(seconds)
+
+
+async def wait_at_most(clock: Clock, seconds: float, wait: Callable[[], Awaitable[object]]) -> None:
+    """Run `wait`, and cancel it after `seconds` on the clock."""
+    async with anyio.create_task_group() as group:
+
+        async def time_out() -> None:
+            await clock.sleep(seconds)
+            group.cancel_scope.cancel()
+
+        group.start_soon(time_out)
+        await wait()
+        group.cancel_scope.cancel()

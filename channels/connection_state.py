@@ -14,7 +14,7 @@ Phase = Literal["connecting", "catching_up", "ready", "stalled", "down"]
 
 
 class ConnectionState:
-    """Whether a channel is connected, has everything that was sent, and still receives events.
+    """Whether a channel is connected, is missing messages, and still receives events.
 
     gaps           the host again; None for a platform that redelivers everything itself
     links          number of connections that must be up at once (Discord's shards)
@@ -37,11 +37,9 @@ class ConnectionState:
 
     @property
     def is_connected(self) -> bool:
-        """Return whether every link is up."""
         return len(self._up) == self._links
 
     def is_up(self, link: int = 0) -> bool:
-        """Return whether a link is up."""
         return link in self._up
 
     def connected(self, link: int = 0, *, announce: bool = True) -> None:
@@ -111,7 +109,7 @@ class ConnectionState:
             self.missed_since, self._takes_again = now, False
 
     def is_catch_up_due(self, now: float, resend_seconds: float) -> bool:
-        """Return whether to read what was missed: others are taken again, or it is not resent."""
+        """Return whether to read missed messages: others are taken again, or no resend came."""
         since = self.missed_since
         return since is not None and (self._takes_again or now - since > resend_seconds)
 
@@ -134,9 +132,9 @@ class ConnectionState:
     def resumed(self) -> None:
         """Record that the platform continues where it stopped, so that nothing is missing."""
         if self.is_connected and not self._must_read:
-            self._close(None)
+            self._close()
 
-    def _close(self, cursors: Cursors | None) -> None:
+    def _close(self, cursors: Cursors | None = None) -> None:
         self._set_behind(False)
         if self._gaps is not None:
             self._gaps.gap_closed(cursors)

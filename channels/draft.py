@@ -23,24 +23,14 @@ class Draft:
     """The text of an answer in progress."""
 
     _pieces: list[str] = field(default_factory=list)
-    _finished: bool = False
 
     def push(self, delta: str) -> None:
-        """Add text."""
-        if not self._finished:
-            self._pieces.append(delta)
+        self._pieces.append(delta)
 
     def reset(self) -> None:
-        """Drop the text; the answer starts over."""
         self._pieces.clear()
 
-    def finish(self) -> str:
-        """Ignore later text, and return what there is."""
-        self._finished = True
-        return self.render()
-
     def render(self) -> str:
-        """Return the text so far."""
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
@@ -50,7 +40,7 @@ class Draft:
 class DraftReference:
     """A draft: the key of its answer, and the platform's id once it is known.
 
-    `again`: an earlier process may have shown it and ended before it recorded the id.
+    again  an earlier process may have shown it and ended before it recorded the id
     """
 
     idem: str
@@ -59,13 +49,13 @@ class DraftReference:
 
 
 class DraftJournal(Protocol):
-    """Records drafts before they are shown, so that a restart edits them instead of adding one."""
+    """Records drafts before they are shown, so that a restart edits them and adds none."""
 
     async def wait_sent(self, message: InboundMessage) -> None:
         """Wait for sends that must appear above the draft."""
 
     async def open_draft(self, message: InboundMessage) -> DraftReference | None:
-        """Record that a draft is about to be shown; None: it must not be."""
+        """Record that a draft is about to be shown; None: do not show it."""
 
     async def locate_draft(self, reference: DraftReference) -> None:
         """Record the platform's id of a draft."""
@@ -75,15 +65,12 @@ MAX_SHOW_SECONDS: Final = 30.0
 """Maximum duration of one update, after which the draft is given up."""
 
 Show = Callable[[InboundMessage, DraftReference, str], Awaitable[str | None]]
-"""Posts (no platform id yet) or edits partial text, and returns the platform's message id.
-
-None: the platform's draft is not a message, and the answer is sent separately.
-"""
+"""`Channel.show`: without a platform id the text is posted, otherwise it is edited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How partial text is shown.
+    """The pace at which partial text is shown.
 
     first_after  seconds to wait for the answer before showing partial text
     interval     minimum seconds between two updates that are not charged
@@ -125,7 +112,6 @@ class DraftEditor:
         self._shown = ""
 
     def push(self, delta: str) -> None:
-        """Add text; it is shown when the chat's pace allows."""
         self._draft.push(delta)
         self._changed.set()
 
@@ -134,21 +120,19 @@ class DraftEditor:
         self._draft.reset()
 
     async def close(self) -> DraftReference | None:
-        """Stop, wait for the running update, and return the draft.
-
-        The editor no longer waits for a send permit: the answer needs it.
-        """
+        """Stop, wait for the running update, and return the draft."""
         self._closed = True
-        self._draft.finish()
         self._changed.set()
-        self._waiting.cancel()
+        self._waiting.cancel()  # the answer needs the send permit
         await self._idle.wait()
         return self._reference
 
     async def run(self) -> None:
         """Show text until closed, or until the platform refuses partial text."""
         try:
-            while await self._wait_for_change():
+            while not self._closed:
+                await self._changed.wait()
+                self._changed = anyio.Event()
                 if self._to_show() is None:
                     continue
                 await self._wait_for_permit()
@@ -161,7 +145,6 @@ class DraftEditor:
             self._idle.set()
 
     def _to_show(self) -> str | None:
-        """Return the text if it has changed since the last update."""
         text = self._draft.render()
         if self._pace.longest:
             text = text[: self._pace.longest]
@@ -179,11 +162,6 @@ class DraftEditor:
                 await self._pacing.permit(self._message.chat_id, priority)
             else:
                 self._next = self._clock.monotonic() + self._pace.interval
-
-    async def _wait_for_change(self) -> bool:
-        await self._changed.wait()
-        self._changed = anyio.Event()
-        return not self._closed
 
     async def _show_text(self, text: str) -> None:
         if self._reference is None:

@@ -1,10 +1,4 @@
-"""What the gateway offers a channel, in four protocols; one object may satisfy all.
-
-ChannelHost   every channel: accept messages, report the connection, start work
-BackfillHost  channels that read what they missed: cursors and gaps
-DraftJournal  the draft editor: records where drafts are (in `channels.draft`)
-HistoryHost   channels that show a chat's past themselves
-"""
+"""The gateway as a channel sees it: three protocols, and `DraftJournal` of `channels.draft`."""
 
 from __future__ import annotations
 
@@ -22,15 +16,13 @@ Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
 
 
 class ChannelEvent(Protocol):
-    """What a channel needs of an agent's event."""
+    """An agent's event; `kind` is accepted, text, reset, final, error, ..., `data` its fields."""
 
     @property
-    def kind(self) -> str:
-        """What happened: accepted, text, reset, final, error, ..."""
+    def kind(self) -> str: ...
 
     @property
-    def data(self) -> Mapping[str, Any]:
-        """The event's fields."""
+    def data(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +43,7 @@ class Cursors:
 
 
 class ChannelHost(Protocol):
-    """What every channel needs.
+    """The host of every channel.
 
     names                   what the agent is called in chats; its own name comes first
     hint                    what the operator should do next; None: nothing
@@ -65,10 +57,7 @@ class ChannelHost(Protocol):
     holds_unknown_outcomes: bool
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
-        """Store messages and return the `ext_id` of the new ones; raises ChannelDown.
-
-        They are on disk when this returns, and the channel may acknowledge them.
-        """
+        """Store messages on disk and return the `ext_id` of the new ones; raises ChannelDown."""
 
     def ready(self) -> None:
         """Report that the channel is connected."""
@@ -90,36 +79,30 @@ class ChannelHost(Protocol):
 
 
 class BackfillHost(Protocol):
-    """What a channel with the capability `backfill` needs.
+    """The host of a channel with the capability `backfill`.
 
     A started channel has an open gap, and so does one whose messages `accept` refused: it offers
     them again, or reads the history. Cursors do not move while a gap is open.
     """
 
     async def cursors(self) -> Cursors:
-        """Return up to where every message is known to have been accepted."""
+        """Return the moments up to which every message was accepted."""
 
     def gap_opened(self) -> None:
         """Report that messages may be missing from now on."""
 
     def gap_skipped(self, chat_id: str, account: str = "") -> None:
-        """Report that a chat's gap cannot be read; its cursor stays until the next catch-up.
-
-        An empty `chat_id` stands for every chat of the account.
-        """
+        """Report that a chat's gap (empty: every chat's) cannot be read; its cursor stays."""
 
     def gap_closed(self, cursors: Cursors | None = None) -> None:
-        """Report that nothing is missing since these cursors were returned.
-
-        None: the platform resumed where the connection broke, so the outage lost nothing.
-        """
+        """Report that nothing is missing since these cursors; None: the platform resumed."""
 
     async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
         """Return the threads of a chat with messages after a moment."""
 
 
 class HistoryHost(Protocol):
-    """What a channel needs that shows a chat's past itself."""
+    """The host of a channel that shows a chat's past itself."""
 
     async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
         """Return the newest messages of a chat, oldest first."""

@@ -1,4 +1,4 @@
-"""Whether a text names somebody, on platforms that do not say so themselves."""
+"""Mentions and names in a text, for platforms that do not mark them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ _LETTER: Final = r"[^\W\u2e80-\U0003ffff]"
 
 
 def mentions(text: str, name: str) -> bool:
-    """Return whether a text contains `@name` as a whole word, in any case."""
+    """Return whether a text contains `@name` as a whole word, in upper or lower case."""
     return _word(f"@{name}").search(text) is not None
 
 
 def begins_with_mention(text: str, name: str) -> bool:
-    """Return whether a text begins with `@name`."""
     return _word(f"@{name}").match(text) is not None
 
 
 def calls(text: str, names: Iterable[str]) -> bool:
-    """Return whether a text contains one of the names as a whole word, in any case."""
+    """Return whether a text contains one of the names as a whole word, in upper or lower case."""
     return any(_word(name).search(text) for name in names if name)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any, Final, Literal
 
 ChatKind = Literal["private", "group"]
@@ -128,7 +131,6 @@ class InboundMessage:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def to_payload(self) -> dict[str, Any]:
-        """Return the message as a JSON object."""
         return asdict(self)
 
     @classmethod
@@ -143,6 +145,29 @@ class InboundMessage:
             if values.get(name) is not None:
                 values[name] = Quote(**values[name])
         return cls(**values)
+
+
+def unreadable_message(
+    channel: str, event: Any, why: str, *, key: str = "", account: str = ""
+) -> InboundMessage:
+    """Return a record of an event that cannot be parsed; `key` defaults to one of its content."""
+    try:
+        text = json.dumps(event, default=str)
+    except (RecursionError, ValueError):
+        text = '"nested too deeply to be stored"'
+    return InboundMessage(
+        channel=channel,
+        account=account,
+        chat_id="unreadable",
+        ext_id=f"unreadable/{key or sha256(text.encode()).hexdigest()[:20]}",
+        message_id="",
+        sender=Author("", ""),
+        text="",
+        date=datetime.now(UTC).isoformat(),
+        kind="unreadable",
+        why=why,
+        raw={"json": text},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +198,6 @@ class OutboundMessage:
     date: str = ""
 
     def to_payload(self) -> dict[str, Any]:
-        """Return the message as a JSON object."""
         return asdict(self)
 
     @classmethod
@@ -187,6 +211,18 @@ class Receipt:
     """The id that the platform gave a message, as proof that it has it."""
 
     platform_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLink:
+    """The message that a link points to.
+
+    chat_id  empty if the link has only the chat's name; a thread's id on platforms whose links do
+             not distinguish the two
+    """
+
+    message_id: str
+    chat_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,6 @@ import anyio
 
 from channels.clock import Clock
 
-__all__ = ["Budget", "Clock", "Gate", "Pacing", "Priority"]
-
 MAX_CHATS: Final = 10_000
 """Maximum gates kept in memory; beyond it, idle ones are dropped."""
 
@@ -59,7 +57,6 @@ class Budget:
 
 
 UNLIMITED: Final = Budget()
-"""No limit."""
 
 
 class Gate:
@@ -76,7 +73,17 @@ class Gate:
 
     def wait(self, now: float, priority: Priority) -> float:
         """Return the seconds until a write of this priority is allowed; 0 or less: now."""
-        return self._opens(now, priority) - now
+        budget = self._budget
+        opens = max(self._last + budget.interval, self._closed_until)
+        if not budget.count:
+            return opens - now
+        used = self._in_window(now)
+        allowed = budget.count - int(budget.count * RESERVED_SHARES[priority])
+        if used >= allowed:
+            opens = max(opens, self._written[used - allowed] + budget.window)
+        if priority >= Priority.EDIT:
+            opens = max(opens, self._last + budget.interval * EDIT_SLOWDOWN**used)
+        return opens - now
 
     def write(self, at: float) -> None:
         """Count a write at a time in monotonic seconds."""
@@ -95,25 +102,12 @@ class Gate:
         self._closed_until = max(self._closed_until, until)
 
     def closed(self, now: float) -> bool:
-        """Return whether the platform has asked to wait."""
+        """Return whether the platform asked to wait until later than `now`."""
         return now < self._closed_until
 
     def idle(self, now: float) -> bool:
         """Return whether dropping this gate would change nothing."""
         return not self.waiters and not self._in_window(now) and self.wait(now, Priority.FINAL) <= 0
-
-    def _opens(self, now: float, priority: Priority) -> float:
-        budget = self._budget
-        opens = max(self._last + budget.interval, self._closed_until)
-        if not budget.count:
-            return opens
-        used = self._in_window(now)
-        allowed = budget.count - int(budget.count * RESERVED_SHARES[priority])
-        if used >= allowed:
-            opens = max(opens, self._written[used - allowed] + budget.window)
-        if priority >= Priority.EDIT:
-            opens = max(opens, self._last + budget.interval * EDIT_SLOWDOWN**used)
-        return opens
 
     def _in_window(self, now: float) -> int:
         while self._written and self._written[0] + self._budget.window <= now:
@@ -179,8 +173,7 @@ class Pacing:
         if gate is None:
             if len(self._chats) >= MAX_CHATS:
                 now = self._clock.monotonic()
-                busy = {name: one for name, one in self._chats.items() if not one.idle(now)}
-                self._chats = busy
+                self._chats = {name: one for name, one in self._chats.items() if not one.idle(now)}
             gate = self._chats[chat] = Gate(self._budget_of(chat))
         return gate
 

@@ -5,57 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any, Final
 
 from channels.base import Channel
-from channels.permalink import MessageLink
+from channels.message import MessageLink
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """Where a channel is: `module:class`, called with its section of the settings.
-
-    `link` reads the platform's links to messages; empty if it has none.
-    """
+    """A channel's class, as `module:class`, and whether its folder has a reader of links."""
 
     target: str
-    link: str = ""
+    has_links: bool = False
 
 
-CHANNELS: Final[Mapping[str, Registered]] = MappingProxyType(
-    {
-        "cli": Registered("channels.cli.adapter:CliChannel"),
-        "discord": Registered(
-            "channels.discord.adapter:DiscordChannel", "channels.discord.permalink:read_link"
-        ),
-        "slack": Registered(
-            "channels.slack.adapter:SlackChannel", "channels.slack.permalink:read_link"
-        ),
-        "telegram": Registered(
-            "channels.telegram.adapter:TelegramChannel", "channels.telegram.permalink:read_link"
-        ),
-        "web": Registered("channels.web.adapter:WebChannel"),
-    }
-)
+CHANNELS: Final[Mapping[str, Registered]] = {
+    "cli": Registered("channels.cli.adapter:CliChannel"),
+    "discord": Registered("channels.discord.adapter:DiscordChannel", has_links=True),
+    "slack": Registered("channels.slack.adapter:SlackChannel", has_links=True),
+    "telegram": Registered("channels.telegram.adapter:TelegramChannel", has_links=True),
+    "web": Registered("channels.web.adapter:WebChannel"),
+}
 
 
 def make_channel(name: str, settings: Any) -> Channel:
     """Make a channel from its settings; raises KeyError for an unknown name."""
-    channel: Channel = _load(CHANNELS[name].target)(settings)
+    module, _, attribute = CHANNELS[name].target.partition(":")
+    channel: Channel = getattr(import_module(module), attribute)(settings)
     return channel
 
 
 def read_link(text: str) -> tuple[str, MessageLink] | None:
     """Return the channel and the message that a link points to; None for any other text."""
     for name, registered in CHANNELS.items():
-        if registered.link:
-            found: MessageLink | None = _load(registered.link)(text)
+        if registered.has_links:
+            found = import_module(f"channels.{name}.permalink").read_link(text)
             if found is not None:
                 return name, found
     return None
-
-
-def _load(target: str) -> Any:
-    module, _, attribute = target.partition(":")
-    return getattr(import_module(module), attribute)

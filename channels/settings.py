@@ -1,4 +1,4 @@
-"""What the settings of several platforms share."""
+"""Parts that the settings of several platforms share."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ Address = Annotated[str, AfterValidator(_checked_address)]
 
 
 def some_of(rules: Sequence[str]) -> AfterValidator:
-    """Return a validator of comma-separated rules."""
-
     def check(value: str) -> str:
         for rule in chosen(value):
             if rule not in rules:
@@ -39,14 +37,12 @@ def chosen(answers: str) -> frozenset[str]:
 
 
 def proxy_field(platform: str) -> Any:
-    """Return the field of the proxy through which a platform is reached."""
     return Field(
         "", description=f"Proxy for requests to {platform}.", examples=["http://127.0.0.1:3128"]
     )
 
 
 def per_second_field(default: int) -> Any:
-    """Return the field of a bot's rate limit over all chats."""
     return Field(
         default,
         ge=0,
@@ -60,13 +56,12 @@ class PlatformSettings(BaseModel):
 
     model_config = CONFIG
 
-    # Declared by each platform: its rules differ, and fields of a base would come first in
-    # .env.example.
+    # Each platform declares it: rules differ, and a base's fields come first in .env.example.
     if TYPE_CHECKING:
         answers: str
 
     def rules(self) -> frozenset[str]:
-        """Return which messages the agent answers."""
+        """Return the rules that `answers` lists."""
         return chosen(self.answers)
 
 
@@ -80,11 +75,9 @@ class BotSettings(PlatformSettings):
 
     @property
     def enabled(self) -> bool:
-        """Whether there is a token."""
         return bool(self.key())
 
     def key(self) -> str:
-        """Return the token in the clear."""
         return self.token.get_secret_value()
 
     @field_validator("token", check_fields=False)

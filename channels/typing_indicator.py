@@ -1,7 +1,6 @@
-"""Typing signs, sent again and again while an answer is being written.
+"""Typing signs: each lasts some seconds, and is sent again while an answer is being written.
 
-A platform's sign lasts some seconds and is not charged. No signs are sent while the chat's gate is
-closed, and several questions in one thread share theirs.
+Signs need no send permit, but stop while the chat's gate is closed; a thread's questions share one.
 """
 
 from __future__ import annotations
@@ -56,7 +55,6 @@ class TypingIndicator:
         signs.waiting.add(message.ext_id)
 
     def end(self, message: InboundMessage) -> None:
-        """Stop showing signs for this message."""
         thread = (message.chat_id, message.thread_id)
         signs = self._threads.get(thread)
         if signs is None:
@@ -79,7 +77,7 @@ class TypingIndicator:
                         except SendRefused:
                             return  # sending the answer will show the same error
                         except ChannelError:
-                            """A sign that fails is not missed."""
+                            pass  # nobody misses one sign
                     await self._clock.sleep(pause)
         finally:
             if self._threads.get(thread) is signs:

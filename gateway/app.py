@@ -1,8 +1,8 @@
-"""The running gateway: everything put together, started, and ended.
+"""The running gateway: the only place that builds its parts; it starts and stops them.
 
-Start: lock the home, open the store, load plugins, take up what the last process left, start the
-channels and the HTTP server. End (SIGTERM): take nothing new, let turns and sends finish for a
-while, hand the rest over to the next start. Ctrl-C hands over at once.
+Start: lock the instance directory, open the store, load plugins, read the backlog, start the
+channels and the HTTP server, resume the backlog. Stop on SIGTERM: accept nothing new, give turns
+and sends some time to finish, leave the rest to the next start. Ctrl-C stops at once.
 """
 
 from __future__ import annotations
@@ -12,20 +12,25 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from os import getpid
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import anyio
 
-from agent.models.offline import OFFLINE
 from agent.models.registry import make_model
 from channels.base import Channel
+from channels.message import InboundMessage
 from channels.registry import CHANNELS, make_channel
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import TapeAdmin
+from gateway.background import Background, Spawn
 from gateway.clock import Clock, SystemClock
+from gateway.context.lane_assignment import LaneAssigner
+from gateway.context.room_memory import RoomMemories, open_linker
 from gateway.context.vision_model import VisionModel
+from gateway.delivery.sender import OutboxSender
 from gateway.embeddings.registry import open_meaning
 from gateway.errors import GatewayError, HomeInUse, SettingsError
 from gateway.explain.explainer import Explainer
@@ -38,51 +43,88 @@ from gateway.http.admin_tapes import tape_routes
 from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.server import QuietServer, listen, make_server
 from gateway.intake.access import Access
+from gateway.intake.intake import Intake
 from gateway.logs import get_log
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
-from gateway.pipeline.turn import Turn
+from gateway.scheduling.commands import Commands
+from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.dispatcher import Dispatcher
+from gateway.scheduling.lane_scheduler import LaneScheduler
+from gateway.scheduling.notices import Notices
+from gateway.scheduling.recovery import Recovery
+from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.split_store import SplitStore
 from gateway.storage.write_guard import WriteGuard
-from gateway.supervision.manager import Background, ChannelManager
+from gateway.supervision.host import GatewayHost
+from gateway.supervision.manager import ChannelManager
+from gateway.supervision.status import StatusBoard
+from gateway.turn.agent_plugin import AgentPlugin
+from gateway.turn.runner import TurnRunner
+from gateway.turn.running import RunningTurns
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
 from tape.stores.registry import is_tapes_only, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
 
 FINISH_SECONDS: Final = 8.0
-"""So long a stop waits for turns and sends; what is not done by then, the next start does."""
+"""Seconds that a stop waits for turns and sends; the next start resumes the others."""
 
 SETTLE_SECONDS: Final = 10.0
-"""So long the start waits for every channel to connect or fail once."""
+"""Maximum seconds that the start waits for every channel to connect or fail once."""
 
-OFFLINE_HINT: Final = (
-    "No model is named yet, so the offline model answers. Name one with TAPEWAY_AGENT__MODEL"
-    " (and TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY) and start again."
-)
+
+@dataclass(frozen=True, slots=True)
+class GatewayParts:
+    """The parts of a gateway through which a message passes, from its intake to its delivery."""
+
+    agent: AgentPlugin
+    memories: RoomMemories
+    turns: RunningTurns
+    sender: OutboxSender
+    dispatcher: Dispatcher
+    intake: Intake
+    recovery: Recovery
 
 
 @dataclass(slots=True)
 class Gateway:
-    """A gateway that runs."""
+    """A running gateway.
+
+    failures  the plugins that could not be loaded
+    """
 
     services: Services
     channels: dict[str, Channel]
-    dispatcher: Dispatcher
-    manager: ChannelManager
+    status: StatusBoard
     url: str
     failures: list[Failure]
+    parts: GatewayParts
+
+    async def ask(self, message: InboundMessage | Mapping[str, Any]) -> str:
+        """Run a message through the pipeline, without a channel; return the answer's text."""
+        result = await self.services.pipeline.process_inbound(message)
+        return result.model_output
+
+    async def taken_in(self) -> None:
+        """Wait until every accepted message is on its tape and passed on."""
+        await self.parts.intake.taken_in()
+
+    async def idle(self) -> None:
+        """Wait until nothing is being taken in, debounced, waiting, running, or unsent."""
+        await self.parts.intake.taken_in()
+        await self.parts.dispatcher.idle()
+        await self.parts.sender.idle()
 
     async def finish(self, seconds: float = FINISH_SECONDS) -> None:
-        """Start no more turns, and wait a while for those that run and for what is being sent."""
-        self.dispatcher.sessions.close()
+        """Start no more turns; give running turns and sends some time to finish."""
+        self.parts.dispatcher.close()
         with anyio.move_on_after(seconds):
-            await self.dispatcher.idle()
+            await self.idle()
 
 
 PluginSource = Callable[[HookRuntime], list[Failure]]
@@ -97,7 +139,7 @@ async def running_gateway(
     clock: Clock | None = None,
     plugins: PluginSource = load_plugins,
 ) -> AsyncIterator[Gateway]:
-    """Start a gateway and end it with the block.
+    """Start a gateway, and stop it at the end of the block.
 
     `only` names the channels to start (None: every enabled one); `plugins` registers plugins.
     Raises GatewayError or TapeError before anything is started.
@@ -110,25 +152,26 @@ async def running_gateway(
         sock = listen(settings.http.host, settings.http.port, token) if http else None
         try:
             async with (
-                _opened(settings, only, clock or SystemClock(), plugins) as gateway,
+                _opened(settings, only, clock or SystemClock(), plugins) as (gateway, manager),
                 anyio.create_task_group() as group,
             ):
+                backlog = await gateway.parts.recovery.read()
                 server: QuietServer | None = None
                 try:
                     if sock is not None:
                         server = _serve(gateway, sock, token, bearer)
                         group.start_soon(server.run_on, sock, name="http")
                         announce(settings.home_path, Running(getpid(), gateway.url, bearer))
-                    group.start_soon(gateway.manager.run, name="channels")
+                    group.start_soon(manager.run, name="channels")
                     with anyio.move_on_after(SETTLE_SECONDS):
-                        await gateway.manager.settled()
-                    await gateway.dispatcher.resume()
+                        await gateway.status.settled()
+                    await gateway.parts.recovery.resume(backlog)
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
                 finally:
-                    gateway.services.persist.end()
+                    gateway.services.guard.end()
                     with anyio.CancelScope(shield=True):
-                        await gateway.manager.stop()
+                        await manager.stop()
                         withdraw(settings.home_path)
                         if server is not None:
                             await server.end()
@@ -141,7 +184,7 @@ async def running_gateway(
 @asynccontextmanager
 async def _opened(
     settings: Settings, only: Sequence[str] | None, clock: Clock, plugins: PluginSource
-) -> AsyncIterator[Gateway]:
+) -> AsyncIterator[tuple[Gateway, ChannelManager]]:
     _make_workspace(settings.workspace_path)
     model = make_model(settings.agent)
     hooks = HookRuntime()
@@ -154,45 +197,86 @@ async def _opened(
         if meaning is not None:
             stack.push_async_callback(_shielded, meaning.close)
         channels: dict[str, Channel] = {}
-        router = OutboundChannelRouter(channels)
         background = Background()
-        ballast = Ballast(settings.home_path, settings.tape.ballast)
-        ballast.take()
-        ledger = Ledger(store, clock, owner=secrets.token_hex(8))
-        aliases = await ledger.inbox.aliases()
-        services = Services(
-            settings=settings,
-            clock=clock,
-            store=store,
-            tapes=TapeService(store, settings.workspace_path, meaning),
-            ledger=ledger,
-            hooks=hooks,
-            router=router,
-            pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases),
-            model=VisionModel(model, settings.home_path),
-            persist=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),
-            aliases=aliases,
-        )
-        running: dict[str, Turn] = {}
-        conversation = Dispatcher(
-            services, Access(settings.access, aliases), background.spawn, running
-        )
-        register_builtin(hooks, conversation)
+        tapes = TapeService(store, settings.workspace_path, meaning)
+        services = await _services(settings, clock, tapes, store, hooks, channels, background)
+        agent = AgentPlugin(services, VisionModel(model, settings.home_path))
+        register_builtin(hooks, agent)
+        parts = _parts(services, agent, background.spawn)
         channels.update(await _channels(settings, hooks, only))
-        hint = OFFLINE_HINT if settings.agent.model == OFFLINE else None
-        manager = ChannelManager(services, list(channels.values()), conversation, background, hint)
         stack.push_async_callback(_shielded, lambda: _close_channels(channels))
+        running = list(channels.values())
+        status = StatusBoard(clock, running)
+        make_host = partial(
+            GatewayHost,
+            services,
+            status,
+            parts.intake,
+            parts.sender,
+            parts.turns,
+            background.spawn,
+        )
         async with anyio.create_task_group() as group:
             background.open(group)
             if meaning is not None:
                 group.start_soon(meaning.run, name="meaning")
-            await conversation.load()
-            yield Gateway(services, channels, conversation, manager, _url(settings), failures)
+            gateway = Gateway(services, channels, status, _url(settings), failures, parts)
+            yield gateway, ChannelManager(clock, running, status, make_host)
             group.cancel_scope.cancel()
 
 
+async def _services(
+    settings: Settings,
+    clock: Clock,
+    tapes: TapeService,
+    store: UnitStore,
+    hooks: HookRuntime,
+    channels: Mapping[str, Channel],
+    background: Background,
+) -> Services:
+    ballast = Ballast(settings.home_path, settings.tape.ballast)
+    ballast.take()
+    ledger = Ledger(store, clock, owner=secrets.token_hex(8))
+    aliases = await ledger.inbox.aliases()
+    router = OutboundChannelRouter(channels)
+    return Services(
+        settings=settings,
+        clock=clock,
+        store=store,
+        tapes=tapes,
+        ledger=ledger,
+        hooks=hooks,
+        router=router,
+        pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases),
+        guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),
+        aliases=aliases,
+    )
+
+
+def _parts(services: Services, agent: AgentPlugin, spawn: Spawn) -> GatewayParts:
+    """Build the way of a message, from its end to its beginning."""
+    settings, clock, ledger = services.settings, services.clock, services.ledger
+    access = Access(settings.access, services.aliases)
+    turns = RunningTurns()
+    memories = RoomMemories(services.tapes, open_linker())
+    hold = settings.delivery.ambiguous == "hold"
+    sender = OutboxSender(
+        ledger, services.router, clock, services.guard, services.tapes, spawn, hold=hold
+    )
+    runner = TurnRunner(services, turns, memories, sender, spawn)
+    scheduler = LaneScheduler(runner.run, spawn, settings.turn)
+    debouncer = Debouncer(clock, settings.buffer.longest, scheduler.ask, spawn)
+    notices = Notices(services, access, sender, spawn)
+    commands = Commands(services, agent.tools, Stopper(scheduler, debouncer, notices).stop)
+    dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, spawn)
+    lanes = LaneAssigner(services, memories, dispatcher)
+    intake = Intake(services, access, dispatcher, lanes, memories, spawn)
+    recovery = Recovery(services, access, dispatcher, sender, intake)
+    return GatewayParts(agent, memories, turns, sender, dispatcher, intake, recovery)
+
+
 async def _close_channels(channels: Mapping[str, Channel]) -> None:
-    """Let go of every channel's connections, when nothing that sends runs any more."""
+    """Close every channel's connections, once nothing sends any more."""
     for channel in channels.values():
         try:
             await channel.close()
@@ -207,7 +291,7 @@ async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
 
 @contextmanager
 def _database_locked(settings: Settings) -> Iterator[None]:
-    """Hold a database that is not in the home folder: two homes must not share one."""
+    """Lock a database outside the home folder: two instances must not share one."""
     path = Path(settings.tape.url.removeprefix("sqlite://").partition("?")[0])
     if not settings.tape.url.startswith("sqlite:") or path.parent == settings.home_path:
         yield
@@ -217,13 +301,13 @@ def _database_locked(settings: Settings) -> Iterator[None]:
             stack.enter_context(locked(path.parent, f"{path.name}.lock"))
         except HomeInUse as cause:
             raise GatewayError(
-                f"another gateway uses the database {path}: stop it first, or name another file in"
-                " TAPEWAY_TAPE__URL"
+                f"another gateway uses the database {path}: stop it first, or choose another file"
+                " with TAPEWAY_TAPE__URL"
             ) from cause
         except GatewayError as cause:
             raise GatewayError(
-                f"the database {path} cannot be used: make its folder writable, or name another"
-                " file in TAPEWAY_TAPE__URL"
+                f"the database {path} cannot be used: make its folder writable, or choose another"
+                " file with TAPEWAY_TAPE__URL"
             ) from cause
         yield
 
@@ -233,23 +317,23 @@ def _make_workspace(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as cause:
         raise SettingsError(
-            f"TAPEWAY_WORKSPACE: the folder {path} cannot be made ({cause.strerror}); for example"
-            " TAPEWAY_WORKSPACE=/srv/tapeway/workspace"
+            f"TAPEWAY_WORKSPACE: the folder {path} cannot be created ({cause.strerror}): choose"
+            " another, for example TAPEWAY_WORKSPACE=/srv/tapeway/workspace"
         ) from cause
 
 
-def register_builtin(hooks: HookRuntime, conversation: Dispatcher) -> None:
-    """Register the builtin plugin so that it runs last: before all others, however late."""
+def register_builtin(hooks: HookRuntime, agent: AgentPlugin) -> None:
+    """Register the builtin plugin ahead of the others, so that it runs last."""
     others = hooks.manager.list_name_plugin()
     for name, _plugin in others:
         hooks.manager.unregister(name=name)
-    hooks.register(conversation.builtin, "builtin")
+    hooks.register(agent, "builtin")
     for name, plugin in others:
         hooks.register(plugin, name)
 
 
 async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> UnitStore:
-    """Open the store of the settings; tapes alone (a plugin's, files) get the ledger beside."""
+    """Open the store; a store of tapes only (a plugin's, or files) gets a ledger next to it."""
     found = await hooks.call_first("provide_tape_store")
     if not isinstance(found, TapeStore) and is_tapes_only(settings.tape_url):
         found = open_tapes(settings.tape_url, clock.now)
@@ -265,7 +349,7 @@ async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> U
 async def _channels(
     settings: Settings, hooks: HookRuntime, only: Sequence[str] | None
 ) -> dict[str, Channel]:
-    """Make the enabled channels; of one name a plugin's wins over ours."""
+    """Make the enabled channels; a plugin's channel replaces ours of the same name."""
     found: dict[str, Channel] = {}
     for provided in await hooks.call_many("provide_channels"):
         for channel in provided or ():
@@ -282,14 +366,14 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     host, port = sock.getsockname()[:2]
     gateway.url = _address(host, port)
     channels = list(gateway.channels.values())
-    manager, persist = gateway.manager, gateway.services.persist
+    status, guard = gateway.status, gateway.services.guard
 
     def health() -> Readiness:
-        return readiness(manager.states, manager.deaf(), persist.away_for(), persist.why)
+        return readiness(status.states, status.stalled(), guard.away_for(), guard.why)
 
     home = gateway.services.settings.home_path
     routes = [
-        *ledger_routes(LedgerAdmin(gateway.services, gateway.dispatcher)),
+        *ledger_routes(LedgerAdmin(gateway.services, gateway.parts.recovery)),
         *tape_routes(TapeAdmin(gateway.services), home),
         *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),
     ]

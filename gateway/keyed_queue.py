@@ -1,57 +1,55 @@
-"""Work in order for each key, side by side for different ones; no task stays for an idle key."""
+"""One queue per key: work for the same key runs in order, work for different keys in parallel."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 import anyio
 
+from gateway.background import Spawn, Work
 from gateway.logs import get_log
 
 K = TypeVar("K", bound=Hashable)
 
-Work = Callable[[], Awaitable[None]]
-Spawn = Callable[[str, Work], None]
-
 
 class KeyedQueue(Generic[K]):
-    """A row of work a key; an error in one piece is logged, and the next one runs."""
+    """Queues by key; an error in one piece of work is logged, and the next one runs.
+
+    An idle key keeps no task.
+    """
 
     def __init__(self, name: str, spawn: Spawn) -> None:
         self._name = name
         self._spawn = spawn
-        self._rows: dict[K, deque[Work]] = {}
+        self._queues: dict[K, deque[Work]] = {}
         self._freed = anyio.Event()
 
     def submit(self, key: K, work: Work) -> None:
-        """Put work at the end of its key's row."""
-        row = self._rows.get(key)
-        if row is not None:
-            row.append(work)
+        """Append work to the queue of a key."""
+        queue = self._queues.get(key)
+        if queue is not None:
+            queue.append(work)
             return
-        self._rows[key] = deque([work])
+        self._queues[key] = deque([work])
         self._spawn(self._name, lambda: self._run(key))
 
     async def idle(self, key: K | None = None) -> None:
-        """Wait until nothing is left to do, at all or for one key."""
-        while self._rows if key is None else key in self._rows:
+        """Wait until all queues are empty, or the queue of one key."""
+        while self._queues if key is None else key in self._queues:
             await self._freed.wait()
 
     async def _run(self, key: K) -> None:
-        row = self._rows[key]
+        queue = self._queues[key]
         try:
-            while row:
-                await self._one(row[0])
-                row.popleft()
+            while queue:
+                try:
+                    await queue[0]()
+                except Exception as cause:
+                    get_log().error("work.failed", name=self._name, exc_info=cause)
+                queue.popleft()
         finally:
-            del self._rows[key]
+            del self._queues[key]
             self._freed.set()
             self._freed = anyio.Event()
-
-    async def _one(self, work: Work) -> None:
-        try:
-            await work()
-        except Exception as cause:
-            get_log().error("work.failed", name=self._name, exc_info=cause)

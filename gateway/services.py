@@ -1,10 +1,9 @@
-"""What the parts of a running gateway share."""
+"""The services that most parts of a gateway share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.model import ChatModel
 from gateway.clock import Clock
 from gateway.hooks.runtime import HookRuntime
 from gateway.pipeline.pipeline import TurnPipeline
@@ -14,14 +13,15 @@ from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.write_guard import WriteGuard
 from tape.service import TapeService
 from tape.store import UnitStore
+from tape.unit_of_work import Outcome, Unit
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Made once at the start.
+    """Built once, at the start.
 
-    `store` holds the ledger and, unless a plugin has others, tapes; `aliases` are sessions that go
-    on under another id.
+    store    holds the ledger, and the tapes unless a plugin provides another store for them
+    aliases  maps a session that was renamed to the session that it continues
     """
 
     settings: Settings
@@ -32,6 +32,9 @@ class Services:
     hooks: HookRuntime
     router: OutboundChannelRouter
     pipeline: TurnPipeline
-    model: ChatModel
-    persist: WriteGuard
+    guard: WriteGuard
     aliases: dict[str, str]
+
+    async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:
+        """Commit a unit once the store is available; `waiting` names the wait in the log."""
+        return await self.guard.retrying(waiting, lambda: self.store.commit(unit))

@@ -90,7 +90,6 @@ async def view_entries(
 
 
 def _of_running_turn(entries: list[Entry], start: Entry | None, turn: str | None) -> list[Entry]:
-    """Leave out later anchors, and entries of turns that started before a reset."""
     entries = [entry for entry in entries if entry.kind != ANCHOR]
     if start is None or start.name != RESET:
         return entries
@@ -134,7 +133,6 @@ def _opens(entry: Entry) -> bool:
 
 
 async def _has_turns(tape: Reads, listed: Sequence[Entry]) -> bool:
-    """Return whether turns take this tape's messages; the newest turn may be before `listed`."""
     if any(is_take(entry) for entry in listed):
         return True
     if not any(is_inbox_message(entry) for entry in listed):
@@ -175,7 +173,6 @@ def arrange(
 
 
 def _as_taken(entry: Entry, take: int, edits: Sequence[Entry]) -> Entry:
-    """Return a message with its text at the id `take`; an edit becomes its own message."""
     if is_edit(entry):
         return edit_as_message(entry)
     for edit in reversed(edits):
@@ -185,7 +182,6 @@ def _as_taken(entry: Entry, take: int, edits: Sequence[Entry]) -> Entry:
 
 
 def edit_as_message(edit: Entry) -> Entry:
-    """Return an edit as a message with the new text."""
     content = f"[The following message was edited and now reads:]\n{_edited(edit)}"
     meta = {**edit.meta, "edit_of": edit.payload["data"]["entry"]}
     return replace(edit, kind=MESSAGE, payload={"role": "user", "content": content}, meta=meta)
@@ -207,7 +203,6 @@ def _with_media(entry: Entry, media: Entry | None) -> Entry:
 
 
 def is_edit(entry: Entry) -> bool:
-    """Return whether an entry is the edit of a message."""
     return entry.kind == EVENT and entry.name == MESSAGE_EDIT
 
 
@@ -289,16 +284,15 @@ def merge_neighbours(messages: Sequence[Message]) -> list[Message]:
     merged: list[Message] = []
     for message in messages:
         last = merged[-1] if merged else None
-        if last is not None and _plain(last) and _plain(message) and _alike(last, message):
+        if last is not None and _joinable(last, message):
             merged[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
         else:
             merged.append(message)
     return merged
 
 
-def _plain(message: Message) -> bool:
-    return set(message) == {"role", "content"} and isinstance(message["content"], str)
-
-
-def _alike(first: Message, second: Message) -> bool:
+def _joinable(first: Message, second: Message) -> bool:
+    for message in (first, second):
+        if set(message) != {"role", "content"} or not isinstance(message["content"], str):
+            return False
     return bool(first["role"] == second["role"] and first["role"] in ("user", "assistant"))

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Final
 
 from tape.entry import EVENT, MESSAGE, Entry, NewEntry, event
-from tape.query import Query
 from tape.quoted_results import quoted
 from tape.reads import Reads
 
@@ -21,13 +20,12 @@ REMOVED_RESULT: Final = "[This result was taken out: a message that it quoted wa
 
 
 def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
-    """Make the event that records the deletion of a message."""
     return event(MESSAGE_DELETE, {"entry": entry_id, "message_id": message_id}, **meta)
 
 
-async def deleted(tape: Reads, after: int = 0) -> set[int]:
-    """Return the ids of the messages that were deleted by events after the id `after`."""
-    found = await tape.query(Query(tape.name, after=after, kinds=(EVENT,), name=MESSAGE_DELETE))
+async def deleted(tape: Reads, after: int = 0, about: tuple[int, ...] | None = None) -> set[int]:
+    """Return the ids of messages, any or `about` these, deleted by events after the id `after`."""
+    found = await tape.find(after=after, kinds=(EVENT,), name=MESSAGE_DELETE, about=about)
     return {entry.payload["data"]["entry"] for entry in found}
 
 
@@ -47,8 +45,7 @@ async def _without_quotes(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
     messages = tuple({source for source in sources.values() if source is not None})
     if not messages:
         return list(entries)
-    deletions = Query(tape.name, kinds=(EVENT,), name=MESSAGE_DELETE, about=messages)
-    gone = {entry.payload["data"]["entry"] for entry in await tape.query(deletions)}
+    gone = await deleted(tape, about=messages)
     out = {at for at, ids in quotes.items() if any(sources.get(n) in gone for n in ids)}
     return [_without_results(entry, {p for e, p in out if e == entry.id}) for entry in entries]
 
@@ -64,10 +61,7 @@ def _without_results(entry: Entry, positions: Collection[int]) -> Entry:
 
 
 def source_message(entry: Entry) -> int | None:
-    """Return the id of the message whose text a message entry shows: its own, or the original's.
-
-    The original is the edited message or the question of a prompt. None for other kinds.
-    """
+    """Return the id of the message whose text an entry shows: its own, an edit's, or a prompt's."""
     if entry.kind != MESSAGE:
         return None
     number = entry.meta.get("edit_of", entry.meta.get("prompt_of", entry.id))

@@ -1,7 +1,4 @@
-"""The immutable record of a tape: its kinds, its constructors, and its JSON form.
-
-As a line of JSONL, an entry has five keys: `id`, `kind`, `payload`, `meta`, `date`.
-"""
+"""The immutable record of a tape: its kinds, its constructors, and its JSON form."""
 
 from __future__ import annotations
 
@@ -44,7 +41,6 @@ class NewEntry:
 
     @property
     def name(self) -> str | None:
-        """The name of an anchor or an event; None for every other kind."""
         return entry_name(self.kind, self.payload)
 
 
@@ -125,7 +121,6 @@ def event(name: str, data: JSON | None = None, **meta: Any) -> NewEntry:
 
 
 def error(text: str, **meta: Any) -> NewEntry:
-    """Make an error entry."""
     return NewEntry(ERROR, {"message": text}, meta)
 
 
@@ -140,10 +135,7 @@ def bootstrap() -> tuple[NewEntry, NewEntry]:
 
 
 def with_bootstrap(batch: Sequence[NewEntry], *, empty: bool) -> list[NewEntry]:
-    """Return the batch as it is written: the first batch of a tape gets the bootstrap before it.
-
-    A batch that starts with its own bootstrap (an import) or opens a fork stays as it is.
-    """
+    """Return the batch with the bootstrap if the tape is empty and it does not begin one."""
     if not empty or (batch and _begins_a_tape(batch[0])):
         return list(batch)
     return [*bootstrap(), *batch]
@@ -165,11 +157,7 @@ def parse_date(text: str) -> datetime:
 
 
 def as_date(text: str) -> str:
-    """Format a date as tapes do; raises ValueError if the text is not a date.
-
-    `text` is a year, a month or a day, or ISO 8601 with a time, with `Z` or an offset; without
-    one it is UTC.
-    """
+    """Format a year, month, day or ISO 8601 time as tapes do; raises ValueError if it is none."""
     text = text.strip()
     if partial := _YEAR_AND_MONTH.fullmatch(text):
         text = f"{partial[1]}-{partial[2] or '01'}-01"
@@ -180,10 +168,7 @@ def as_date(text: str) -> str:
 
 
 def dump(value: object) -> str:
-    """Write a value as compact JSON, keeping the order of keys.
-
-    Raises AppendRefused for values that JSON or UTF-8 cannot represent.
-    """
+    """Write compact JSON, keys in order; raises AppendRefused if JSON or UTF-8 cannot hold it."""
     try:
         text = orjson.dumps(value)
         # orjson writes NaN and the infinities as null.

@@ -47,8 +47,6 @@ class QueryRefused(TapeError):
 
 
 class UnitFailed(TapeError):
-    """A statement of a unit of work changed the wrong number of rows; nothing was written."""
-
     def __init__(self, statement: str, expected: int, changed: int) -> None:
         self.statement = statement
         self.expected = expected
@@ -70,8 +68,6 @@ class NotFound(TapeError):
 
 
 class WeightsInvalid(TapeError):
-    """The linker's weights are missing or damaged; it links by rules alone."""
-
     def __init__(self, path: Path, trouble: str) -> None:
         self.path = path
         super().__init__(
@@ -85,10 +81,7 @@ class EmbedderFailed(TapeError):
 
 
 class StoreUnavailable(TapeError):
-    """The store is closed, or its disk or database is unavailable; the caller may retry.
-
-    `full` is true if the disk is full.
-    """
+    """The store is closed, or its disk or database unavailable (`full`: the disk is full)."""
 
     def __init__(self, message: str, *, full: bool = False) -> None:
         self.full = full
@@ -96,8 +89,6 @@ class StoreUnavailable(TapeError):
 
 
 class StoreTooNew(TapeError):
-    """A newer version wrote the database; nothing was changed."""
-
     def __init__(self, path: Path, schema: str, found: int, known: int) -> None:
         self.path = path
         super().__init__(

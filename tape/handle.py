@@ -42,10 +42,7 @@ class Tape(Reads):
         self.semantic = semantic
 
     async def append(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Append entries as one block and return them; a `key` that the tape has seen is a retry.
-
-        A retry writes nothing and returns the entries of the first append. Raises AppendRefused.
-        """
+        """Append entries as one block and return them; `tape.store` has the contract."""
         return await self.store.append(self.name, entries, key)
 
     async def handoff(self, name: str, state: dict[str, Any] | None = None, **meta: Any) -> Entry:
@@ -84,7 +81,6 @@ class Tape(Reads):
         return await search(self, text, query, rank=rank)
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries that match both queries, newest first."""
         return await shown_hits(self.store, replace(query, tape=self.name), wanted)
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
@@ -97,7 +93,6 @@ class Tape(Reads):
         return [hit for hit in found if hit[0].id in shown]
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the entries of this tape whose message was not deleted."""
         return await shown_entries(self.store, self.name, entries)
 
     async def context(self, context: TapeContext | None = None) -> list[Message]:
@@ -154,7 +149,10 @@ class Tape(Reads):
         fork with `merge` or `discard`; `TapeService.fork_tape` does that for you.
         """
         anchor = await self.anchor(at) if isinstance(at, str) else at
-        return await open_fork(self, anchor.id if anchor else None, merge_back)
+        upto = anchor.id if anchor else await self.size()
+        fork = ForkTape(self, f"{self.name}{INFIX}{uuid4().hex[:12]}", upto, merge_back)
+        await self.store.append(fork.name, [opening(self.name, upto, merge_back)])
+        return fork
 
 
 class ForkTape(Tape):
@@ -167,7 +165,6 @@ class ForkTape(Tape):
         self.merge_back = merge_back
 
     async def append(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Append entries to the fork; raises TapeError if it is closed."""
         if await self.state() != "open":
             raise TapeError(
                 f"the fork {self.name} is closed: append to its parent {self.parent.name}"
@@ -175,7 +172,6 @@ class ForkTape(Tape):
         return [self._shown(entry) for entry in await super().append(*entries, key=key)]
 
     async def size(self) -> int:
-        """Return the number of entries: the parent's up to `at`, and the fork's own."""
         return self.at + await super().size() - OPENING_ID
 
     async def query(self, query: Query) -> list[Entry]:
@@ -196,7 +192,6 @@ class ForkTape(Tape):
         return [*inherited, *(await self._own(replace(query, limit=rest)))]
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries that match both queries: the fork's own, then the parent's."""
         found: list[Entry] = []
         limit = query.limit or 0
         while len(found) < limit:
@@ -215,7 +210,6 @@ class ForkTape(Tape):
         return [hit for hit in found if hit[0].id in shown]
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the entries whose message was deleted neither here nor on the parent."""
         ids = [number for entry in entries if (number := _message_of(entry)) is not None]
         gone = await deleted(self, int(min(ids))) if ids else set()
         return [entry for entry in entries if _message_of(entry) not in gone]
@@ -230,10 +224,7 @@ class ForkTape(Tape):
         return newest[0].name or "open" if newest and closes(newest[0]) else "open"
 
     async def merge(self) -> list[Entry]:
-        """Append the fork's own entries to the parent as one block; a second merge changes nothing.
-
-        Raises TapeError if the fork was discarded.
-        """
+        """Append the fork's own entries to the parent as one block; a second merge does nothing."""
         state = await self.state()
         if state == DISCARDED:
             raise TapeError(
@@ -256,7 +247,6 @@ class ForkTape(Tape):
             await self.store.append(self.name, [event(DISCARDED, {"why": why})], "close")
 
     async def _located(self, query: Query) -> Query:
-        """Replace the anchor names of a query by ids; an anchor may be the parent's or its own."""
         if query.after_anchor is None and query.before_anchor is None:
             return query
         steps = locating(query)
@@ -330,14 +320,6 @@ class ForkTape(Tape):
         return replace(entry, id=entry.id + self.at - OPENING_ID)
 
 
-async def open_fork(parent: Tape, at: int | None, merge_back: bool) -> ForkTape:
-    """Open a fork with the parent's entries up to the id `at` (None: all of them)."""
-    at = await parent.size() if at is None else at
-    fork = ForkTape(parent, f"{parent.name}{INFIX}{uuid4().hex[:12]}", at, merge_back)
-    await fork.store.append(fork.name, [opening(parent.name, at, merge_back)])
-    return fork
-
-
 async def find_fork(tape: Tape) -> ForkTape:
     """Return the fork, with its parents, that a tape stores; raises TapeError if it is none."""
     first = await tape.store.query(Query(tape.name, limit=1))
@@ -351,7 +333,6 @@ async def find_fork(tape: Tape) -> ForkTape:
 
 
 def _message_of(entry: Entry) -> float | None:
-    """Return the id of the message whose text an entry repeats, also for the event of an edit."""
     return source_message(entry) if entry.kind == MESSAGE else subject_of(entry)
 
 

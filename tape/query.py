@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from itertools import islice
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
 from tape.entry import ANCHOR, EVENT, Entry, as_date
 from tape.errors import NotFound, QueryRefused
@@ -74,14 +74,17 @@ class Query:
     newest: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse values that no entry can have, and write dates as tapes do."""
         if self.limit is not None and self.limit < 0:
             raise QueryRefused(f"the limit is {self.limit}: use a number of entries, zero or more")
         for text in self._texts():
-            _require_unicode(text)
+            try:
+                text.encode()
+            except (UnicodeEncodeError, AttributeError) as cause:
+                raise QueryRefused(
+                    f"the query holds a value that is not valid Unicode text ({cause}): remove it"
+                ) from cause
         for bound in ("since", "until"):
-            text = getattr(self, bound)
-            if text is not None:
+            if (text := getattr(self, bound)) is not None:
                 object.__setattr__(self, bound, _date(text, bound))
 
     @property
@@ -91,7 +94,6 @@ class Query:
 
     @property
     def any_author(self) -> tuple[str, ...] | None:
-        """The authors that satisfy `author` and `authors`; None is no condition."""
         return _either(self.author, self.authors)
 
     @property
@@ -156,10 +158,7 @@ def _in_lane(lane: str, unlaned: bool) -> Callable[[Entry], bool]:
 
 
 def locating(query: Query) -> Generator[Query, Sequence[Entry], Query]:
-    """Replace the anchor names of a query by ids.
-
-    Yields the queries whose answers it needs, and returns the new query; raises NotFound.
-    """
+    """Yield the queries that find a query's anchors; return it with ids. Raises NotFound."""
     after, before = query.after, query.before
     behind = 0
     if query.after_anchor is not None:
@@ -186,13 +185,11 @@ def located(query: Query, answer: Callable[[Query], Sequence[Entry]]) -> Query:
 
 
 def _anchor(query: Query, name: str, behind: int) -> Generator[Query, Sequence[Entry], int]:
-    """Find the first anchor of a name after the entry `behind`; for 0, the latest one."""
-    anchors = Query(query.tape, kinds=(ANCHOR,))
-    first = replace(anchors, name=name, after=behind, limit=1, newest=not behind)
-    found = yield first
+    tape, kinds = query.tape, (ANCHOR,)
+    found = yield Query(tape, kinds=kinds, name=name, after=behind, limit=1, newest=not behind)
     if found:
         return found[0].id
-    known = yield replace(anchors, limit=MAX_NAMES, newest=True)
+    known = yield Query(tape, kinds=kinds, limit=MAX_NAMES, newest=True)
     raise NotFound(name, sorted({entry.name for entry in known if entry.name}))
 
 
@@ -223,13 +220,4 @@ def _date(text: str, bound: str) -> str:
         raise QueryRefused(
             f"{bound} is not a date ({text[:40]!r}): write 2026-01-02, 2026-01-02T15:04 or"
             " 2026-01-02T15:04+02:00"
-        ) from cause
-
-
-def _require_unicode(text: Any) -> None:
-    try:
-        text.encode()
-    except (UnicodeEncodeError, AttributeError) as cause:
-        raise QueryRefused(
-            f"the query holds a value that is not valid Unicode text ({cause}): remove it"
         ) from cause

@@ -32,10 +32,7 @@ def quotes_the_tape(call: object) -> bool:
 
 
 def quoted(entries: Sequence[Entry]) -> dict[tuple[int, int], list[int]]:
-    """Return the ids that results quote, by the id of the result's entry and its position there.
-
-    `entries` are in the order of a view: results come after their calls.
-    """
+    """Return the quoted ids of each result, by its entry and position; entries are as in a view."""
     found: dict[tuple[int, int], list[int]] = {}
     open_calls: dict[Writer, Entry] = {}
     for entry in entries:

@@ -21,10 +21,10 @@ class Reads:
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query on this tape, whichever tape the query names."""
-        return await self.store.query(replace(query, tape=self.name))
+        own = query if query.tape == self.name else replace(query, tape=self.name)
+        return await self.store.query(own)
 
     async def size(self) -> int:
-        """Return the number of entries."""
         return await self.store.size(self.name)
 
     async def find(self, **conditions: Any) -> list[Entry]:
@@ -66,28 +66,20 @@ class Reads:
         return found[0] if found else None
 
     async def after(self, name: str | None = None, limit: int | None = None) -> list[Entry]:
-        """Return the entries after the latest anchor of a name, or of any name.
-
-        Raises NotFound with the nearest names.
-        """
+        """Return the entries after the latest anchor of a name, or of any name; raises NotFound."""
         if name is not None:
             return await self.find(after_anchor=name, limit=limit)
         start = await self.last_anchor()
         return await self.find(after=start.id if start else 0, limit=limit)
 
     async def between(self, first: str, second: str) -> list[Entry]:
-        """Return the entries between the latest anchor `first` and the next anchor `second`.
-
-        Raises NotFound with the nearest names, also if no `second` follows.
-        """
+        """Return the entries between the latest `first` and the next `second`; raises NotFound."""
         return await self.find(after_anchor=first, before_anchor=second)
 
     async def anchor(self, name: str) -> Entry:
         """Return the latest anchor of a name; raises NotFound with the nearest names."""
         found = await self.last_anchor(name)
         if found is None:
-            raise NotFound(name, await self._names())
+            known = await self.anchors(limit=MAX_NAMES)
+            raise NotFound(name, sorted({entry.name for entry in known if entry.name}))
         return found
-
-    async def _names(self) -> list[str]:
-        return sorted({entry.name for entry in await self.anchors(limit=MAX_NAMES) if entry.name})

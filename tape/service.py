@@ -68,7 +68,6 @@ class TapeService:
         return self.tape(f"{self._prefix}{_digest(session_id)}")
 
     def tape(self, name: str) -> Tape:
-        """Return a tape by its name."""
         return Tape(self.store, name, self.semantic)
 
     async def ensure_bootstrap_anchor(self, tape: Tape) -> None:

@@ -21,29 +21,20 @@ class TapeSnapshot(Tape):
         self.upto = upto
 
     async def append(self, *_entries: NewEntry, key: str | None = None) -> list[Entry]:  # noqa: ARG002
-        """Raise TapeError: a snapshot is read-only."""
         raise TapeError(
             f"this is a snapshot of {self.name} at entry {self.upto}: write to the tape"
         )
 
-    async def fork(
-        self,
-        at: str | Entry | None = None,  # noqa: ARG002
-        merge_back: bool = True,  # noqa: ARG002
-    ) -> ForkTape:
-        """Raise TapeError: a snapshot is read-only."""
+    async def fork(self, at: str | Entry | None = None, merge_back: bool = True) -> ForkTape:  # noqa: ARG002
         raise TapeError(f"this is a snapshot of {self.name} at entry {self.upto}: fork the tape")
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query as of the snapshot."""
         return await self.tape.query(self._bounded(query))
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries of the snapshot that match both queries."""
         return await self.tape.hits(self._bounded(query), wanted)
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
-        """Return the entries of the snapshot closest in meaning."""
         return await self.tape.near(self._bounded(query), text)
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -51,7 +42,6 @@ class TapeSnapshot(Tape):
         return await self.tape.shown(entries)
 
     async def size(self) -> int:
-        """Return the number of entries of the snapshot."""
         return self.upto
 
     def _bounded(self, query: Query) -> Query:

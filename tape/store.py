@@ -70,10 +70,7 @@ class TapeStore(Protocol):
 
 @runtime_checkable
 class BatchStore(Protocol):
-    """A store that appends a batch of any size atomically, and reads it while it writes.
-
-    Other stores get an import as one append.
-    """
+    """A store that appends a batch of any size atomically; others get an import as one append."""
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
         """Append a batch to a tape that has exactly `batch.after` entries.

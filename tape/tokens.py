@@ -15,7 +15,6 @@ TOKENS_PER_IMAGE: Final = 1_000
 
 
 def estimate_text(text: str) -> int:
-    """Estimate the tokens of a text."""
     return len(text.encode("utf-8", "replace")) // 4
 
 
@@ -25,7 +24,6 @@ def estimate(messages: Iterable[Mapping[str, Any]]) -> int:
 
 
 def estimate_message(message: Mapping[str, Any]) -> int:
-    """Estimate the tokens of one chat message."""
     content = message.get("content")
     images = 0
     if isinstance(content, list):

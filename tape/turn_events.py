@@ -1,9 +1,4 @@
-"""The events of a turn: their names, and the codec of those that put messages into views.
-
-A turn's first entry is `turn.start`; it names the messages that the turn's view shows. A
-`turn.retake` names more: those that are shown again after an overflow, and a question that was
-steered into the running turn.
-"""
+"""The events of a turn: their names, and the codec of those that put messages into views."""
 
 from __future__ import annotations
 
@@ -46,11 +41,9 @@ class TurnStart:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The ids of all messages to show, in order."""
         return (*self.include, *self.takes)
 
     def to_entry(self) -> NewEntry:
-        """Return the event as an entry to append."""
         # The keys keep this order: an entry's bytes are part of what a file tape seals.
         data: dict[str, Any] = {"turn": self.turn}
         if self.include:
@@ -62,7 +55,7 @@ class TurnStart:
 
 @dataclass(frozen=True, slots=True)
 class TurnRetake:
-    """More messages for the view of a running turn; `steered`: a question asked meanwhile."""
+    """More messages for a running turn, after an overflow or from a `steered` question."""
 
     turn: str
     takes: tuple[int, ...] = ()
@@ -72,11 +65,9 @@ class TurnRetake:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The ids of all messages to show, in order."""
         return (*self.include, *self.takes)
 
     def to_entry(self) -> NewEntry:
-        """Return the event as an entry to append."""
         data: dict[str, Any] = {"turn": self.turn, "takes": list(self.takes)}
         if self.include:
             data["include"] = list(self.include)

@@ -28,17 +28,13 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Entries that are read while they are written: `count` of them, after the first `after`.
-
-    `entries` iterates over all of them from the first, and may be called again.
-    """
+    """The `count` entries after the first `after` of `entries()`, which may be called again."""
 
     entries: Callable[[], Iterator[NewEntry]]
     after: int
     count: int
 
     def __iter__(self) -> Iterator[NewEntry]:
-        """Iterate over the entries of the batch."""
         return islice(self.entries(), self.after, self.after + self.count)
 
     def check(self, newest: int) -> None:

@@ -96,7 +96,7 @@ def names(entries: list[Entry]) -> list[str]:
 
 async def settled(gateway: Gateway, session: str = "web:lobby") -> list[Entry]:
     """Wait until no turn runs and nothing is being sent; returns the tape."""
-    await gateway.dispatcher.idle()
+    await gateway.idle()
     return await tape_of(gateway, session).read()
 
 

@@ -167,6 +167,15 @@ def test_a_block_runs(language: str, block: str, tmp_path: Path) -> None:
     HANDLERS[language](block, tmp_path)
 
 
+@pytest.mark.parametrize("page", ["libraries.md", "plugins.md"])
+def test_a_first_example_has_fewer_than_15_lines_and_its_imports(page: str) -> None:
+    blocks = BLOCK.findall((ROOT / "docs" / page).read_text())
+    first = [block for language, block in blocks if language == "python"]
+    for block in first if page == "libraries.md" else first[:1]:
+        lines = [line for line in block.splitlines() if line.strip()]
+        assert len([line for line in lines if not line.startswith(("import ", "from "))]) < 15
+
+
 def test_the_readme_s_first_commands_work_in_a_fresh_clone(tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text()
     clone, make = re.findall(r"^(git clone .*?)\s+#.*\n(make run)", readme, re.MULTILINE)[0]

@@ -27,13 +27,11 @@ class CliChannel(RoomChannel):
         self.settings = settings
 
     def to_html(self, _text: str) -> str:
-        """Return nothing: a terminal needs no HTML."""
         return ""
 
     def routes(self) -> list[Route]:
         return room_routes(self, "/api/terminal", self.post)
 
     async def post(self, chat: str, post: Post) -> None:
-        """Accept a line from a terminal."""
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         await self.submit(parse(self.name, chat, post, date))

@@ -7,7 +7,6 @@ from channels.room.routes import Post
 
 
 def parse(channel: str, chat: str, post: Post, date: str) -> InboundMessage:
-    """Return a post as a message."""
     return InboundMessage(
         channel=channel,
         chat_id=chat,

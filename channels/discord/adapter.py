@@ -13,7 +13,7 @@ from discord.utils import oauth_url
 
 from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
 from channels.connection_state import ConnectionState
-from channels.discord.api import MISSING_ACCESS, UNKNOWN_BOT, ApiRefused, DiscordApi
+from channels.discord.api import UNKNOWN_BOT, ApiRefused, Code, DiscordApi
 from channels.discord.backfill import Backfill
 from channels.discord.catch_up import CatchUp
 from channels.discord.event_handler import EventHandler
@@ -64,8 +64,6 @@ SECOND_WRITER: Final = (
 
 
 class DiscordChannel(Channel):
-    """The channel of one Discord bot."""
-
     name: ClassVar[str] = "discord"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "media", "idempotent_send", "lookup", "backfill"}
@@ -99,7 +97,6 @@ class DiscordChannel(Channel):
         self._stopped = False
 
     async def run(self) -> None:
-        """Look up the bot's identity, then listen until stopped."""
         if self._stopped:  # before it ran
             return
         await self._api.open(self.host.clock)
@@ -118,7 +115,6 @@ class DiscordChannel(Channel):
 
     @property
     def invitation(self) -> str:
-        """A sentence with the link that adds the bot to a server."""
         if not self._application:
             return ""
         scopes = ("bot", "applications.commands")
@@ -140,7 +136,6 @@ class DiscordChannel(Channel):
         return await self._sender.show(message, reference, text)
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show the typing indicator, unless too many are shown at once."""
         del on
         now = self.host.clock.monotonic()
         if len(self._typed) == MAX_TYPING_PER_SECOND and now - self._typed[0] < 1.0:
@@ -165,7 +160,6 @@ class DiscordChannel(Channel):
             raise MediaRefused(f"Discord did not deliver it ({refused})") from refused
 
     def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
-        """Yield the messages of every channel and thread after its cursor."""
         self._cache.recorded |= {chat for _account, chat in cursors.chats}
         backfill = Backfill(
             self._api,
@@ -242,7 +236,6 @@ class DiscordChannel(Channel):
             self.host.log_exception("discord.commands_not_set")
 
     async def _listen(self) -> None:
-        """Run all connections until Discord rejects the bot; raises ChannelUnfit."""
         api, cache, settings, host = self._api, self._cache, self.settings, self.host
         count = settings.shards or 1
         state = ConnectionState(host, host, links=count)
@@ -286,13 +279,12 @@ class DiscordChannel(Channel):
             raise MediaRefused("Discord does not return its address") from cause
 
     def _warn_refused(self, channel_id: str, refused: ApiRefused) -> None:
-        """Name the missing permission to the operator, once for each channel."""
         if channel_id in self._warned or len(self._warned) >= MAX_WARNINGS:
             return
         self._warned.add(channel_id)
         channel = self._cache.channel(channel_id, "?")  # an unknown one is not private
         permission = "Send Messages in Threads" if channel.is_thread else "Send Messages"
-        if refused.code == MISSING_ACCESS:
+        if refused.code == Code.MISSING_ACCESS:
             permission = "View Channel"
         title = self._cache.title(channel) or f"channel {channel_id}"
         self.host.warn(

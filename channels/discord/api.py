@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
+from enum import IntEnum
 from math import isfinite
 from typing import Any, Final
 
@@ -46,15 +47,19 @@ UNKNOWN_BOT: Final = (
 )
 NO_ANSWER: Final = "Discord is unreachable: no answer came"
 
-UNKNOWN_CHANNEL: Final = 10003
-UNKNOWN_MESSAGE: Final = 10008
-MISSING_ACCESS: Final = 50001
-MISSING_PERMISSION: Final = 50013
-INVALID_FORM: Final = 50035
-NO_HISTORY: Final = 160002
-ARCHIVED: Final = 50083
-
 MAX_LIMITED_ROUTES: Final = 1_000
+
+
+class Code(IntEnum):
+    """Discord's error codes; `NO_HISTORY`: a reply needs the permission to read the history."""
+
+    UNKNOWN_CHANNEL = 10003
+    UNKNOWN_MESSAGE = 10008
+    MISSING_ACCESS = 50001
+    MISSING_PERMISSION = 50013
+    INVALID_FORM = 50035
+    ARCHIVED = 50083
+    NO_HISTORY = 160002
 
 
 class ApiRefused(SendRefused):
@@ -86,7 +91,6 @@ class DiscordApi:
         """Set once Discord rejects the token for good."""
 
     async def open(self, clock: Clock) -> None:
-        """Open the sessions; `clock` measures rate limits."""
         self._clock = clock
         self.rejected = anyio.Event()
         if self._session is None or self._sockets is None:
@@ -96,7 +100,6 @@ class DiscordApi:
             self._sockets = _session(aiohttp.TCPConnector(limit=0, force_close=True))
 
     async def close(self) -> None:
-        """Close the sessions."""
         sessions = (self._session, self._sockets)
         self._session = self._sockets = None
         for session in sessions:
@@ -167,10 +170,7 @@ class DiscordApi:
         )
 
     async def download(self, url: str, most: int) -> bytes:
-        """Return an attachment of at most `most` bytes from Discord's file hosts.
-
-        Raises ChannelDown; MediaRefused for any other address, and for larger files.
-        """
+        """Return a file; raises ChannelDown, or MediaRefused for another host or a larger file."""
         if not self._is_file_host(url):
             raise MediaRefused("it is not on one of Discord's file hosts")
         found = bytearray()
@@ -218,15 +218,14 @@ class DiscordApi:
         return self._clock.monotonic() if self._clock is not None else 0.0
 
     def _check_open(self, route: str) -> None:
-        """Raise SendDelayed while the bot, or this route, is at its rate limit."""
         left = max(self._closed_until, self._limited.get(route, 0.0)) - self._now()
         if left > 0:
             raise SendDelayed(left)
 
     def _count(self, route: str, headers: Mapping[str, str]) -> None:
-        """Remember a route that is used up: a refused request would count against the bot."""
         if headers.get("X-RateLimit-Remaining") != "0":
             return
+        # A request beyond the limit would be refused and count against the bot.
         now = self._now()
         self._limited[route] = now + _seconds(headers.get("X-RateLimit-Reset-After"))
         if len(self._limited) > MAX_LIMITED_ROUTES:
@@ -269,7 +268,6 @@ def _answer(body: bytes) -> Any:
 
 
 def _reason(body: bytes) -> Raw:
-    """Return the JSON object of a refusal; an empty one for any other body."""
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import anyio
 from discord.utils import time_snowflake
 
-from channels.discord.api import MISSING_ACCESS, UNKNOWN_CHANNEL, ApiRefused, DiscordApi
+from channels.discord.api import ApiRefused, Code, DiscordApi
 from channels.discord.guild_cache import TEXT_KINDS, GuildCache, GuildChannel, Raw
 from channels.discord.inbound import unreadable
 from channels.errors import ChannelDown, SendDelayed
@@ -22,7 +22,7 @@ MAX_LOOKUPS_AT_ONCE: Final = 10
 MAX_PRIVATE_CHATS: Final = 300
 """Maximum private chats to look up, latest first: Discord does not list them."""
 
-CLOSED: Final = frozenset((MISSING_ACCESS, UNKNOWN_CHANNEL))
+CLOSED: Final = frozenset((Code.MISSING_ACCESS, Code.UNKNOWN_CHANNEL))
 """Refusals that are not logged: most servers have channels that the bot may not see."""
 
 RETRY_SECONDS: Final = (1.0, 3.0)
@@ -36,7 +36,7 @@ MAX_FAILURES: Final = 3
 class Backfill:
     """Reads the history.
 
-    read   returns the message of a raw one, or its edit; see `inbound.parse`
+    read   parses a raw message, or its edit; see `inbound.parse`
     later  schedules another catch-up, after a chat could not be read now
     """
 
@@ -49,13 +49,11 @@ class Backfill:
     _failures: int = field(default=0, init=False)
 
     async def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
-        """Yield the messages after the cursors, a page at a time, each channel's oldest first."""
         async for channel, since in self._channels(cursors):
             async for page in self._pages(channel, time_snowflake(since)):
                 yield page
 
     async def _channels(self, cursors: Cursors) -> AsyncIterator[tuple[GuildChannel, datetime]]:
-        """Yield the channels that may have new messages, and their cursors."""
         done: set[str] = set()
         away = self._cache.expected
         for guild in away:  # it may have unknown chats
@@ -89,7 +87,6 @@ class Backfill:
     async def _look_up_all(
         self, chats: Sequence[tuple[datetime, str]]
     ) -> list[tuple[GuildChannel, datetime]]:
-        """Look up several channels, some of them at once; raises ChannelError."""
         found: list[tuple[GuildChannel, datetime]] = []
         errors: list[Exception] = []
         at_once = anyio.CapacityLimiter(MAX_LOOKUPS_AT_ONCE)
@@ -157,10 +154,7 @@ class Backfill:
         yield from (message for message in found if message is not None)
 
     async def _ask(self, chat: str, path: str, query: Mapping[str, str]) -> Any:
-        """Request a path and wait out rate limits; None if it is unreadable, now or for ever.
-
-        Raises ChannelDown if other chats are unreadable too.
-        """
+        """Request a path, waiting out rate limits; None if it is unreadable, now or for ever."""
         waits = iter(RETRY_SECONDS)
         while True:
             try:
@@ -197,6 +191,5 @@ class Backfill:
 
 
 def _number(raw: Any) -> int:
-    """Return a message's id; 0 if it is unreadable."""
     text = str(raw.get("id")) if isinstance(raw, Mapping) else ""
     return int(text) if text.isascii() and text.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""When the history is read: after a new session, when a guild arrives late, and after a failure."""
+"""Decide when to read the history: after a new session, a guild that came late, or a failure."""
 
 from __future__ import annotations
 
@@ -20,16 +20,12 @@ FIRST_RETRY_SECONDS: Final = 60.0
 MAX_RETRY_SECONDS: Final = 1800.0
 
 
-class HistoryReader(Protocol):
-    """The part of `Channel` that is used here."""
-
+class HistoryReader(Protocol):  # the part of `Channel` that is used here
     async def read_missed(self) -> Cursors: ...
 
 
 @dataclass(eq=False)
 class CatchUp:
-    """Closes the gaps of one bot."""
-
     _host: ChannelHost
     _cache: GuildCache
     _state: ConnectionState
@@ -58,7 +54,6 @@ class CatchUp:
             self._state.resumed()
 
     async def run(self) -> None:
-        """Read the history of all guilds that are there."""
         self._state.open_gap()
         # A guild that arrives during the read needs another one.
         failures, came = self._backoff.tries, self._late - self._cache.expected

@@ -1,8 +1,8 @@
-"""What each event means: for the cache as soon as it arrives, for the tape in its turn."""
+"""Handle events: update the cache when one arrives, and return its messages in its turn."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from channels.connection_state import ConnectionState
@@ -21,9 +21,7 @@ LOOKUP_RETRY_SECONDS: Final = 60.0
 """Seconds for which a channel that cannot be looked up is treated as an ordinary one."""
 
 
-class Bot(Protocol):
-    """The part of `DiscordChannel` that is used here."""
-
+class Bot(Protocol):  # the part of `DiscordChannel` that is used here
     @property
     def me(self) -> DiscordSelf: ...
     async def run_slash_command(self, data: dict[str, Any]) -> None: ...
@@ -32,8 +30,6 @@ class Bot(Protocol):
 
 @dataclass(eq=False)
 class EventHandler:
-    """Handles the events of one bot's shards."""
-
     _bot: Bot
     _host: ChannelHost
     _api: DiscordApi
@@ -41,16 +37,11 @@ class EventHandler:
     _state: ConnectionState
     _queue: EventQueue
     _catch_up: CatchUp
-
-    def __post_init__(self) -> None:
-        self._listed: set[str] = set()
-        self._added: set[str] = set()
-        self._failed_lookups: dict[str, tuple[int, float]] = {}
-
-    # -- on arrival
+    _listed: set[str] = field(default_factory=set, init=False)
+    _added: set[str] = field(default_factory=set, init=False)
+    _failed_lookups: dict[str, tuple[int, float]] = field(default_factory=dict, init=False)
 
     def received(self, event: GatewayEvent) -> None:
-        """Update the cache and queue the event."""
         try:
             self._update_cache(event)
         except (LookupError, TypeError, ValueError, AttributeError):
@@ -92,8 +83,6 @@ class EventHandler:
             if event.shard is not None and event.shard.has_guild(guild):
                 self._cache.arrived(guild)
         self._cache.expect(listed)
-
-    # -- in its turn
 
     async def read(self, event: GatewayEvent) -> list[InboundMessage]:
         """Return an event's messages; read the history if the event requires it."""

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from channels.backoff import Backoff
 from channels.connection_state import ConnectionState
 from channels.discord.guild_cache import GuildCache
-from channels.discord.shard import GatewayEvent, Position
+from channels.discord.shard import GatewayEvent
 from channels.errors import ChannelDown, ChannelUnfit, SendDelayed
 from channels.host import ChannelHost
 from channels.message import InboundMessage
@@ -28,8 +28,6 @@ MAX_WAIT_SECONDS: Final = 30.0
 CATCH_UP: Final = "CATCH_UP"
 """An event of our own: read the history once more."""
 
-NOWHERE: Final[Position] = (-1, 0)
-
 BARRIERS: Final = frozenset((CATCH_UP, "READY", "RESUMED", "GUILD_CREATE"))
 """Events that are handled alone: everything before them is on disk first."""
 
@@ -38,16 +36,12 @@ REMOVALS: Final = frozenset(("GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE"))
 
 
 class EventReader(Protocol):
-    """Turns events into messages."""
-
     async def read(self, event: GatewayEvent) -> list[InboundMessage]: ...
     def recorded(self, event: GatewayEvent) -> None: ...
     def dropped(self, event: GatewayEvent) -> None: ...
 
 
 class EventQueue:
-    """Events in their order, and the worker that hands their messages to the host."""
-
     def __init__(self, host: ChannelHost, cache: GuildCache, state: ConnectionState) -> None:
         self._host = host
         self._cache = cache
@@ -65,8 +59,7 @@ class EventQueue:
         self._events.put_nowait(event)
 
     def put_catch_up(self) -> None:
-        """Read the history once more, after all events so far."""
-        self._events.put_nowait(GatewayEvent(None, NOWHERE, CATCH_UP, {}))
+        self._events.put_nowait(GatewayEvent(None, (-1, 0), CATCH_UP, {}))
 
     async def run(self, reader: EventReader) -> None:
         """Record events until cancelled; raises ChannelUnfit."""
@@ -102,7 +95,6 @@ class EventQueue:
             return
 
     async def _record(self, batch: list[GatewayEvent], reader: EventReader) -> None:
-        """Record events; each part of the batch leaves it once it is on disk."""
         while batch:
             count, messages = 0, []
             for event in batch:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from channels.markdown import MarkdownEvent, close_open_marks, parse, render_spans, split
 
@@ -25,11 +25,8 @@ _MARKS: Final = re.compile(r"[ \t]*#{1,6}[ \t]*")
 _CLOSING: Final = re.compile(r"[ \t]+#+[ \t]*\Z")
 _ZERO_WIDTH: Final = "\u200b"
 
-
-class _Change(NamedTuple):
-    start: int
-    end: int
-    replacement: str
+_Change = tuple[int, int, str]
+"""Start, end, and what is put there instead."""
 
 
 @lru_cache(maxsize=16)
@@ -38,10 +35,10 @@ def render(markdown: str) -> str:
     text = _UNFIT.sub("", markdown.replace("\r\n", "\n"))
     parts: list[str] = []
     at = 0
-    for change in sorted(_Rewriter(text).changes()):
-        if change.start >= at:  # not inside an earlier change
-            parts += (text[at : change.start], change.replacement)
-            at = change.end
+    for start, end, replacement in sorted(_Rewriter(text).changes()):
+        if start >= at:  # not inside an earlier change
+            parts += (text[at:start], replacement)
+            at = end
     return "".join([*parts, text[at:]]).strip()
 
 
@@ -63,8 +60,6 @@ def render_partial(markdown: str, limit: int = LIMIT) -> str:
 
 
 class _Rewriter:
-    """Collects the changes of one text."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._found: list[_Change] = []
@@ -95,7 +90,7 @@ class _Rewriter:
             self._change(event.end - 2, event.end, "**")
 
     def _change(self, start: int, end: int, replacement: str) -> None:
-        self._found.append(_Change(start, end, replacement))
+        self._found.append((start, end, replacement))
 
     def _table(self, event: MarkdownEvent) -> None:
         source = self._text[event.start : event.end]

@@ -10,9 +10,7 @@ from typing import Any, Protocol, cast
 from discord.gateway import DiscordWebSocket, KeepAliveHandler
 
 
-class SocketOwner(Protocol):
-    """The part of `Shard` that is used here."""
-
+class SocketOwner(Protocol):  # the part of `Shard` that is used here
     def attach(self, socket: GatewaySocket) -> None: ...
     def dispatched(self, name: str, data: Any) -> None: ...
     async def frame_received(self) -> None: ...
@@ -20,8 +18,6 @@ class SocketOwner(Protocol):
 
 
 class GatewaySocket(DiscordWebSocket):
-    """The SDK's socket, with our heartbeat in place of its thread."""
-
     async def received_message(self, msg: Any, /) -> None:
         owner: SocketOwner = cast(Any, self._connection).owner
         await super().received_message(msg)
@@ -68,8 +64,6 @@ class SocketState:
 
 
 class _Parsers(dict[str, Callable[[Any], None]]):
-    """Hands events of every name to the owner."""
-
     def __init__(self, owner: SocketOwner) -> None:
         super().__init__()
         self._owner = owner

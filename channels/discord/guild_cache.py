@@ -38,12 +38,10 @@ class GuildChannel:
 
     @property
     def is_thread(self) -> bool:
-        """Return whether it is a thread or a forum post."""
         return self.kind in THREADS and bool(self.parent)
 
     @property
     def is_private(self) -> bool:
-        """Return whether it is between the bot and one person."""
         return self.kind == DM
 
     @property
@@ -54,8 +52,6 @@ class GuildChannel:
 
 @dataclass(slots=True)
 class Guild:
-    """A server: its roles, the bot's own roles, and the channel that welcomes newcomers."""
-
     id: str
     name: str = ""
     welcome_channel: str = ""
@@ -82,18 +78,15 @@ class GuildCache:
         self.complete.set()
 
     def expect(self, guilds: set[str]) -> None:
-        """Expect a GUILD_CREATE of each of these guilds."""
         self._expected |= guilds
         if self._expected and self.complete.is_set():
             self.complete = anyio.Event()
 
     @property
     def expected(self) -> frozenset[str]:
-        """The guilds that have not arrived yet."""
         return frozenset(self._expected)
 
     def apply(self, name: str, data: Raw) -> None:
-        """Update the cache from an event."""
         if name == "GUILD_CREATE":
             self._add_guild(data)
         elif name == "GUILD_DELETE":
@@ -124,7 +117,6 @@ class GuildCache:
         return channel
 
     def saw_message(self, channel_id: str, message_id: int) -> None:
-        """Remember the newest message of a channel."""
         channel = self.channels.get(channel_id)
         if channel is not None:
             channel.latest = max(channel.latest, message_id)
@@ -135,7 +127,6 @@ class GuildCache:
         return known or GuildChannel(channel_id, 0 if guild else DM, guild=guild)
 
     def title(self, channel: GuildChannel) -> str:
-        """Return what people call a chat."""
         if channel.is_private:
             return ""
         chat = self.channels.get(channel.chat, channel)
@@ -154,7 +145,6 @@ class GuildCache:
         return iter(sorted(found, key=lambda one: (one.is_thread, int(one.id))))
 
     def arrived(self, guild_id: str) -> None:
-        """Stop expecting a guild."""
         self._expected.discard(guild_id)
         if not self._expected:
             self.complete.set()

@@ -23,9 +23,7 @@ GRACE_SECONDS: Final = 10.0
 """Maximum seconds that a message may take to arrive."""
 
 
-class GuildConnection(Protocol):
-    """The part of `Shard` that is used here."""
-
+class GuildConnection(Protocol):  # the part of `Shard` that is used here
     @property
     def live(self) -> bool: ...
     def restart(self) -> None: ...
@@ -33,10 +31,7 @@ class GuildConnection(Protocol):
 
 @dataclass(eq=False)
 class HistoryAudit:
-    """Checks the channel with the latest message, and each of the others in turn.
-
-    `connection_of` returns the connection of a guild.
-    """
+    """Checks the channel with the latest message, and each of the others in turn."""
 
     _api: DiscordApi
     _cache: GuildCache
@@ -45,7 +40,6 @@ class HistoryAudit:
     _turn: int = field(default=0, init=False)
 
     async def run(self) -> None:
-        """Audit until cancelled."""
         while True:
             await self._clock.sleep(AUDIT_SECONDS)
             for channel in self._next():
@@ -60,7 +54,6 @@ class HistoryAudit:
                     break
 
     def _next(self) -> Iterator[GuildChannel]:
-        """Yield the channels to check this time."""
         channels = [
             channel
             for channel in self._cache.text_channels()

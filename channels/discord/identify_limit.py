@@ -1,4 +1,4 @@
-"""Discord's limit of new sessions: one every few seconds, and a thousand a day."""
+"""Space out a bot's new sessions: Discord allows one every few seconds, and a thousand a day."""
 
 from __future__ import annotations
 
@@ -20,14 +20,11 @@ SESSION_SECONDS: Final = 90.0
 
 
 class IdentifyLimit:
-    """Spaces out the new sessions of one bot, across restarts of its channel."""
-
     def __init__(self) -> None:
         self.started: deque[float] = deque()
         self._lock = anyio.Lock()
 
     async def wait(self, clock: Clock, shards: int) -> None:
-        """Wait until a new session may start."""
         async with self._lock:
             started, limit = self.started, MAX_SESSIONS + 2 * shards
             while len(started) > limit:

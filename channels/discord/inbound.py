@@ -6,7 +6,6 @@ an unreadable event would stop all later ones.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from discord.utils import snowflake_time
 from channels.discord.guild_cache import GuildCache, GuildChannel, Raw
 from channels.discord.media import cards, media_of
 from channels.mentions import calls
-from channels.message import Author, InboundMessage, Quote
+from channels.message import Author, InboundMessage, Quote, unreadable_message
 
 CHANNEL: Final = "discord"
 WRITTEN_TYPES: Final = frozenset({0, 19, 20, 23})
@@ -86,28 +85,12 @@ def message_of(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage |
 
 def unreadable(name: str, data: Any, why: str) -> InboundMessage:
     """Return a record of an unreadable event; its key is the same for the same data."""
-    try:
-        text = json.dumps({"t": name, "d": data}, default=str)
-    except (RecursionError, ValueError):
-        text = '"what is too deep to be written down"'
-    return InboundMessage(
-        channel=CHANNEL,
-        chat_id="unreadable",
-        ext_id=f"unreadable/{sha256(text.encode('utf-8', 'replace')).hexdigest()[:20]}",
-        message_id="",
-        sender=Author("", ""),
-        text="",
-        date=datetime.now(UTC).isoformat(),
-        kind="unreadable",
-        why=why,
-        raw={"json": text},
-    )
+    return unreadable_message(CHANNEL, {"t": name, "d": data}, why)
 
 
 def chat_change(
     channel: GuildChannel, change: str, text: str, stamp: str, cache: GuildCache
 ) -> InboundMessage:
-    """Return the record of a change to a chat."""
     return InboundMessage(
         channel=CHANNEL,
         chat_id=channel.id,
@@ -155,7 +138,6 @@ def _position(raw: Raw, cache: GuildCache) -> dict[str, Any]:
 
 
 def where(channel: GuildChannel, cache: GuildCache) -> dict[str, Any]:
-    """Return the fields that name a channel's chat and thread."""
     return {
         "channel": CHANNEL,
         "chat_id": channel.chat,
@@ -179,14 +161,12 @@ def _sender(raw: Raw) -> Author:
 
 
 def name_of(user: Raw) -> str:
-    """Return a user's display name."""
     return str(user.get("global_name") or user.get("username") or user["id"])
 
 
 def _is_own(raw: Raw, sender: Author, me: DiscordSelf) -> bool:
-    return sender.id == me.id or (
-        bool(raw.get("webhook_id")) and raw.get("application_id") == me.id
-    )
+    is_own_hook = bool(raw.get("webhook_id")) and raw.get("application_id") == me.id
+    return sender.id == me.id or is_own_hook
 
 
 def _content(raw: Raw) -> tuple[str, Quote | None]:
@@ -213,7 +193,6 @@ def _media(raw: Raw) -> Any:
 def _addressed(
     raw: Raw, content: str, me: DiscordSelf, cache: GuildCache, *, forwarded: bool
 ) -> tuple[bool, str]:
-    """Return whether a message addresses the bot, and by which rule."""
     guild = str(raw.get("guild_id") or "")
     if cache.channel(str(raw["channel_id"]), guild).is_private:
         return ("private" in me.answers, "private chat")
@@ -271,7 +250,6 @@ def _quote(raw: Raw, me: DiscordSelf, cache: GuildCache) -> Quote:
 
 
 def _readable(content: str, raw: Raw, me: DiscordSelf, cache: GuildCache) -> str:
-    """Return a text with names in place of Discord's ids."""
     if "<" not in content:
         return content
     names = {str(user["id"]): name_of(user) for user in raw.get("mentions") or ()}

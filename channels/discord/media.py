@@ -17,7 +17,6 @@ _KINDS: Final[Mapping[str, MediaKind]] = {"audio": "audio", "video": "video"}
 
 
 def media_of(raw: Raw) -> tuple[Media, ...]:
-    """Return a message's media."""
     voice = bool(_count(raw.get("flags")) & VOICE)
     files = [_file(one, voice=voice) for one in raw.get("attachments") or ()]
     return (*files, *_others(raw))

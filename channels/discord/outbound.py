@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final
@@ -19,22 +19,12 @@ from discord.flags import MessageFlags
 from discord.mentions import AllowedMentions
 from discord.utils import parse_time, time_snowflake
 
-from channels.discord.api import (
-    ANSWER_SECONDS,
-    ARCHIVED,
-    INVALID_FORM,
-    MISSING_ACCESS,
-    MISSING_PERMISSION,
-    NO_HISTORY,
-    UNKNOWN_CHANNEL,
-    UNKNOWN_MESSAGE,
-    ApiRefused,
-    DiscordApi,
-)
+from channels.discord.api import ANSWER_SECONDS, ApiRefused, Code, DiscordApi
 from channels.discord.format import LIMIT, render, render_partial
 from channels.discord.guild_cache import Raw
 from channels.draft import DraftReference
 from channels.errors import DraftGone, SendRefused
+from channels.markdown.render import is_visible
 from channels.message import InboundMessage, OutboundMessage, Receipt
 
 NOBODY: Final = {**AllowedMentions.none().to_dict(), "replied_user": False}
@@ -56,9 +46,6 @@ RESEND: Final = "/again"
 """Suffix of an answer's key after somebody deleted its draft."""
 
 EMPTY: Final = "(an answer without visible text)"
-_INVISIBLE: Final = re.compile(
-    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
-)
 _LETTERS: Final = re.compile(r"[\W_]+")
 
 
@@ -93,7 +80,6 @@ class DiscordSender:
         return nonce is None or str(nonce) in self._posted_nonces
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or edit its draft into it; raises ChannelError."""
         text = _visible(render(message.text), message.text)
         try:
             if message.edits:
@@ -111,7 +97,6 @@ class DiscordSender:
         return [Receipt(await self._put(message, text, nonce_of(message.idem + RESEND)))]
 
     async def _put(self, message: OutboundMessage, text: str, nonce: str | None) -> str:
-        """Post a message; if Discord answers with its draft, edit that into it."""
         sent = await self.post(message, text, nonce)
         if _same(sent, text):
             return str(sent["id"])
@@ -126,16 +111,17 @@ class DiscordSender:
         if nonce is not None:
             _remember(self._posted_nonces, nonce, "")
         for _attempt in range(4):  # each remedy below is used once
-            body = _body(text, channel_id, reply_to, nonce)
+            body, path = (
+                _body(text, channel_id, reply_to, nonce),
+                f"/channels/{channel_id}/messages",
+            )
             try:
-                return _message(
-                    await self._api.call("POST", f"/channels/{channel_id}/messages", body)
-                )
+                return _message(await self._api.call("POST", path, body))
             except ApiRefused as refused:
-                if refused.code == ARCHIVED and not reopened:
+                if refused.code == Code.ARCHIVED and not reopened:
                     reopened = True
                     await self._reopen(channel_id, refused)
-                elif refused.code == UNKNOWN_CHANNEL and channel_id != message.chat_id:
+                elif refused.code == Code.UNKNOWN_CHANNEL and channel_id != message.chat_id:
                     channel_id, reply_to = message.chat_id, None
                 elif reply_to and _is_about_reply(refused):
                     reply_to = None
@@ -145,9 +131,8 @@ class DiscordSender:
         raise SendRefused("neither the thread nor the question exists any more")
 
     async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
-        """Show partial text in a message that is edited as the answer grows."""
         shown = await _partial(text)
-        if not _is_visible(shown):
+        if not is_visible(shown):
             return reference.platform_id or ""
         channel_id = message.thread_id or message.chat_id
         if reference.platform_id:
@@ -168,7 +153,6 @@ class DiscordSender:
         return str(sent["id"])
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        """Find a message that may have been sent; its draft is edited into it."""
         text = _visible(render(message.text), message.text)
         drafts = message.part == 0 and message.piece == 0
         nonces = (nonce_of(message.idem), nonce_of(message.idem + RESEND))
@@ -206,9 +190,9 @@ class DiscordSender:
                 await self._api.call("PATCH", path, body, seconds=seconds)
                 break
             except ApiRefused as refused:
-                if refused.code in (UNKNOWN_MESSAGE, UNKNOWN_CHANNEL):
+                if refused.code in (Code.UNKNOWN_MESSAGE, Code.UNKNOWN_CHANNEL):
                     raise DraftGone(str(refused)) from refused
-                if refused.code != ARCHIVED or reopened:
+                if refused.code != Code.ARCHIVED or reopened:
                     self._warn_if_forbidden(channel_id, refused)
                     raise
                 await self._reopen(channel_id, refused)
@@ -251,7 +235,7 @@ class DiscordSender:
         return found
 
     def _warn_if_forbidden(self, channel_id: str, refused: ApiRefused) -> None:
-        if refused.code in (MISSING_ACCESS, MISSING_PERMISSION):
+        if refused.code in (Code.MISSING_ACCESS, Code.MISSING_PERMISSION):
             self._warn(channel_id, refused)
 
 
@@ -290,9 +274,8 @@ def _message(answer: Any) -> Raw:
 
 
 def _is_about_reply(refused: ApiRefused) -> bool:
-    if refused.code == NO_HISTORY:
-        return True
-    return refused.code == INVALID_FORM and "message_reference" in refused.detail
+    is_invalid = refused.code == Code.INVALID_FORM and "message_reference" in refused.detail
+    return is_invalid or refused.code == Code.NO_HISTORY
 
 
 def _since(message: OutboundMessage) -> int:
@@ -304,7 +287,6 @@ def _since(message: OutboundMessage) -> int:
 
 
 def _answers(sent: Raw, wanted: set[str]) -> bool:
-    """Return whether a message answers one of these, or names no question."""
     to = (sent.get("message_reference") or {}).get("message_id")
     return to is None or not wanted or str(to) in wanted
 
@@ -323,17 +305,11 @@ def _is_alike(sent: Raw, text: str, *, shorter: bool = False) -> bool:
 
 
 async def _partial(text: str) -> str:
-    """Render partial text; a long one in a thread, as it may be slow to parse."""
     if len(text) < MAX_INLINE_RENDER:
         return render_partial(text)
     return await anyio.to_thread.run_sync(render_partial, text)
 
 
-def _is_visible(text: str) -> bool:
-    return _INVISIBLE.sub("", text) != ""
-
-
 def _visible(rendered: str, text: str) -> str:
-    """Return the rendered text, or the source, or a note: the first that is visible."""
-    found: Sequence[str] = (rendered, text.strip()[:LIMIT])
-    return next((one for one in found if _is_visible(one)), EMPTY)
+    found = (rendered, text.strip()[:LIMIT])
+    return next((one for one in found if is_visible(one)), EMPTY)

@@ -81,7 +81,6 @@ BROKEN: Final = (
 )
 """What ends a connection, including an unreadable frame."""
 
-
 Position = tuple[int, int]
 """Where an event stands: the number of the session, and its sequence number there."""
 
@@ -97,8 +96,6 @@ class GatewayEvent:
 
 
 class ShardListener(Protocol):
-    """Receives a connection's events, in their order."""
-
     def received(self, event: GatewayEvent) -> None: ...
     def probe_target(self, shard: Shard) -> tuple[str, str] | None: ...
 
@@ -109,10 +106,7 @@ def shard_of(guild: str, count: int) -> int:
 
 
 class Shard:
-    """One connection, reconnected whenever it is lost; `run` ends with ChannelUnfit only.
-
-    The last four attributes of the constructor are for the SDK's socket.
-    """
+    """One connection, reconnected whenever it is lost; `run` ends with ChannelUnfit only."""
 
     def __init__(
         self,
@@ -144,6 +138,7 @@ class Shard:
         self._may_probe = True
         self._frames = 0
         self._events = 0
+        # Read by the SDK's socket.
         self.loop = asyncio.get_running_loop()
         self.http = api
         self._connection = SocketState(self, INTENTS, settings.shards or None, SDK_SECONDS)
@@ -151,11 +146,9 @@ class Shard:
 
     @property
     def live(self) -> bool:
-        """Return whether the session is up."""
         return self._state.is_up(self.number)
 
     def has_guild(self, guild: str) -> bool:
-        """Return whether a guild's events use this connection."""
         return shard_of(guild, self.count) == self.number
 
     def dispatch(self, *_: Any) -> None:
@@ -203,7 +196,6 @@ class Shard:
         self._socket = socket
 
     def dispatched(self, name: str, data: Any) -> None:
-        """Take an event from the SDK's socket."""
         socket = self._socket
         if socket is None or not isinstance(data, dict):
             return
@@ -232,7 +224,7 @@ class Shard:
             self._probed = await self._probe()
 
     async def _listen_until_lost(self) -> str:
-        """Return why the connection ended; raise ChannelUnfit if a retry is no use."""
+        """Return why the connection ended; raise ChannelUnfit if a retry is useless."""
         if self._session is None:
             await self._limit.wait(self._clock, self.count)
         ended: list[str] = []

@@ -55,7 +55,6 @@ COMMAND_LINES: Final = {"stop": ",stop", "reset": ",reset", "status": ",tape.inf
 
 
 def registration() -> list[dict[str, Any]]:
-    """Return the commands as Discord registers them."""
     return [{"type": 1, "contexts": [0, 1], "integration_types": [0], **one} for one in COMMANDS]
 
 
@@ -85,7 +84,6 @@ def command_message(raw: Raw, cache: GuildCache) -> InboundMessage | None:
 
 
 def command_note(raw: Raw) -> str:
-    """Return the note for the chat: the command with its options."""
     options = raw["data"].get("options") or ()
     values = " ".join(str(one.get("value", "")) for one in options)
     return f"**/{raw['data']['name']}** {values}".strip()[:MAX_NOTE]

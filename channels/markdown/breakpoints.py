@@ -141,7 +141,6 @@ def chain(frame: Frame | None) -> list[Frame]:
 
 
 def is_code(frame: Frame | None) -> bool:
-    """Return whether a frame contains code."""
     return frame is not None and (
         frame.kind in ("fence", "indent") or frame.opening.startswith("`")
     )

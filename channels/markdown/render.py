@@ -10,8 +10,13 @@ from channels.markdown.table import text_table
 from channels.markdown.tree import MarkdownEvent, parse
 
 _MARKS: Final = {"Strong": "bold", "Emphasis": "italic", "Strikethrough": "strike"}
+_INLINE: Final = frozenset({*_MARKS, "Link", "Image"})
 _NUMBER: Final = re.compile(r"[ \t]*(\d{1,9})([.)])")
 _SPOILER: Final = re.compile(r"\|\|(?=\S)(.+?)(?<=\S)\|\|")
+_INVISIBLE: Final = re.compile(
+    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
+)
 _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,40}")
 
 
@@ -56,6 +61,11 @@ def text_outside_code(text: str) -> str:
     return "".join(_outside_code(parse(text)))
 
 
+def is_visible(text: str) -> bool:
+    """Return whether a text shows anything."""
+    return _INVISIBLE.sub("", text) != ""
+
+
 def _outside_code(events: list[MarkdownEvent]) -> Iterator[str]:
     in_code = 0
     for event in events:
@@ -65,9 +75,6 @@ def _outside_code(events: list[MarkdownEvent]) -> Iterator[str]:
             yield "\n"
         elif event.phase == "leaf" and not in_code:
             yield event.data if event.name == "Text" else " "
-
-
-_INLINE: Final = frozenset({*_MARKS, "Link", "Image"})
 
 
 class _Renderer:
@@ -99,8 +106,6 @@ class _Renderer:
                 (begin if event.phase == "open" else end)(self, event)
         return Rendered("".join(self._parts), self._marks)
 
-    # Writing
-
     def _write(self, text: str) -> None:
         if self._cell is not None:
             self._cell.append(text)
@@ -117,7 +122,6 @@ class _Renderer:
         return "> " * (self._quotes if self._plain else 0) + "  " * len(self._lists)
 
     def _block(self, start: int, *, flush: bool = False) -> None:
-        """Begin a block on its own line, after an empty one if the source has one."""
         self._block_ended = False
         if self._line_is_empty or not self._size:
             return
@@ -161,8 +165,6 @@ class _Renderer:
         if self._line_is_empty:
             self._size -= len(self._parts.pop())
         self._write("☑ " if done else "☐ ")
-
-    # Containers
 
     def begin_block(self, event: MarkdownEvent) -> None:
         self._block(event.start)
@@ -241,12 +243,10 @@ class _Renderer:
 
     def _write_tilde(self, event: MarkdownEvent) -> bool:
         """Write a single `~`, which means "about", and return whether it was one."""
-        single = (
-            event.name == "Strikethrough" and self._source[event.start : event.start + 2] != "~~"
-        )
-        if single:
-            self._write("~")
-        return single
+        if event.name != "Strikethrough" or self._source.startswith("~~", event.start):
+            return False
+        self._write("~")
+        return True
 
     def _inline(self, event: MarkdownEvent) -> None:
         if self._block_ended:
@@ -270,7 +270,12 @@ class _Renderer:
     def _since(self, start: int) -> str:
         if self._cell is not None:
             return "".join(self._cell[start:])
-        return _tail(self._parts, self._size - start)
+        size = self._size - start
+        tail: list[str] = []
+        while size > 0:
+            tail.append(self._parts[-1 - len(tail)])
+            size -= len(tail[-1])
+        return "".join(reversed(tail))
 
     def begin_table(self, event: MarkdownEvent) -> None:
         self._block(event.start, flush=True)
@@ -294,8 +299,6 @@ class _Renderer:
 
 
 class _List:
-    """Counts a list's items, by the numbers that are written."""
-
     def __init__(self, first: int | None) -> None:
         self._ordered = first is not None
         self._written: int | None = None
@@ -320,15 +323,6 @@ def _blank_before(source: str, start: int) -> bool:
         start -= 1
         lines += source[start] == "\n"
     return lines > 1
-
-
-def _tail(parts: list[str], size: int) -> str:
-    tail: list[str] = []
-    while size > 0 and parts:
-        part = parts[-1 - len(tail)]
-        tail.append(part)
-        size -= len(part)
-    return "".join(reversed(tail))
 
 
 _Step = Callable[[_Renderer, MarkdownEvent], None]

@@ -54,8 +54,6 @@ class _Planner:
                 self._open_block(event)
         return self._plan
 
-    # Blocks
-
     def _open_block(self, event: MarkdownEvent) -> None:
         self._stack.append(self._frame)
         if event.name == "CodeBlock":
@@ -183,8 +181,6 @@ class _Planner:
             self._frame.opening = f"{head}\n{delimiter}\n"
         self._line_of(event.end + len(under), self._frame)
 
-    # Leaves
-
     def _leaf(self, event: MarkdownEvent) -> None:
         if self._code:
             self._code_lines(event)
@@ -252,8 +248,6 @@ class _Planner:
             self._cut(place, Level.LINE)
         self._is_first = self._new_line = False
 
-    # Spans
-
     def _open_span(self, event: MarkdownEvent) -> None:
         self._begin_inline(event)
         self._stack.append(self._frame)
@@ -272,8 +266,6 @@ class _Planner:
         if event.name == "Link" and frame is not None and frame.opening:
             frame.closing = self._text[self._last : event.end]
         self._last = event.end
-
-    # The plan
 
     def _line(self, place: int) -> None:
         self._plan.lines.append((place, self._frame))

@@ -95,8 +95,6 @@ class _Cutter:
 
 
 class _Search:
-    """Searches for the end of one piece."""
-
     def __init__(self, cutter: _Cutter, start: Cut) -> None:
         self._cutter = cutter
         self._start = start

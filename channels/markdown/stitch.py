@@ -16,8 +16,6 @@ _PLACE: Final = itemgetter(0)
 
 
 class Stitcher:
-    """Makes pieces of one text."""
-
     def __init__(self, text: str, plan: Plan, limit: int) -> None:
         self._text = text
         self._plan = plan
@@ -62,8 +60,6 @@ class Stitcher:
         leaves = self._plan.leaves
         at = bisect_right(leaves, place, key=_PLACE) - 1
         return leaves[at] if at >= 0 and place < leaves[at].end else None
-
-    # Around and inside a piece
 
     def _opening(self, cut: Cut, short: bool) -> str:
         frames = chain(cut.frame)

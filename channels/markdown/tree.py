@@ -67,9 +67,9 @@ def parse(text: str) -> list[MarkdownEvent]:
     if "<" in seen:
         seen, found = _without_html(seen, found)
     events = _read(found) if seen.isascii() else _in_characters(_read(found), seen)
-    return (
-        events if seen == source else [event._replace(data=_shown(event.data)) for event in events]
-    )
+    if seen == source:
+        return events
+    return [event._replace(data=_shown(event.data)) for event in events]
 
 
 def _events(source: str) -> list[tuple[Any, Any]]:
@@ -80,12 +80,12 @@ def _without_addresses(source: str) -> str:
     """Hide marks inside bare addresses (`https://a.org/_b_`)."""
     if "://" not in source or ("_" not in source and "~" not in source):
         return source
-    return _BARE.sub(lambda found: _hide_inside(found[0]), source)
 
+    def hidden(found: re.Match[str]) -> str:
+        kept = found[0].rstrip("_~")
+        return kept.translate(_HIDE) + found[0][len(kept) :]
 
-def _hide_inside(address: str) -> str:
-    kept = address.rstrip("_~")
-    return kept.translate(_HIDE) + address[len(kept) :]
+    return _BARE.sub(hidden, source)
 
 
 def _without_html(source: str, found: list[tuple[Any, Any]]) -> tuple[str, list[tuple[Any, Any]]]:

@@ -1,7 +1,7 @@
 """The base of channels without a platform: rooms on the gateway's page, or in a terminal.
 
-The host has a room's past, the hub its present. A sent message has its key as its id, so a second
-send replaces it: sending is idempotent.
+The host keeps a room's past, the hub its present. A sent message has its key as its id, so a second
+send replaces it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ class RoomChannel(Channel):
         self._stopping = anyio.Event()
 
     async def run(self) -> None:
-        """Be ready until stopped: a room needs no connection."""
         self.host.ready()
         await self._stopping.wait()
 
@@ -53,28 +52,24 @@ class RoomChannel(Channel):
         return [Receipt(message.idem)]
 
     async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
-        """Show partial text under the id of the answer."""
-        draft = ShownMessage(
-            id=reference.idem,
-            role="agent",
-            author_id="agent",
-            author=self.host.agent_name,
-            text=text,
-            date=message.date,
+        draft = OutboundMessage(
+            self.name,
+            message.chat_id,
+            text,
+            idem=reference.idem,
             reply_to=message.message_id,
+            date=message.date,
         )
-        self.hub.draft(message.chat_id, self.as_json(draft))
+        self.hub.draft(message.chat_id, self.as_json(self._shown_outbound(draft)))
         return reference.idem
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show whether the agent is writing to the author of a message."""
         self.hub.typing(message.chat_id, message.sender.id, on)
 
     async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
         self.hub.drop_draft(message.chat_id, reference.idem)
 
     async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
-        """Handle an event; the room learns if no answer will come."""
         await super().on_event(event, message)
         if event.kind == "error" and event.data.get("silent"):
             self.hub.publish(message.chat_id, {"type": "silent", "reply_to": message.message_id})
@@ -95,7 +90,7 @@ class RoomChannel(Channel):
 
     @abstractmethod
     def to_html(self, text: str) -> str:
-        """Render the text of a message for the page."""
+        """Render a message's text for the page."""
 
     def as_json(self, shown: ShownMessage) -> Json:
         """Return a message in the form that the page and the terminal expect."""
@@ -123,7 +118,6 @@ class RoomChannel(Channel):
 
 
 def shown_inbound(message: InboundMessage) -> ShownMessage:
-    """Return a person's message in the form that rooms show."""
     return ShownMessage(
         id=message.message_id,
         role="person",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Final
 
 import anyio
@@ -29,7 +30,7 @@ class Hub:
 
     def __init__(self) -> None:
         self._rooms: dict[str, _Room] = {}
-        self._next = 0
+        self._numbers = count(1)
 
     @asynccontextmanager
     async def listen(
@@ -37,8 +38,7 @@ class Hub:
     ) -> AsyncGenerator[MemoryObjectReceiveStream[Json], None]:
         """Yield the stream of a room's events from now on; `person` is shown as present."""
         send, receive = anyio.create_memory_object_stream[Json](MAX_PENDING_EVENTS)
-        self._next += 1
-        number = self._next
+        number = next(self._numbers)
         state = self._rooms.setdefault(room, _Room())
         state.listeners[number] = send
         if person is not None:
@@ -56,13 +56,14 @@ class Hub:
     def publish(self, room: str, event: Json) -> None:
         """Send an event to every listener of a room."""
         state = self._rooms.get(room)
-        for number, listener in list(state.listeners.items()) if state else ():
+        if state is None:
+            return
+        for number, listener in list(state.listeners.items()):
             try:
                 listener.send_nowait(event)
             except (anyio.WouldBlock, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 listener.close()
-                if state is not None:
-                    state.listeners.pop(number, None)
+                state.listeners.pop(number, None)
 
     def draft(self, room: str, message: Json) -> None:
         """Show partial text, to newcomers too."""
@@ -70,7 +71,6 @@ class Hub:
         self.publish(room, {"type": "draft", "message": message})
 
     def drop_draft(self, room: str, message_id: str) -> None:
-        """Remove partial text."""
         state = self._rooms.get(room)
         if state is not None and state.drafts.pop(message_id, None) is not None:
             self.publish(room, {"type": "draft.removed", "id": message_id})
@@ -107,7 +107,6 @@ class Hub:
         return typing + [{"type": "draft", "message": draft} for draft in state.drafts.values()]
 
     def close(self) -> None:
-        """Disconnect every listener."""
         for state in list(self._rooms.values()):
             for listener in list(state.listeners.values()):
                 listener.close()

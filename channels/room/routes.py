@@ -11,7 +11,7 @@ from uuid import UUID
 
 import anyio
 import orjson
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, StringConstraints, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -35,19 +35,15 @@ Name = Annotated[
 ]
 
 
-class RoomPerson(BaseModel):
+class RoomPerson(BaseModel, frozen=True):
     """The author of a post."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: Id
     name: Name
 
 
-class Post(BaseModel):
+class Post(BaseModel, frozen=True):
     """A message from the page or the terminal; a retry has the same `id`."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: UUID
     person: RoomPerson
@@ -56,16 +52,15 @@ class Post(BaseModel):
     reply_to: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
-class Stop(BaseModel):
+class Stop(BaseModel, frozen=True):
     """A request to stop an answer: the one to `reply_to`, or the person's own."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     person: RoomPerson
     reply_to: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
 Submit = Callable[[str, Post], Awaitable[None]]
+_Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def room_routes(channel: RoomChannel, prefix: str, submit: Submit) -> list[Route]:
@@ -90,13 +85,8 @@ def room_routes(channel: RoomChannel, prefix: str, submit: Submit) -> list[Route
 
     async def stop(request: Request) -> Response:
         wanted = Stop.model_validate_json(await _body(request))
-        moment = int(channel.host.clock.monotonic() * 1_000_000_000)
-        message = Post(
-            id=UUID(int=moment, version=4),
-            person=wanted.person,
-            text=",stop",
-            reply_to=wanted.reply_to,
-        )
+        number = UUID(int=int(channel.host.clock.monotonic() * 1_000_000_000), version=4)
+        message = Post(id=number, person=wanted.person, text=",stop", reply_to=wanted.reply_to)
         await submit(_room(request), message)
         return JSONResponse({}, status_code=202)
 
@@ -107,10 +97,7 @@ def room_routes(channel: RoomChannel, prefix: str, submit: Submit) -> list[Route
     ]
 
 
-def _guarded(
-    channel: RoomChannel,
-    endpoint: Callable[[Request], Awaitable[Response]],
-) -> Callable[[Request], Awaitable[Response]]:
+def _guarded(channel: RoomChannel, endpoint: _Endpoint) -> _Endpoint:
     async def answer(request: Request) -> Response:
         try:
             return await endpoint(request)

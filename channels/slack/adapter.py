@@ -8,8 +8,6 @@ from functools import cached_property
 from typing import ClassVar, Final
 
 import anyio
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
 from channels.base import Capability, Channel, Traits
@@ -20,14 +18,14 @@ from channels.markdown.split import split
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
 from channels.slack import media as files
-from channels.slack.api import ApiSessions
+from channels.slack.api import BOT_REMEDY, ApiSessions
 from channels.slack.assistant_status import Statuses
 from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.events import EventGate, HttpConnection
 from channels.slack.format import LIMIT, size
 from channels.slack.history import History
-from channels.slack.inbound import SlackSelf, stop_of
-from channels.slack.installations import Installations, Installed
+from channels.slack.inbound import LOCATION, SlackSelf, stop_of
+from channels.slack.installations import Installations
 from channels.slack.oauth import Install
 from channels.slack.outbound import SlackSender
 from channels.slack.receiver import EventReceiver
@@ -42,11 +40,7 @@ NO_WAY_IN: Final = (
     " from Basic Information, App-Level Tokens, with the scope connections:write) for Socket Mode,"
     " or TAPEWAY_SLACK__SIGNING_SECRET for /slack/events. Then start again."
 )
-NO_BOT: Final = (
-    "Slack has no bot token. Open https://api.slack.com/apps, choose the app, then OAuth &"
-    " Permissions. Copy the Bot User OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN (if there"
-    " is none, install the app first), and start again."
-)
+NO_BOT: Final = f"Slack has no bot token. {BOT_REMEDY}"
 NO_WORKSPACE: Final = (
     "The Slack app is not installed in any workspace. Set TAPEWAY_SLACK__BOT_TOKEN, or open"
     " /slack/install, and start again."
@@ -54,8 +48,6 @@ NO_WORKSPACE: Final = (
 
 
 class SlackChannel(Channel):
-    """One Slack app."""
-
     name: ClassVar[str] = "slack"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "native_stream", "media", "lookup", "backfill", "routes"}
@@ -79,13 +71,13 @@ class SlackChannel(Channel):
         self._workspaces = Workspaces()
         self._streams = Streams()
         self._gate = EventGate(settings)
-        self._install = Install(settings, self._sessions, self._join)
+        self._install = Install(settings, self._sessions, lambda one: self._installations.join(one))
         self._monitor: ConnectionMonitor | None = None
         self._running: anyio.CancelScope | None = None
         self._is_stopped = False
         self._why_unfit = ""
 
-    # -- made at the first start, and kept: sends that are under way survive a lost connection
+    # Made at the first start, and kept: sends that are under way survive a lost connection.
 
     @cached_property
     def _installations(self) -> Installations:
@@ -103,8 +95,6 @@ class SlackChannel(Channel):
     def _statuses(self) -> Statuses:
         return Statuses(self.host.clock, self.host.start_soon)
 
-    # -- running
-
     async def run(self) -> None:
         if self._is_stopped:
             return
@@ -115,7 +105,7 @@ class SlackChannel(Channel):
         self._monitor = monitor = ConnectionMonitor(self.host, connection, self)
         with anyio.CancelScope() as self._running:
             await installations.join_all()
-            if not (len(self._workspaces) or installations.joining or self._install.is_possible):
+            if not (self._workspaces.all() or installations.joining or self._install.is_possible):
                 raise ChannelUnfit(NO_WORKSPACE)
             hold = self.settings.hold
             self._gate.open(EventReceiver(self.host, self._workspaces, monitor, self, hold))
@@ -144,15 +134,10 @@ class SlackChannel(Channel):
         api = self._installations.api(self.settings.app_token.get_secret_value())
         return SocketMode(api, self._sessions, self.host.clock, self._gate)
 
-    # -- workspaces
-
-    async def _join(self, one: Installed) -> None:
-        await self._installations.join(one)
-
     def joined_late(self) -> None:
         if self._monitor is not None:
             self._monitor.gaps.missed()
-            self._monitor.accepted()
+            self._monitor.state.accepted()
 
     def token_revoked(self, why: str) -> None:
         self._why_unfit = why
@@ -161,8 +146,6 @@ class SlackChannel(Channel):
 
     def access_lost(self, workspace: Workspace) -> None:
         self._installations.check(workspace)
-
-    # -- messages in
 
     def identity(self, workspace: Workspace) -> SlackSelf:
         now = self.host.clock.now
@@ -173,12 +156,11 @@ class SlackChannel(Channel):
         once = {message.ext_id: message for message in reversed(messages)}
         new = await self.host.accept(list(reversed(once.values())))
         if self._monitor is not None:
-            self._monitor.accepted()
+            self._monitor.state.accepted()
         for ext_id in new:
             self._sender.is_new(ext_id)
 
     async def read_missed(self) -> Cursors:
-        """Accept the messages after the cursors; those of a new workspace since the start."""
         cursors = await self.host.cursors()
         since = {one.account: self._installations.started_at for one in self._workspaces.all()}
         async for messages in self.missed(Cursors(since | dict(cursors.accounts), cursors.chats)):
@@ -205,28 +187,18 @@ class SlackChannel(Channel):
     async def probe(self) -> bool:
         return await self._sender.probe()
 
-    # -- messages out
-
     def sent(self, workspace: Workspace, chat_id: str, kind: str) -> None:
         if self._by_socket and self._monitor is not None:
             self._monitor.sent(workspace.account, chat_id, kind)
 
     def stop_pressed(self, message: InboundMessage, ts: str) -> None:
-        where = {
-            "channel": message.channel,
-            "account": message.account,
-            "chat_id": message.chat_id,
-            "chat_kind": message.chat_kind,
-            "chat_title": message.chat_title,
-            "thread_id": thread_for(message),
-            "date": message.date,
-        }
-        command = stop_of(where, message.sender, ts)
+        location = {name: getattr(message, name) for name in LOCATION}
+        location["thread_id"] = thread_for(message)
+        command = stop_of(location, message.sender, ts)
         self.host.start_soon("slack stop", lambda: self.accept([command]))
 
     @property
     def invitation(self) -> str:
-        """How to bring the app into a channel."""
         lines = [
             f"In Slack ({one.url}), write to @{one.name}, or add it to a channel:"
             f" /invite @{one.name}"
@@ -239,7 +211,6 @@ class SlackChannel(Channel):
         return self._streams.is_open(message)
 
     def split(self, text: str) -> list[str]:
-        """Split an answer into pieces that fit even after mentions are broken up."""
         return split(text, LIMIT, size)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
@@ -268,15 +239,9 @@ class SlackChannel(Channel):
         account, _, file_id = media.file.rpartition("/")
         return await files.fetch(self._workspaces.of(account).api, file_id, most)
 
-    # -- over HTTP
-
     def routes(self) -> list[Route]:
-        """Return the routes for events and for installing the app."""
-
-        async def events(request: Request) -> Response:
-            return await self._gate.take_request(request)
-
-        return [Route("/slack/events", events, methods=["POST"]), *self._install.routes()]
+        events = Route("/slack/events", self._gate.take_request, methods=["POST"])
+        return [events, *self._install.routes()]
 
 
 async def _run_both(connection: SocketMode | HttpConnection, monitor: ConnectionMonitor) -> None:

@@ -65,11 +65,12 @@ SENTENCES: Final = {
 }
 LOGIN_PAGE: Final = "Slack sent a login page instead: the app lacks the scope files:read"
 WHO_AM_I: Final = "auth.test"
-UNKNOWN_BOT: Final = (
-    "Slack does not know this bot token. Open https://api.slack.com/apps, choose the app, then"
-    " OAuth & Permissions. Copy the Bot User OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN"
-    " (if there is none, install the app first), and start again."
+BOT_REMEDY: Final = (
+    "Open https://api.slack.com/apps, choose the app, then OAuth & Permissions. Copy the Bot User"
+    " OAuth Token (xoxb-...) into TAPEWAY_SLACK__BOT_TOKEN (if there is none, install the app"
+    " first), and start again."
 )
+UNKNOWN_BOT: Final = f"Slack does not know this bot token. {BOT_REMEDY}"
 UNKNOWN_APP: Final = (
     "Slack does not know this app-level token, or it lacks connections:write. Open"
     " https://api.slack.com/apps, choose the app, then Basic Information, App-Level Tokens. Copy"
@@ -91,8 +92,6 @@ class TokenRefused(ChannelUnfit):
 
 
 class ApiSessions:
-    """The HTTP connections of all workspaces."""
-
     def __init__(self, settings: SlackSettings) -> None:
         self.proxy = settings.proxy or None
         self._session: aiohttp.ClientSession | None = None
@@ -119,7 +118,6 @@ class ApiSessions:
         await self.open()
 
     async def close(self) -> None:
-        """Close every session."""
         await self._replace(0)
 
     async def _replace(self, max_old: int) -> None:
@@ -181,7 +179,7 @@ class SlackApi:
         return found.data if isinstance(found.data, dict) else {}
 
     async def download(self, url: str, most: int, mime: str) -> bytes:
-        """Fetch a file of at most `most` bytes, only ever from the workspace's files host."""
+        """Fetch a file of at most `most` bytes, only from the workspace's files host."""
         if not url.startswith(f"{self._files}/"):
             raise MediaRefused("it is stored outside Slack, where I don't fetch files")
         found = bytearray()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from channels.clock import Clock
@@ -39,47 +38,43 @@ class Method:
 _HISTORY: Final = tuple(f"{kind}:history" for kind in CONVERSATION_TYPES)
 _LISTED: Final = tuple(f"{kind}:read" for kind in CONVERSATION_TYPES)
 
-METHODS: Final[Mapping[str, Method]] = MappingProxyType(
-    {
-        "auth.test": Method(reads=True),
-        "assistant.threads.setStatus": Method(("chat:write",), 4),
-        "chat.appendStream": Method(("chat:write",), 4),
-        "chat.delete": Method(("chat:write",), 3),
-        "chat.postMessage": Method(("chat:write",)),
-        "chat.startStream": Method(("chat:write",), 2),
-        "chat.stopStream": Method(("chat:write",), 2),
-        "chat.update": Method(("chat:write",), 3),
-        "conversations.history": Method(_HISTORY, 3, reads=True),
-        "conversations.info": Method(_LISTED, 3, reads=True),
-        "conversations.replies": Method(_HISTORY, 3, reads=True),
-        "files.info": Method(("files:read",), 4, reads=True),
-        "users.conversations": Method(_LISTED, 3, reads=True),
-        "users.info": Method(("users:read",), 4, reads=True),
-    }
-)
+METHODS: Final[Mapping[str, Method]] = {
+    "auth.test": Method(reads=True),
+    "assistant.threads.setStatus": Method(("chat:write",), 4),
+    "chat.appendStream": Method(("chat:write",), 4),
+    "chat.delete": Method(("chat:write",), 3),
+    "chat.postMessage": Method(("chat:write",)),
+    "chat.startStream": Method(("chat:write",), 2),
+    "chat.stopStream": Method(("chat:write",), 2),
+    "chat.update": Method(("chat:write",), 3),
+    "conversations.history": Method(_HISTORY, 3, reads=True),
+    "conversations.info": Method(_LISTED, 3, reads=True),
+    "conversations.replies": Method(_HISTORY, 3, reads=True),
+    "files.info": Method(("files:read",), 4, reads=True),
+    "users.conversations": Method(_LISTED, 3, reads=True),
+    "users.info": Method(("users:read",), 4, reads=True),
+}
 """Methods called with a bot token."""
 
-APP_METHODS: Final[Mapping[str, Method]] = MappingProxyType(
-    {"apps.connections.open": Method(("connections:write",), reads=True)}
-)
+APP_METHODS: Final[Mapping[str, Method]] = {
+    "apps.connections.open": Method(("connections:write",), reads=True)
+}
 """Methods called with the app-level token."""
 
-EVENTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "app_mention": "app_mentions:read",
-        "app_uninstalled": "",
-        "channel_left": "channels:read",
-        "channel_rename": "channels:read",
-        "group_left": "groups:read",
-        "group_rename": "groups:read",
-        "member_joined_channel": "channels:read",
-        "message.channels": "channels:history",
-        "message.groups": "groups:history",
-        "message.im": "im:history",
-        "message.mpim": "mpim:history",
-        "tokens_revoked": "",
-    }
-)
+EVENTS: Final[Mapping[str, str]] = {
+    "app_mention": "app_mentions:read",
+    "app_uninstalled": "",
+    "channel_left": "channels:read",
+    "channel_rename": "channels:read",
+    "group_left": "groups:read",
+    "group_rename": "groups:read",
+    "member_joined_channel": "channels:read",
+    "message.channels": "channels:history",
+    "message.groups": "groups:history",
+    "message.im": "im:history",
+    "message.mpim": "mpim:history",
+    "tokens_revoked": "",
+}
 """The events that the app subscribes to, with the scope of each."""
 
 COMMAND: Final = "/tapeway"
@@ -87,15 +82,12 @@ COMMAND_SCOPE: Final = "commands"
 
 
 def scopes() -> frozenset[str]:
-    """Return the scopes that the bot needs."""
     of_methods = {scope for method in METHODS.values() for scope in method.scopes}
     of_events = {scope for scope in EVENTS.values() if scope}
     return frozenset(of_methods | of_events | {COMMAND_SCOPE})
 
 
 class RateLimits:
-    """The methods' rate limits in one workspace."""
-
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._gates: dict[str, Gate] = {}

@@ -10,8 +10,7 @@ from typing import Final
 
 import anyio
 
-from channels.clock import Clock
-from channels.concurrency import wait_at_most
+from channels.clock import Clock, wait_at_most
 from channels.errors import ChannelError
 from channels.host import Spawn
 from channels.message import InboundMessage
@@ -38,8 +37,6 @@ class _Shown:
 
 
 class Statuses:
-    """The statuses by thread."""
-
     def __init__(self, clock: Clock, spawn: Spawn) -> None:
         self._clock = clock
         self._spawn = spawn

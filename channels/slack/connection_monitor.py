@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 import anyio
 
 from channels.backoff import Backoff
-from channels.concurrency import wait_at_most
+from channels.clock import wait_at_most
 from channels.connection_state import ConnectionState
 from channels.errors import ChannelError
 from channels.host import FullHost
@@ -38,15 +39,11 @@ SECOND_READER: Final = (
 
 
 class Connection(Protocol):
-    """The connection that is monitored."""
-
     def renew(self, why: str) -> None:
         """Replace it; `why` names what is wrong with it, "" if it works."""
 
 
 class MonitoredChannel(MissedSource, Protocol):
-    """What the channel does for its monitor."""
-
     async def probe(self) -> bool:
         """Do something that Slack must deliver an event for; return whether there was anything."""
 
@@ -60,97 +57,80 @@ class _SecondReader:
 
 
 class ConnectionMonitor:
-    """Reports the state of one run's connection, and replaces a connection that has stalled."""
-
     def __init__(self, host: FullHost, connection: Connection, channel: MonitoredChannel) -> None:
         self._host = host
         self._connection = connection
         self._channel = channel
-        self._state = ConnectionState(host, host)
+        self.state = ConnectionState(host, host)
         self._self_events = SelfEvents(host.clock)
         self._second_reader = _SecondReader()
         self._proved = anyio.Event()
         self._proofs = 0
-        self.gaps = GapFiller(host, self._state, channel)
+        self.gaps = GapFiller(host, self.state, channel)
 
     async def run(self) -> None:
-        """Fill gaps and detect stalls until cancelled."""
         async with anyio.create_task_group() as group:
             group.start_soon(self.gaps.run)
             while True:
                 await self._self_events.overdue()
-                if not self._state.is_connected or self._is_stalled:
+                if not self.state.is_connected or self._is_stalled:
                     continue
                 self._proved = anyio.Event()
-                self._state.stalled(STALLED, self._host.clock.monotonic())
+                self.state.stalled(STALLED, self._host.clock.monotonic())
                 self._no_events()
                 self._connection.renew(STALLED)
 
-    # -- the connection
-
     async def connected(self, connections: int, *, seamless: bool, whole: bool = True) -> None:
         """Catch up, then report the channel ready; after a stall an event has to come first."""
-        self._state.connected(announce=False)
+        self.state.connected(announce=False)
         if not seamless:
             filled = self.gaps.start()
             await wait_at_most(self._host.clock, CATCH_UP_SECONDS, filled.wait)
         elif not whole:
-            self._state.open_gap()
+            self.state.open_gap()
             self.gaps.hold_back()
             self.gaps.start()
-        if not self._state.is_connected:
+        if not self.state.is_connected:
             return
         impaired = ""
         if self._is_stalled:
             self._host.start_soon("slack proof", self._prove)
         elif connections > 1 and self._is_shared(seamless=seamless):
             impaired = SECOND_READER
-        self._state.announce(impaired)
+        self.state.announce(impaired)
         if connections <= 1:
             self._second_reader.is_reported = False
             self._second_reader.backoff.reset()
         self._second_reader.was_counted = True
 
     def lost(self, why: str) -> None:
-        """Report that no events come now."""
-        self._state.lost(why)
+        self.state.lost(why)
         self._no_events()
 
     def sign_of_life(self) -> None:
-        """Report that the connection lives."""
-        self._state.heard()
+        self.state.heard()
 
     def heard(self, account: str, event: Mapping[str, Any]) -> None:
-        """Record an event."""
         self._self_events.heard(account, event)
         if self._is_stalled:
             self._proved.set()
 
-    def accepted(self) -> None:
-        """Record that messages were stored."""
-        self._state.accepted()
-
     def sent(self, account: str, channel: str, kind: str) -> None:
         """Record that the app sent a message, so that Slack has to deliver its event."""
-        if self._state.is_connected and not self._is_stalled:
+        if self.state.is_connected and not self._is_stalled:
             self._self_events.sent(account, channel, kind)
 
     @property
     def _is_stalled(self) -> bool:
-        return self._state.stalled_since is not None
+        return self.state.stalled_since is not None
 
     def _no_events(self) -> None:
         # Slack may deliver the event of a message that was just sent only a minute later.
         self._self_events.expect_nothing()
         self.gaps.hold_back()
 
-    # -- a second reader
-
     def _is_shared(self, *, seamless: bool) -> bool:
-        """Return whether to report a second reader as the reason for being down.
-
-        Only the first certain count does; later ones warn, and events that come are answered.
-        """
+        # Only the first certain count reports the channel down; later ones warn.
         reader = self._second_reader
         if not reader.is_recounting:
             reader.is_recounting = True
@@ -167,18 +147,18 @@ class ConnectionMonitor:
     async def _recount(self, wait: float) -> None:
         await self._host.clock.sleep(wait)
         self._second_reader.is_recounting = False
-        if self._state.is_connected:
+        if self.state.is_connected:
             self._connection.renew("")
-
-    # -- a stalled connection
 
     async def _prove(self) -> None:
         """End the stall when an event comes, else reconnect in the hope of a better server."""
         self._proofs += 1
         proved, proof, clock = self._proved, self._proofs, self._host.clock
-        probed = await self._probe()
+        probed = False
+        with suppress(ChannelError):
+            probed = await self._channel.probe()
         await wait_at_most(clock, PROOF_SECONDS, proved.wait)
-        since = self._state.stalled_since
+        since = self.state.stalled_since
         if since is None or proof != self._proofs:
             return
         given_up = not probed and clock.monotonic() - since > RESEND_SECONDS
@@ -187,10 +167,4 @@ class ConnectionMonitor:
             return
         if probed or given_up:
             self._self_events.forgive()
-        self._state.proved()
-
-    async def _probe(self) -> bool:
-        try:
-            return await self._channel.probe()
-        except ChannelError:
-            return False
+        self.state.proved()

@@ -26,6 +26,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from channels.errors import ChannelDown
 from channels.slack.api import QUIET
+from channels.slack.media import Raw
 from channels.slack.receiver import EventReceiver
 from channels.slack.settings import SlackSettings
 from channels.slack.socket_mode import ConnectionListener
@@ -39,8 +40,6 @@ UNSIGNED: Final = (
     " (https://api.slack.com/apps, Basic Information) into the setting, start again, and check this"
     " machine's clock."
 )
-
-Raw = Mapping[str, Any]
 
 
 class EventGate:
@@ -67,10 +66,8 @@ class EventGate:
         """Answer an HTTP request, if Slack signed it less than five minutes ago."""
         if self._verifier is None:
             return PlainTextResponse("There is no signing secret.\n", status_code=404)
-        headers = request.headers
-        stamp, signature = (
-            headers.get(f"x-slack-{name}", "") for name in ("request-timestamp", "signature")
-        )
+        stamp = request.headers.get("x-slack-request-timestamp", "")
+        signature = request.headers.get("x-slack-signature", "")
         if not (stamp.isascii() and stamp.isdigit() and len(stamp) < 16 and signature.isascii()):
             return PlainTextResponse(NOT_SLACK, status_code=401)
         body = bytearray()
@@ -89,7 +86,6 @@ class EventGate:
         return PlainTextResponse(NOT_SLACK, status_code=401)
 
     async def take_envelope(self, envelope: Mapping[str, Any]) -> str | None:
-        """Store an envelope of Socket Mode; return the answer, None to have it delivered again."""
         try:
             request = SocketModeRequest(
                 str(envelope.get("type")), str(envelope["envelope_id"]), envelope["payload"]
@@ -130,7 +126,6 @@ class HttpConnection:
     """Stands for Slack's requests to /slack/events, which need no connection of ours."""
 
     async def run(self, listener: ConnectionListener, group: TaskGroup) -> None:
-        """Report that events may come, and wait until cancelled."""
         del group
         await listener.connected(1, seamless=False)
         await anyio.sleep_forever()

@@ -10,14 +10,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from channels.markdown.render import to_text
+from channels.markdown.render import is_visible, to_text
 from channels.slack.mrkdwn import escape
 
-MAX_CHARACTERS: Final = 12_000
-"""Maximum characters that Slack accepts in one message."""
-
 LIMIT: Final = 9_000
-"""Maximum characters that we send: Slack does not say how it counts, and we add invisible ones."""
+"""Maximum characters that we send: less than Slack's 12,000, to leave room for invisible ones."""
 
 EMPTY: Final = "(The answer has no visible text.)"
 GAP: Final = "\u200b"  # breaks a mention invisibly
@@ -27,16 +24,12 @@ _WORD: Final = re.compile(r"@(?=(?:here|channel|everyone|group)(?![^\W_]))", re.
 _BEGUN: Final = re.compile(r"(?:<[!@]?\w{0,8}|@\w{0,8})\Z")
 _MAX_BEGUN: Final = 10
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_INVISIBLE: Final = re.compile(
-    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
-)
 
 
 def render(markdown: str) -> str:
     """Return a text that pings nobody and shows something."""
     drawn = neutral(markdown).strip()
-    return drawn if shows(drawn) else EMPTY
+    return drawn if is_visible(drawn) else EMPTY
 
 
 def neutral(markdown: str) -> str:
@@ -55,11 +48,6 @@ def settled(markdown: str) -> str:
         begun = _BEGUN.search(bare, max(0, len(bare) - _MAX_BEGUN))
         bare = bare[: begun.start()] if begun else bare
     return neutral(bare).lstrip()
-
-
-def shows(text: str) -> bool:
-    """Return whether a text shows anything."""
-    return _INVISIBLE.sub("", text) != ""
 
 
 def size(markdown: str) -> int:

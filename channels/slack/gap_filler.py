@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import anyio
 
 from channels.backoff import Backoff
-from channels.concurrency import wait_at_most
+from channels.clock import wait_at_most
 from channels.connection_state import ConnectionState
 from channels.errors import ChannelError, ChannelUnfit
 from channels.host import ChannelHost, Cursors
@@ -26,16 +26,12 @@ RESEND_SECONDS: Final = 400.0
 """Seconds after which Slack does not deliver an event again."""
 
 
-class MissedSource(Protocol):
-    """Reads the history; implemented by the channel."""
-
+class MissedSource(Protocol):  # implemented by the channel
     async def read_missed(self) -> Cursors:
         """Accept the messages after the cursors and return the cursors; raises ChannelError."""
 
 
 class GapFiller:
-    """Fills the gaps of one connection."""
-
     def __init__(self, host: ChannelHost, state: ConnectionState, source: MissedSource) -> None:
         self._host = host
         self._state = state

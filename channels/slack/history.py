@@ -12,11 +12,10 @@ from channels.host import Cursors, FullHost
 from channels.message import InboundMessage, OutboundMessage
 from channels.pacing import Priority
 from channels.slack.inbound import SlackSelf, edit_of, is_own, of_event, ts_of
+from channels.slack.media import Raw
 from channels.slack.reorder import stamp_of
 from channels.slack.threads import payload_of, question_of, thread_of
 from channels.slack.workspaces import Workspace
-
-Raw = Mapping[str, Any]
 
 PAGE_SIZE: Final = 200
 MAX_PAGES: Final = 25
@@ -52,11 +51,7 @@ class History:
     async def missed(
         self, workspace: Workspace, cursors: Cursors
     ) -> AsyncIterator[list[InboundMessage]]:
-        """Yield each conversation's messages after its cursor.
-
-        Conversations that cannot be read now are skipped; raises ChannelDown if several in a row
-        cannot, or none at all.
-        """
+        """Yield what is new in each conversation; raises ChannelDown if several cannot be read."""
         read, failed, cause = 0, 0, None
         for chat in await self._conversations(workspace):
             cursor = cursors.of(str(chat["id"]), workspace.account)
@@ -93,10 +88,10 @@ class History:
     async def find(
         self, workspace: Workspace, message: OutboundMessage, streams: Collection[str]
     ) -> HistoryMatch | None:
-        """Find a message by its key, from its question on; `streams` are still being written.
+        """Find a message by its key, no older than its question; `streams` are still being written.
 
-        A stream that a crash left behind has no key yet: a message of ours without a key, in the
-        thread of the question and after it, is taken for it.
+        A stream that a crash left behind has no key yet: the first message of ours without one, in
+        the thread of the question, counts as the stream.
         """
         thread, question = thread_of(message), question_of(message)
         oldest = question or _ts(_moment(message.date) - SEARCH_MARGIN)
@@ -125,7 +120,6 @@ class History:
     async def _own_since(
         self, workspace: Workspace, chat_id: str, thread: str | None, oldest: str
     ) -> list[Raw]:
-        """Return the app's own messages, oldest first."""
         given: dict[str, Any] = {"oldest": oldest, "include_all_metadata": "true"}
         raws = await self._messages(workspace, chat_id, thread, MAX_SEARCHED_PAGES, **given)
         return [raw for raw in raws if is_own(raw, workspace)]

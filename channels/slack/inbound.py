@@ -6,7 +6,6 @@ one counts.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +14,11 @@ from hashlib import sha256
 from typing import Any, Final
 
 from channels.mentions import calls
-from channels.message import Author, InboundMessage, Quote
-from channels.slack.media import media_of
+from channels.message import Author, InboundMessage, Quote, unreadable_message
+from channels.slack.media import Raw, media_of
 from channels.slack.mrkdwn import decode, mentioned, prose
 from channels.slack.name_cache import Names
 from channels.slack.workspaces import Workspace
-
-Raw = Mapping[str, Any]
 
 CHANNEL: Final = "slack"
 TS: Final = re.compile(r"\d{1,12}\.\d{1,6}")
@@ -36,6 +33,9 @@ SECRET: Final = frozenset(("token", "response_url", "response_urls"))
 BY_COMMAND: Final = "asked by a command"
 TOMBSTONE: Final = "tombstone"
 """The subtype of a deleted message that has replies."""
+
+LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date")
+"""Fields that a stop command shares with the message whose answer it stops."""
 
 COMMANDS: Final = {
     "help": ",help",
@@ -110,7 +110,6 @@ def _is_written(event: Raw, me: SlackSelf) -> bool:
 
 
 def is_own(event: Raw, workspace: Workspace) -> bool:
-    """Return whether the app itself wrote a message."""
     is_bot = bool(workspace.bot) and event.get("bot_id") == workspace.bot
     return is_bot or event.get("user") == workspace.user
 
@@ -134,25 +133,9 @@ def unreadable(body: Any, why: str, account: str) -> InboundMessage:
     """Wrap a delivery that cannot be parsed, so that it is stored once and never lost."""
     if isinstance(body, Mapping):
         body = {name: held for name, held in body.items() if name not in SECRET}
-    try:
-        text = json.dumps(body, default=str)
-    except (RecursionError, ValueError):
-        text = '"nested too deeply to be stored"'
     named = body.get("event_id") if isinstance(body, Mapping) else None
-    key = named if isinstance(named, str) and named else sha256(text.encode()).hexdigest()[:20]
-    return InboundMessage(
-        channel=CHANNEL,
-        account=account,
-        chat_id="unreadable",
-        ext_id=f"unreadable/{key}",
-        message_id="",
-        sender=Author("", ""),
-        text="",
-        date=datetime.now(UTC).isoformat(),
-        kind="unreadable",
-        why=why,
-        raw={"json": text},
-    )
+    key = named if isinstance(named, str) else ""
+    return unreadable_message(CHANNEL, body, why, key=key, account=account)
 
 
 def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
@@ -286,23 +269,19 @@ def _location(event: Raw, me: SlackSelf, event_id: str) -> dict[str, Any]:
         raise ValueError("it has no channel or no stamp")
     private = event.get("channel_type") == "im" or chat_id.startswith("D")
     thread = event.get("thread_ts")
+    name = me.workspace.names.channel(chat_id) if not private else ""
     return {
         "channel": CHANNEL,
         "account": me.workspace.account,
         "chat_id": chat_id,
         "chat_kind": "private" if private else "group",
-        "chat_title": "" if private else _title(chat_id, me),
+        "chat_title": name if name != chat_id else "",
         "ext_id": f"{chat_id}/{ts}",
         "alt_id": str(event.get("client_msg_id") or event_id) or None,
         "message_id": ts,
         "thread_id": str(thread) if thread and thread != ts else None,
         "date": datetime.fromtimestamp(float(ts), UTC).isoformat(),
     }
-
-
-def _title(chat_id: str, me: SlackSelf) -> str:
-    name = me.workspace.names.channel(chat_id)
-    return "" if name == chat_id else name
 
 
 def _sender(event: Raw, me: SlackSelf) -> Author:
@@ -326,7 +305,6 @@ def _read(text: str, me: SlackSelf) -> str:
 
 
 def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
-    """Return whether the app is addressed, and by which rule."""
     if event.get("channel_type") == "im" or str(event["channel"]).startswith("D"):
         return "private" in me.answers, "private chat"
     if _as_command(raw, me):
@@ -334,26 +312,21 @@ def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
     named = event["type"] == "app_mention" or me.workspace.user in mentioned(raw)
     if "mention" in me.answers and named:
         return True, "mention"
-    if "reply" in me.answers and _in_own_thread(event, me):
+    in_own_thread = event.get("thread_ts") and event.get("parent_user_id") == me.workspace.user
+    if "reply" in me.answers and in_own_thread:
         return True, "reply"
     if "name" in me.answers and calls(prose(raw), [name for name in me.names if name]):
         return True, "name"
     return False, "said to the channel"
 
 
-def _in_own_thread(event: Raw, me: SlackSelf) -> bool:
-    return bool(event.get("thread_ts")) and event.get("parent_user_id") == me.workspace.user
-
-
 def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:
-    """Return whether a message is for the app once the app takes part in its thread."""
     to_others = any(one != me.workspace.user for one in mentioned(raw))
     in_thread = event.get("thread_ts") not in (None, event["ts"])
     return "thread" in me.answers and in_thread and not to_others
 
 
 def _as_command(raw: str, me: SlackSelf) -> str | None:
-    """Return the command line, if there is one; a mention of the app may precede it."""
     leading = _LEADING.match(raw)
     line = raw[leading.end() :] if leading and leading[1] == me.workspace.user else raw.lstrip()
     return line if _COMMAND.match(line) else None

@@ -29,21 +29,16 @@ MAX_RETRY_SECONDS: Final = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A workspace in the file of installations."""
-
     team: str
     token: str
     name: str = ""
 
     @property
     def title(self) -> str:
-        """The name for people."""
         return self.name or self.team
 
 
-class WorkspaceSink(Protocol):
-    """Learns what becomes of the workspaces; implemented by the channel."""
-
+class WorkspaceSink(Protocol):  # implemented by the channel
     def joined_late(self) -> None:
         """Catch up on a workspace that could not be reached at first."""
 
@@ -96,11 +91,9 @@ class Installations:
         self._host.start_soon("slack token", lambda: self._check(workspace))
 
     def stop(self) -> None:
-        """End the retries."""
         self._is_stopped = True
 
     def api(self, token: str) -> SlackApi:
-        """Return the API with a token."""
         is_own = token == self._settings.bot_token.get_secret_value()
         unfit = (lambda: self._sink.token_revoked(UNKNOWN_BOT)) if is_own else (lambda: None)
         clock, warn = self._host.clock, self._host.warn

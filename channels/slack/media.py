@@ -20,7 +20,6 @@ _GONE: Final = ("tombstone", "hidden_by_limit")
 
 
 def media_of(event: Raw, account: str) -> tuple[Media, ...]:
-    """Return the files of a message."""
     files = event.get("files")
     if not isinstance(files, list):
         return ()

@@ -20,8 +20,6 @@ MAX_LOOKUPS: Final = 100
 
 
 class Names:
-    """The names of one workspace's people and channels."""
-
     def __init__(self, api: SlackApi, spawn: Spawn) -> None:
         self._api = api
         self._spawn = spawn
@@ -33,7 +31,6 @@ class Names:
         return self._name(user_id, self._ask_person)
 
     def channel(self, channel_id: str) -> str:
-        """Return a channel's name, or the id until it has been looked up."""
         return self._name(channel_id, self._ask_channel)
 
     def known(self, some_id: str, default: str | None = None) -> str:

@@ -45,13 +45,11 @@ class Install:
 
     @property
     def is_possible(self) -> bool:
-        """Whether all the settings that it needs are there."""
         given = self._settings
         secret = given.client_secret.get_secret_value()
         return bool(given.client_id and secret and given.installations)
 
     def routes(self) -> list[Route]:
-        """Return the routes, none if a setting is missing."""
         if not self.is_possible:
             return []
         return [

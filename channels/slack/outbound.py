@@ -13,10 +13,11 @@ from typing import Any, Final, Protocol
 from channels.draft import DraftReference
 from channels.errors import DraftGone, SendAmbiguous, SendDelayed, SendRefused
 from channels.markdown.autoclose import close_open_marks
+from channels.markdown.render import is_visible
 from channels.message import InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
 from channels.slack.api import Refused
-from channels.slack.format import plain, render, settled, shows
+from channels.slack.format import plain, render, settled
 from channels.slack.history import History, HistoryMatch
 from channels.slack.streams import ABSENT, OVER, StreamOver, Streams, stop
 from channels.slack.threads import metadata, named, thread_for, thread_of
@@ -28,9 +29,7 @@ STILL_STREAMING: Final = frozenset(("streaming_state_conflict",))
 MAX_NEW: Final = 5_000
 
 
-class SenderSink(Protocol):
-    """Learns what the sender does; implemented by the channel."""
-
+class SenderSink(Protocol):  # implemented by the channel
     def sent(self, workspace: Workspace, chat_id: str, kind: str) -> None:
         """Expect the event of a message; `kind` is `post`, `edit` or `stream`."""
 
@@ -45,8 +44,6 @@ class _Content:
 
 
 class SlackSender:
-    """Writes into conversations."""
-
     def __init__(
         self, workspaces: Workspaces, history: History, streams: Streams, sink: SenderSink
     ) -> None:
@@ -65,14 +62,20 @@ class SlackSender:
             self._new.popitem(last=False)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or turn its draft into it; raises ChannelError."""
+        if not message.edits and self._may_have_begun(message):
+            found = await self.find(message)
+            if found:
+                return found
+        workspace, content = self._workspaces.of(message.account), _whole(message)
         if message.edits:
-            return [Receipt(await self._become(message, message.edits))]
-        found = await self.find(message) if self._may_have_begun(message) else []
-        return found or [Receipt(await self._post(message))]
+            ts = message.edits
+            await self._become(workspace, message, ts, content)
+        else:
+            ts = await self._put(workspace, message.chat_id, thread_of(message), content)
+        self._last = (workspace, message.chat_id, ts, content)
+        return [Receipt(ts)]
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        """Find a message that may have been sent; a draft of it that is found becomes it."""
         workspace = self._workspaces.of(message.account)
         found = await self._find(workspace, message)
         if found is None:
@@ -85,9 +88,8 @@ class SlackSender:
         return [Receipt(found.ts)]
 
     async def show(self, message: InboundMessage, draft: DraftReference, text: str) -> str | None:
-        """Show partial text in a stream, or in a message that is edited; return its stamp."""
         drawn = settled(text)
-        if not shows(drawn):
+        if not is_visible(drawn):
             return draft.platform_id
         ts = draft.platform_id
         if ts is None:
@@ -102,7 +104,11 @@ class SlackSender:
                 if over.stopped:
                     self._sink.stop_pressed(message, ts)
                     return ts
-        await self._redraw(message, ts, _partial(message, draft, text))
+        workspace, content = self._workspaces.of(message.account), _partial(message, draft, text)
+        # Answers go first when few edits are left.
+        if workspace.api.limits.wait("chat.update", Priority.EDIT) <= 0:
+            with suppress(SendDelayed):  # the answer itself will show the rest
+                await self._edit(workspace, message.chat_id, ts, content, Priority.EDIT)
         return ts
 
     async def probe(self) -> bool:
@@ -113,13 +119,10 @@ class SlackSender:
         return True
 
     async def delete(self, message: InboundMessage, ts: str) -> None:
-        """Delete a message of our own; it may be gone already."""
         self._streams.forget(message.ext_id)
         workspace = self._workspaces.of(message.account)
         with suppress(SendRefused, DraftGone):  # it is gone, or may not be deleted and stays
             await workspace.api.call("chat.delete", channel=message.chat_id, ts=ts)
-
-    # -- partial text
 
     async def _begin(self, message: InboundMessage, content: _Content, drawn: str) -> str | None:
         workspace = self._workspaces.of(message.account)
@@ -156,31 +159,15 @@ class SlackSender:
         found = await self._find(self._workspaces.of(message.account), wanted)
         return found.ts if found is not None else None
 
-    async def _redraw(self, message: InboundMessage, ts: str, content: _Content) -> None:
-        workspace = self._workspaces.of(message.account)
-        # Answers go first when few edits are left.
-        if workspace.api.limits.wait("chat.update", Priority.EDIT) <= 0:
-            with suppress(SendDelayed):  # the answer itself will show the rest
-                await self._edit(workspace, message.chat_id, ts, content, Priority.EDIT)
-
-    # -- whole messages
-
-    async def _become(self, message: OutboundMessage, ts: str) -> str:
-        workspace, content = self._workspaces.of(message.account), _whole(message)
+    async def _become(
+        self, workspace: Workspace, message: OutboundMessage, ts: str, content: _Content
+    ) -> None:
         if message.answers and await self._streams.finish(
             message.answers, ts, content.text, content.metadata
         ):
             self._sink.sent(workspace, message.chat_id, "stream")
         else:
             await self._edit(workspace, message.chat_id, ts, content)
-        self._last = (workspace, message.chat_id, ts, content)
-        return ts
-
-    async def _post(self, message: OutboundMessage) -> str:
-        workspace, content = self._workspaces.of(message.account), _whole(message)
-        ts = await self._put(workspace, message.chat_id, thread_of(message), content)
-        self._last = (workspace, message.chat_id, ts, content)
-        return ts
 
     async def _put(
         self, workspace: Workspace, chat_id: str, thread: str | None, content: _Content
@@ -188,10 +175,9 @@ class SlackSender:
         """Post into a thread, or into the channel if the thread is gone; return the stamp."""
         post = {"channel": chat_id, "unfurl_links": False, "unfurl_media": False}
         for _try in range(2):
+            given = {**post, "thread_ts": thread}
             try:
-                found = await _write(
-                    workspace, "chat.postMessage", content, thread_ts=thread, **post
-                )
+                found = await _write(workspace, "chat.postMessage", content, **given)
             except Refused as refused:
                 if thread is None or refused.code not in NO_THREAD:
                     raise
@@ -224,13 +210,8 @@ class SlackSender:
             self._sink.sent(workspace, chat_id, "edit")
             return
 
-    # -- what may be there already
-
     def _may_have_begun(self, message: OutboundMessage) -> bool:
-        """Return whether an earlier attempt, or its draft, may already be visible.
-
-        A crash may have left one, or a request whose answer was lost.
-        """
+        # A crash may have left an earlier attempt or its draft, or a request that got no answer.
         first = message.part == 0 and message.piece == 0 and bool(message.turn)
         return first and message.answers is not None and message.answers not in self._new
 

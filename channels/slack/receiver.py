@@ -10,6 +10,7 @@ from channels.host import ChannelHost
 from channels.message import InboundMessage
 from channels.slack.connection_monitor import ConnectionMonitor
 from channels.slack.inbound import BY_COMMAND, SlackSelf, fill_names, parse, ts_of, unreadable
+from channels.slack.media import Raw
 from channels.slack.reorder import ReorderBuffer
 from channels.slack.workspaces import Workspace, Workspaces
 
@@ -23,12 +24,8 @@ RATE_LIMITED: Final = (
 )
 UNKNOWN_WORKSPACE: Final = "I dropped an event from a workspace that the app has no token for."
 
-Raw = Mapping[str, Any]
 
-
-class EventSink(Protocol):
-    """Takes what the receiver has read; implemented by the channel."""
-
+class EventSink(Protocol):  # implemented by the channel
     def identity(self, workspace: Workspace) -> SlackSelf:
         """Return who the app is in a workspace."""
 
@@ -40,8 +37,6 @@ class EventSink(Protocol):
 
 
 class EventReceiver:
-    """Takes the deliveries of one run."""
-
     def __init__(
         self,
         host: ChannelHost,
@@ -57,7 +52,6 @@ class EventReceiver:
         self._reorder = ReorderBuffer(hold, host.clock, self._accept)
 
     def warn(self, text: str) -> None:
-        """Warn the operator."""
         self._host.warn(text)
 
     async def take(self, body: Raw) -> str | None:
@@ -86,7 +80,7 @@ class EventReceiver:
         if body.get("type") == "app_rate_limited":
             self._host.warn(RATE_LIMITED)
             self._monitor.gaps.missed()
-            self._monitor.accepted()
+            self._monitor.state.accepted()
             return ""
         workspace = self._workspaces.of_body(body)
         if workspace is None:

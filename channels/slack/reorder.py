@@ -10,8 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from channels.clock import Clock
-from channels.concurrency import wait_at_most
+from channels.clock import Clock, wait_at_most
 from channels.errors import ChannelDown
 from channels.message import InboundMessage
 
@@ -58,7 +57,8 @@ class ReorderBuffer:
             if seconds:
                 await wait_at_most(self._clock, seconds, lambda: asyncio.wait([own.stored]))
             else:
-                await _yield_to_others()
+                for _turn in range(3):  # messages that arrived at the same time are put as well
+                    await asyncio.sleep(0)
             if not own.stored.done():
                 await self._release(own)
             await own.stored
@@ -85,26 +85,16 @@ class ReorderBuffer:
             try:
                 await self._store([one.message for one in ready])
             except BaseException as cause:
-                _fail(ready, cause)
+                error = cause if isinstance(cause, Exception) else ChannelDown("the channel ends")
+                for one in ready:
+                    if not one.stored.done():
+                        one.stored.set_exception(error)
                 raise
             for one in ready:
                 one.stored.set_result(None)
-
-
-def _fail(ready: list[_Held], cause: BaseException) -> None:
-    error = cause if isinstance(cause, Exception) else ChannelDown("the channel ends")
-    for one in ready:
-        if not one.stored.done():
-            one.stored.set_exception(error)
 
 
 def stamp_of(ts: str) -> Stamp:
     """Return a message's stamp as numbers to sort by; (0, 0) if it is not a stamp."""
     seconds, _, rest = ts.partition(".")
     return (int(seconds), int(rest.ljust(6, "0")[:6] or 0)) if seconds.isdigit() else (0, 0)
-
-
-async def _yield_to_others() -> None:
-    # Messages that arrived at the same time are put as well.
-    for _turn in range(3):
-        await asyncio.sleep(0)

@@ -33,7 +33,6 @@ class SelfEvents:
         self._without_event: set[str] = set()
 
     def sent(self, account: str, channel: str, kind: str) -> None:
-        """Expect the event of a message; `kind` is `post`, `edit` or `stream`."""
         is_delivered = (account, channel) in self._heard and kind not in self._without_event
         if is_delivered and self._since is None:
             self._since, self._kind = self._clock.monotonic(), kind
@@ -63,7 +62,6 @@ class SelfEvents:
         return since is not None and self._clock.monotonic() - since >= ECHO_SECONDS
 
     def expect_nothing(self) -> None:
-        """Expect no event of the messages sent so far."""
         self._since = None
 
     def forgive(self) -> None:

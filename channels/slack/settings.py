@@ -91,7 +91,6 @@ class SlackSettings(PlatformSettings):
 
     @property
     def files_origin(self) -> str:
-        """The scheme and host of the file server."""
         if self.files_url:
             return self.files_url
         if self.base_url == BASE_URL:

@@ -46,12 +46,10 @@ STILL_DELIVERS: Final = "warning"
 
 
 class ConnectionListener(Protocol):
-    """Follows the state of the connection."""
-
     async def connected(self, connections: int, *, seamless: bool, whole: bool = True) -> None:
         """Record a new connection, and how many connections Slack counts.
 
-        `seamless`: the one before it was open until then; `whole`: and delivered all events.
+        `seamless`: the previous one was open until now; `whole`: it delivered all events.
         """
 
     def lost(self, why: str) -> None:
@@ -62,8 +60,6 @@ class ConnectionListener(Protocol):
 
 
 class EnvelopeSink(Protocol):
-    """Takes what Slack delivers."""
-
     async def take_envelope(self, envelope: Mapping[str, Any]) -> str | None:
         """Store an envelope; return the answer to it, None to have it delivered again."""
 
@@ -168,7 +164,6 @@ class SocketMode:
                 await self._current.close()
 
     def renew(self, why: str) -> None:
-        """Replace the connection, which lives but is of no use."""
         if self._current is not None:
             self._current.end(why)
 
@@ -186,7 +181,8 @@ class SocketMode:
                 if isinstance(cause, ChannelUnfit):
                     raise
                 if old is None or old.lost:
-                    listener.lost(_why(cause))
+                    why = f"Slack cannot be reached now ({type(cause).__name__}). Retrying."
+                    listener.lost(str(cause) if isinstance(cause, ChannelError) else why)
                 await self._pause(cause)
                 continue
             seamless = old is not None and not old.lost
@@ -250,9 +246,3 @@ def _read(text: str) -> dict[str, Any] | None:
         except (ValueError, RecursionError):
             return None
     return found if isinstance(found, dict) else None
-
-
-def _why(cause: Exception) -> str:
-    if isinstance(cause, ChannelError):
-        return str(cause)
-    return f"Slack cannot be reached now ({type(cause).__name__}). Retrying."

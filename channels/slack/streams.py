@@ -35,8 +35,6 @@ class StreamOver(SendRefused):
 
 @dataclass(slots=True)
 class Stream:
-    """An open stream and its text so far."""
-
     workspace: Workspace
     channel: str
     ts: str
@@ -51,15 +49,12 @@ class Streams:
         self._absent: set[str] = set()
 
     def is_open(self, message: InboundMessage) -> bool:
-        """Return whether a stream is answering a message."""
         return message.ext_id in self._open
 
     def stamps_in(self, channel: str) -> list[str]:
-        """Return the stamps of the open streams in a channel."""
         return [one.ts for one in self._open.values() if one.channel == channel]
 
     def is_possible(self, workspace: Workspace, message: InboundMessage) -> bool:
-        """Return whether a stream can answer a message."""
         return (
             workspace.account not in self._absent
             and thread_for(message) is not None
@@ -91,10 +86,7 @@ class Streams:
         return ts
 
     async def append(self, message: InboundMessage, text: str) -> bool:
-        """Append what is new in a text; return False if it does not begin with the shown text.
-
-        Raises StreamOver if the stream has ended.
-        """
+        """Append a text's new part, or return False if the rest changed; raises StreamOver."""
         stream = self._open[message.ext_id]
         if not text.startswith(stream.text):
             self.forget(message.ext_id)
@@ -129,10 +121,9 @@ class Streams:
         if stream is None or stream.ts != ts or not text.startswith(stream.text):
             return False
         more = text[len(stream.text) :]
+        given = {"markdown_text": more or None, "metadata": metadata}
         try:
-            await stop(
-                stream.workspace, stream.channel, ts, markdown_text=more or None, metadata=metadata
-            )
+            await stop(stream.workspace, stream.channel, ts, **given)
         except Refused as refused:
             if refused.code in OVER | ABSENT:
                 return False
@@ -145,5 +136,4 @@ class Streams:
 
 
 async def stop(workspace: Workspace, channel: str, ts: str, **more: Any) -> None:
-    """End a stream."""
     await workspace.api.call("chat.stopStream", channel=channel, ts=ts, **more)

@@ -13,7 +13,6 @@ EVENT_TYPE: Final = "tapeway"
 
 
 def is_direct(chat_id: str) -> bool:
-    """Return whether a conversation is between one person and the app."""
     return chat_id.startswith("D")
 
 
@@ -25,7 +24,6 @@ def thread_of(message: OutboundMessage) -> str | None:
 
 
 def thread_for(message: InboundMessage) -> str | None:
-    """Return the thread to answer a message in."""
     if message.thread_id or message.chat_kind == "private":
         return message.thread_id
     return message.message_id or None

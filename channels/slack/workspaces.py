@@ -12,7 +12,7 @@ from typing import Any
 
 from channels.errors import ChannelDown, ChannelUnfit, SendRefused
 from channels.host import Spawn
-from channels.slack.api import SlackApi, TokenRefused
+from channels.slack.api import SlackApi
 from channels.slack.name_cache import Names
 
 
@@ -36,16 +36,10 @@ class Workspace:
 
 
 class Workspaces:
-    """The workspaces by account and by team."""
-
     def __init__(self) -> None:
         self._by_account: dict[str, Workspace] = {}
 
-    def __len__(self) -> int:
-        return len(self._by_account)
-
     def all(self) -> list[Workspace]:
-        """Return every workspace."""
         return list(self._by_account.values())
 
     def add(self, workspace: Workspace) -> None:
@@ -55,7 +49,6 @@ class Workspaces:
             self._by_account[workspace.account] = workspace
 
     def remove(self, account: str) -> None:
-        """Remove a workspace, if it is there."""
         self._by_account.pop(account, None)
 
     def of(self, account: str) -> Workspace:
@@ -81,8 +74,6 @@ async def identify(account: str, api: SlackApi, spawn: Spawn) -> Workspace:
     """Ask Slack who the app is; raises ChannelUnfit or ChannelDown."""
     try:
         found = await api.call("auth.test")
-    except TokenRefused:
-        raise
     except SendRefused as refused:
         raise ChannelUnfit(
             f"Slack does not let the app in: {refused}. Install it again at"

@@ -1,8 +1,4 @@
-"""The Telegram channel: updates in, messages out.
-
-An update is on disk before Telegram sees it acknowledged, by the next request's offset or by the
-webhook's 200. An update that cannot be parsed is stored as it is, and acknowledged.
-"""
+"""The Telegram channel; an update is on disk before the next poll or a 200 acknowledges it."""
 
 from __future__ import annotations
 
@@ -65,8 +61,7 @@ class TelegramChannel(Channel):
     def __init__(self, settings: TelegramSettings) -> None:
         super().__init__()
         self.settings = settings
-        # A little more than Telegram's one second: clocks and networks are not exact.
-        group = Budget(1.05, settings.group_per_minute, 61.0)
+        # Intervals are a little longer than Telegram's: clocks and networks are not exact.
         self.traits = Traits(
             edit_interval=0.7,
             first_text=0.7,
@@ -75,7 +70,7 @@ class TelegramChannel(Channel):
             stalled_after=None if settings.webhook_url else settings.poll_seconds + 35.0,
             join_wait=0.8,
             chat=Budget(1.05),
-            group=group,
+            group=Budget(1.05, settings.group_per_minute, 61.0),
             bot=Budget(0.0, settings.per_second, 1.1),
         )
         self._api = BotApi(settings)
@@ -87,13 +82,9 @@ class TelegramChannel(Channel):
         self._stopped = False
 
     async def run(self) -> None:
-        """Ask who the bot is, then take updates until stopped.
-
-        Connections stay open until `close`: a failed poll must not break sends, whose outcome
-        would then be unknown.
-        """
         if self._stopped:
             return
+        # Open until `close`: a failed poll must not break sends and make their outcome unknown.
         await self._api.open()
         with anyio.CancelScope() as self._running:
             me = await self._introduce()
@@ -119,26 +110,20 @@ class TelegramChannel(Channel):
 
     @property
     def invitation(self) -> str:
-        """Links to the bot's chat, and to add it to a group."""
         if self._me is None or not self._me.username:
             return ""
         link = f"https://t.me/{self._me.username}"
         return f"Talk to @{self._me.username}: {link}  Add it to a group: {link}?startgroup"
 
     def budget_of(self, chat_id: str) -> Budget:
-        """Return the rate limit of a chat; a group's id is negative."""
         return self.traits.group if chat_id.startswith("-") else self.traits.chat
 
     def streams(self, message: InboundMessage) -> bool:
-        """Return whether a private chat shows partial text as a draft that is not a message.
-
-        If the gateway holds back unknown outcomes, the answer needs a message to be edited into.
-        """
+        # A draft is no message, and held-back answers need a message to be edited into.
         holds = self.host.holds_unknown_outcomes
         return self._has_drafts and message.chat_kind == "private" and not holds
 
     def split(self, text: str) -> list[str]:
-        """Split an answer into pieces of at most 4096 UTF-16 units."""
         return split(text, LIMIT - RESEND_NOTE_UNITS, size)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
@@ -147,7 +132,6 @@ class TelegramChannel(Channel):
     async def show(
         self, message: InboundMessage, reference: DraftReference, text: str
     ) -> str | None:
-        """Show partial text: a draft in private chats, elsewhere a message that grows."""
         chat, thread = message.chat_id, message.thread_id
         if self.streams(message) and reference.platform_id is None:
             try:
@@ -182,7 +166,6 @@ class TelegramChannel(Channel):
         return [Route("/webhooks/telegram", self._webhook, methods=["POST"])]
 
     async def _introduce(self) -> TelegramSelf:
-        """Ask who the bot is, register its commands, and warn of privacy mode."""
         try:
             found = await self._api.call("getMe")
         except NotAsSent as refused:  # the answer to a malformed token
@@ -209,7 +192,6 @@ class TelegramChannel(Channel):
         return me
 
     async def _listen(self) -> None:
-        """Register the webhook, then wait: updates come in through the route."""
         url = self.settings.webhook_url
         try:
             await self._api.call(
@@ -226,10 +208,9 @@ class TelegramChannel(Channel):
                 " reachable from the internet, or leave TAPEWAY_TELEGRAM__WEBHOOK_URL empty."
             ) from refused
         self.host.ready()
-        await anyio.sleep_forever()
+        await anyio.sleep_forever()  # updates come in through the route
 
     async def _webhook(self, request: Request) -> Response:
-        """Accept an update that Telegram delivers; 200 means that it is on disk."""
         given = request.headers.get(SECRET_HEADER, "")
         if not hmac.compare_digest(given.encode(), self._secret.encode()):
             return PlainTextResponse("Forbidden.\n", status_code=403)

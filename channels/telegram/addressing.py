@@ -54,14 +54,13 @@ def addressed(
 
 
 def may_follow(raw: Raw, entities: Sequence[Raw], me: TelegramSelf) -> bool:
-    """Return whether a message is for the agent if its topic was before."""
-    thread = thread_of(raw)
+    """Return whether a message is for the agent if an earlier one in its topic was."""
     to_others = any(entity.get("type") in ("mention", "text_mention") for entity in entities)
-    return "topic" in me.answers and thread not in (None, "1") and not to_others
+    return "topic" in me.answers and thread_of(raw) not in (None, "1") and not to_others
 
 
 def as_command(text: str, me: TelegramSelf) -> str | None:
-    """Return one of Telegram's /commands in our form, which begins with a comma."""
+    """Return a /command in our form, which begins with a comma; None for any other text."""
     command = _COMMAND.match(text)
     if command is None or (command[2] and not _is_mine(command[2], me)):
         return None
@@ -110,18 +109,16 @@ _ADDRESS: Final = re.compile(r"(?<!\w)\w+\.\w{2,}/\S*")
 
 
 def _outside_code(text: str) -> str:
-    """Return a text without what looks like code or a link, for servers without entities."""
-    # One word at a time: a single pattern would backtrack at every letter of a long word.
+    # Some servers send no entities. A single pattern would backtrack at each letter of a long word.
     rest = _CHUNK.sub(lambda one: " " if _URL.search(one[0]) else one[0], _CODE.sub(" ", text))
     return _ADDRESS.sub(" ", rest)
 
 
 def _commanded(command: re.Match[str], me: TelegramSelf) -> tuple[bool, str]:
-    # Without @name, a group's command may be for any bot, so only known ones are ours.
-    to = command[2]
-    if to is not None:
-        ours = _is_mine(to, me)
+    if command[2] is not None:
+        ours = _is_mine(command[2], me)
         return ours, "command" if ours else "a command for another bot"
+    # Without @name, a group's command may be for any bot, so only known ones are ours.
     known = command[1].lower() in COMMANDS
     return known, "command" if known else "a command that is not one of ours"
 

@@ -1,7 +1,7 @@
 """Requests to the Bot API: the SDK's request layer over aiohttp, with our own errors.
 
-The SDK's retries and timers are not used: the outbox retries, and knows which sends are safe to
-repeat. No error contains the address of a request, since the token is part of it.
+The SDK does not retry: the outbox does, and knows which sends are safe to repeat. No error contains
+the address of a request, since the token is part of it.
 """
 
 from __future__ import annotations
@@ -63,16 +63,9 @@ class AnswerLost(NetworkError):
 class Unreadable(TelegramError):
     """The server's answer is not a JSON object."""
 
-    def __init__(self) -> None:
-        super().__init__("the answer is not a JSON object")
 
-
-class NotSent(NetworkError):
-    """The request was not written: there was no connection."""
-
-
-class ServerTrouble(NetworkError):
-    """The server answered that it cannot handle the request now."""
+class Unavailable(NetworkError):
+    """The request was not carried out: there is no connection, or the server cannot handle it."""
 
 
 class TooMany(NetworkError):
@@ -120,21 +113,18 @@ class AiohttpRequest(BaseRequest):
 
     @property
     def read_timeout(self) -> float:
-        """Seconds to wait for an answer."""
         return ANSWER_SECONDS
 
     async def initialize(self) -> None:
-        """Open the session."""
         if self._session is None:
             connector = aiohttp.TCPConnector(
                 limit=self._connections, keepalive_timeout=IDLE_SECONDS
             )
             self._session = aiohttp.ClientSession(
-                connector=connector, auto_decompress=True, cookie_jar=aiohttp.DummyCookieJar()
+                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=self._proxy
             )
 
     async def shutdown(self) -> None:
-        """Close the session."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -149,9 +139,9 @@ class AiohttpRequest(BaseRequest):
         connect_timeout: Any = None,  # noqa: ARG002 - ours is fixed
         pool_timeout: Any = None,  # noqa: ARG002 - the pool is large enough
     ) -> tuple[int, bytes]:
-        """Send a request; raises NotSent, AnswerLost, ServerTrouble, TooMany, InvalidToken."""
+        """Send a request; raises Unavailable, AnswerLost, TooMany or an error of the SDK."""
         if self._session is None:
-            raise NotSent("not connected")
+            raise Unavailable("not connected")
         seconds = float(read_timeout) if isinstance(read_timeout, (int, float)) else ANSWER_SECONDS
         timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds)
         values = request_data.json_parameters if request_data else {}
@@ -159,19 +149,18 @@ class AiohttpRequest(BaseRequest):
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         try:
             async with self._session.request(
-                method, url, data=form, headers=headers, timeout=timeout, proxy=self._proxy
+                method, url, data=form, headers=headers, timeout=timeout
             ) as response:
                 body = await response.read()
-        except (aiohttp.ClientConnectionError, TimeoutError) as cause:
-            raise _lost(cause) from None
-        except aiohttp.ClientError as cause:
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as cause:
+            raise Unavailable(type(cause).__name__) from None
+        except (aiohttp.ClientError, TimeoutError) as cause:
             raise AnswerLost(type(cause).__name__) from None
         _check(response.status, body)
         return response.status, body
 
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
-        """Parse an answer."""
         return read_json(payload)
 
 
@@ -183,20 +172,14 @@ def read_json(payload: bytes) -> dict[str, Any]:
         try:  # orjson refuses lone surrogates
             found = json.loads(payload.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as cause:
-            raise Unreadable from cause
+            raise Unreadable("not JSON") from cause
     if not isinstance(found, dict):
-        raise Unreadable
+        raise Unreadable("not a JSON object")
     return found
 
 
-def _lost(cause: Exception) -> NetworkError:
-    unwritten = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-    kind = NotSent if isinstance(cause, unwritten) else AnswerLost
-    return kind(type(cause).__name__)
-
-
 def _check(status: int, body: bytes) -> None:
-    """Raise for the statuses that the SDK does not distinguish."""
+    # The SDK does not distinguish these.
     if status == 401:
         raise InvalidToken("Unauthorized")
     if status == 404:
@@ -204,7 +187,7 @@ def _check(status: int, body: bytes) -> None:
     if status in (500, 502, 504):  # a proxy's answer: the request may have been carried out
         raise AnswerLost(f"the server answered with {status}")
     if status > 500:
-        raise ServerTrouble(f"the server answered with {status}")
+        raise Unavailable(f"the server answered with {status}")
     if 400 < status < 500 and status not in (403, 409, 429):
         raise BadRequest(f"the server answered with {status}: the request is invalid or too large")
     if status == 429:
@@ -220,19 +203,16 @@ class BotApi:
 
     def __init__(self, settings: TelegramSettings) -> None:
         self._token = settings.key()
-        self._proxy = settings.proxy or None
         self._requests = AiohttpRequest(256, settings.proxy)
         self._polling = AiohttpRequest(1, settings.proxy)
         self._methods = f"{settings.base_url}{self._token}"
         self._files = f"{_file_url(settings.base_url)}{self._token}"
 
     async def open(self) -> None:
-        """Open the HTTP sessions."""
         await self._requests.initialize()
         await self._polling.initialize()
 
     async def close(self) -> None:
-        """Close the HTTP sessions."""
         await self._requests.shutdown()
         await self._polling.shutdown()
 
@@ -250,7 +230,10 @@ class BotApi:
                 raise ChannelDown("the server is not ready yet") from None
             raise MethodUnknown("the server does not know this method") from None
         except TelegramError as cause:
-            raise self._translate(cause) from None
+            error = as_channel_error(cause)
+            if self._token:
+                error.args = tuple(str(arg).replace(self._token, "***") for arg in error.args)
+            raise error from None
         except KeyError:
             raise SendAmbiguous("the server's answer has no result") from None
 
@@ -262,9 +245,7 @@ class BotApi:
         timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
         found = bytearray()
         try:
-            async with session.get(
-                f"{self._files}/{path}", timeout=timeout, proxy=self._proxy
-            ) as response:
+            async with session.get(f"{self._files}/{path}", timeout=timeout) as response:
                 if response.status != 200:
                     raise SendRefused(f"the file server answered with {response.status}")
                 async for piece in response.content.iter_chunked(65_536):
@@ -275,23 +256,12 @@ class BotApi:
             raise ChannelDown(f"the file could not be fetched ({type(cause).__name__})") from None
         return bytes(found)
 
-    def _translate(self, cause: TelegramError) -> ChannelError:
-        error = as_channel_error(cause)
-        if self._token:
-            error.args = tuple(
-                arg.replace(self._token, "***") if isinstance(arg, str) else arg
-                for arg in error.args
-            )
-        return error
-
 
 def _file_url(base: str) -> str:
-    """Return the address of a Bot API server's files: `.../bot` has them at `.../file/bot`."""
     return f"{base.removesuffix('/bot')}/file/bot" if base.endswith("/bot") else f"{base}/file"
 
 
 def as_channel_error(cause: TelegramError) -> ChannelError:
-    """Return what an error of the SDK means for a send."""
     if isinstance(cause, TooMany):
         return SendDelayed(cause.seconds)
     if isinstance(cause, ChatMigrated):
@@ -308,7 +278,7 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
         return SendAmbiguous("the request was sent but no answer came")
     if isinstance(cause, Unreadable):
         return SendAmbiguous("the server's answer cannot be parsed")
-    if isinstance(cause, (NotSent, ServerTrouble)):
+    if isinstance(cause, Unavailable):
         return ChannelDown(f"Telegram cannot be reached now ({cause.message})")
     return ChannelDown(f"Telegram's answer cannot be parsed ({cause.message})")
 

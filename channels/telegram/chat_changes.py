@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from channels.message import Author, InboundMessage
@@ -53,7 +52,7 @@ _MEMBERSHIP: Final = {
 
 
 def membership(raw: Raw, update: Raw) -> InboundMessage | None:
-    """Parse that the bot was added, removed, blocked or unblocked."""
+    """Parse a change of the bot's own membership: added, removed, blocked or unblocked."""
     was, away = (_is_away(raw[f"{when}_chat_member"]) for when in ("old", "new"))
     if was == away:
         return None
@@ -71,7 +70,7 @@ def _is_away(member: Raw) -> bool:
 
 
 def stopped(raw: Raw, update: Raw) -> InboundMessage:
-    """Parse the Stop button of a draft, which means the same as the command."""
+    """Parse a press of a draft's Stop button, which means the same as the command."""
     sender = author_of({"from": raw.get("from") or raw.get("user") or raw.get("chat")})
     chat = raw.get("chat") or {"id": int(sender.id), "type": "private"}
     number = int(update["update_id"])
@@ -100,15 +99,14 @@ def change(raw: Raw, update: Raw) -> InboundMessage | None:
 
 def _migrated(raw: Raw, update: Raw, sender: Author, to_chat: str) -> InboundMessage:
     text = f"The group has become a supergroup; its id is now {to_chat}."
-    moved = _change_of(raw, update, "migrated", text, sender, to_chat)
-    return replace(moved, ext_id=f"{moved.chat_id}/migrated/{to_chat}")
+    return _change_of(raw, update, "migrated", text, sender, to_chat)
 
 
 def _change_of(
     raw: Raw, update: Raw, change: str, text: str, sender: Author, to_chat: str = ""
 ) -> InboundMessage:
     identity = identity_of({"message_id": 0, **raw}, update)
-    stamp = raw.get("message_id") or update.get("update_id")
+    stamp = to_chat or raw.get("message_id") or update.get("update_id")
     identity["ext_id"] = f"{identity['chat_id']}/{change}/{stamp}"
     identity["message_id"] = str(raw.get("message_id") or "")
     return InboundMessage(

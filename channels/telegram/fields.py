@@ -14,7 +14,7 @@ CHANNEL: Final = "telegram"
 
 
 def identity_of(raw: Raw, update: Raw) -> dict[str, Any]:
-    """Return the fields of an InboundMessage that say which message of which chat it is."""
+    """Return the fields of an InboundMessage that identify the message and its chat."""
     chat = raw["chat"]
     chat_id, message_id = str(int(chat["id"])), str(int(raw["message_id"]))
     private = chat.get("type", "private" if int(chat["id"]) > 0 else "group") == "private"
@@ -46,8 +46,7 @@ def _date(stamp: Any) -> str:
 
 def author_of(raw: Raw) -> Author:
     """Return the author; an anonymous admin and a linked channel write as a chat."""
-    chat = raw.get("sender_chat")
-    if chat:
+    if chat := raw.get("sender_chat"):
         name = str(chat.get("title") or chat.get("username") or chat["id"])
         return Author(str(int(chat["id"])), name)
     user = raw.get("from")
@@ -55,12 +54,8 @@ def author_of(raw: Raw) -> Author:
         chat = raw["chat"]
         return Author(str(int(chat["id"])), str(chat.get("title") or chat["id"]))
     handle = user.get("username")
-    return Author(
-        str(int(user["id"])),
-        name_of(user),
-        bool(user.get("is_bot")),
-        handle if isinstance(handle, str) else "",
-    )
+    known = handle if isinstance(handle, str) else ""
+    return Author(str(int(user["id"])), name_of(user), bool(user.get("is_bot")), known)
 
 
 def name_of(user: Raw) -> str:
@@ -85,4 +80,4 @@ def covered(text: str, entity: Raw) -> str:
 
 def utf16_length(text: str) -> int:
     """Return the length of a text as Telegram counts it."""
-    return len(text) + sum(char > "\uffff" for char in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from channels.markdown.autoclose import close_open_marks
 from channels.markdown.render import Span, render_spans, to_text
 from channels.markdown.split import split
+from channels.telegram.fields import utf16_length
 
 LIMIT: Final = 4096
 MAX_ENTITIES: Final = 100
@@ -40,17 +41,8 @@ Entity = dict[str, Any]
 Rendered = tuple[str, list[Entity]]
 
 
-def pieces(markdown: str) -> list[Rendered]:
-    """Return a text as messages within LIMIT and MAX_ENTITIES; [] if nothing is visible."""
-    drawn = [render(piece) for piece in split(markdown, LIMIT, size)]
-    return [message for message in drawn if message[0]]
-
-
 def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
-    """Return the first message of a text that is still being written.
-
-    Open marks are closed at the end, so that no half of one is visible.
-    """
+    """Return the first message of a growing text, with its open marks closed."""
     begun = markdown[: _MAX_SHRINKAGE * limit]  # the rest belongs to later messages
     first = split(close_open_marks(begun), limit, size)[:1]
     return render(first[0]) if first else ("", [])
@@ -58,12 +50,12 @@ def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
 
 def plain(markdown: str) -> list[Rendered]:
     """Return a text as messages without entities."""
-    texts = [to_text(_clean(piece)).strip() for piece in split(markdown, LIMIT, _plain_size)]
+
+    def text_of(piece: str) -> str:
+        return to_text(_clean(piece)).strip()
+
+    texts = map(text_of, split(markdown, LIMIT, lambda piece: utf16_length(text_of(piece))))
     return [(text, []) for text in texts if text]
-
-
-def _plain_size(markdown: str) -> int:
-    return _units(to_text(_clean(markdown)).strip())
 
 
 def _clean(markdown: str) -> str:
@@ -73,12 +65,11 @@ def _clean(markdown: str) -> str:
 def size(markdown: str) -> int:
     """Return the units of a rendered text; more than LIMIT if it has too many entities."""
     text, entities = render(markdown)
-    return max(_units(text), -(-len(entities) * LIMIT // MAX_ENTITIES))
+    return max(utf16_length(text), -(-len(entities) * LIMIT // MAX_ENTITIES))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16)  # a piece is measured and then sent
 def _render(markdown: str) -> tuple[str, tuple[Span, ...]]:
-    """Render a text; cached, since a piece is measured and then sent."""
     drawn = render_spans(_clean(markdown), linkable=_linkable)
     text = drawn.text.strip()
     return text, tuple(_fit(drawn.marks, len(drawn.text) - len(drawn.text.lstrip()), len(text)))
@@ -102,12 +93,8 @@ def _entity(mark: Span, astral: list[int]) -> Entity:
     return entity
 
 
-def _units(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
-
-
 def _linkable(url: str) -> bool:
-    """Return whether Telegram keeps a link; it silently drops others together with their URL."""
+    # Telegram silently drops other links together with their URL.
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -121,7 +108,6 @@ def _linkable(url: str) -> bool:
 
 
 def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:
-    """Shift marks to the stripped text, and make them nest as Telegram requires."""
     moved = [
         mark._replace(start=max(0, mark.start - trimmed), end=min(size, mark.end - trimmed))
         for mark in marks
@@ -150,8 +136,7 @@ def _inside(mark: Span, others: list[Span]) -> bool:
 
 
 def _without(mark: Span, code: list[Span]) -> Iterable[Span]:
-    """Yield the parts of a mark outside code, which cannot contain other entities."""
-    start = mark.start
+    start = mark.start  # code cannot contain other entities
     for hole in code[bisect_left(code, mark.start, key=lambda other: other.start) :]:
         if hole.start >= mark.end:
             break

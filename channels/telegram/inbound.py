@@ -1,18 +1,16 @@
 """Parses updates of the Bot API into messages.
 
-Updates are plain JSON here, without the SDK's classes: a field that is new, missing or of another
-type must not stop the updates after it.
+Updates stay plain JSON: one field that the SDK does not expect would stop the updates after it.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
-from channels.message import REST, Author, InboundMessage, Quote
+from channels.message import REST, Author, InboundMessage, Quote, unreadable_message
 from channels.telegram.addressing import (
     TelegramSelf,
     addressed,
@@ -45,7 +43,7 @@ MAX_QUOTE: Final = 1000
 
 
 def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:
-    """Parse an update; None if it is not for a chat's tape, any error if it cannot be parsed."""
+    """Parse an update; None if it is not for a chat's tape; raises any error if it is malformed."""
     for kind in MESSAGES:
         if kind in update:
             return _message(update[kind], me, update)
@@ -61,30 +59,16 @@ def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:
 
 def unreadable(update: Any, why: str) -> InboundMessage:
     """Return a message that keeps an update which cannot be parsed."""
-    try:
-        text = json.dumps(update, default=str)
-    except (RecursionError, ValueError):
-        text = '"the update is nested too deeply"'
     number = update.get("update_id") if isinstance(update, Mapping) else None
-    named = str(number) if isinstance(number, int) else sha256(text.encode()).hexdigest()[:20]
+    key = str(number) if isinstance(number, int) else ""
+    found = unreadable_message(CHANNEL, update, why, key=key)
     private = _private_chat(update)
-    return InboundMessage(
-        channel=CHANNEL,
-        chat_id=private or "unreadable",
-        chat_kind="private" if private else "group",
-        ext_id=f"unreadable/{named}",
-        message_id="",
-        sender=Author(private, ""),
-        text="",
-        date=datetime.now(UTC).isoformat(),
-        kind="unreadable",
-        why=why,
-        raw={"json": text},
-    )
+    if not private:
+        return replace(found, chat_kind="group")
+    return replace(found, chat_id=private, sender=Author(private, ""))
 
 
 def _private_chat(update: Any) -> str:
-    """Return the private chat of an update that cannot be parsed, or an empty string."""
     message = update.get("message") if isinstance(update, Mapping) else None
     chat = message.get("chat") if isinstance(message, Mapping) else None
     if not isinstance(chat, Mapping) or chat.get("type") != "private":
@@ -132,7 +116,6 @@ def _edit(raw: Raw, me: TelegramSelf, update: Raw) -> InboundMessage | None:
 
 
 def _quote(raw: Raw, me: TelegramSelf) -> Quote | None:
-    """Return what a message replies to: the words selected by its author, or all of it."""
     replied = raw.get("reply_to_message") if reply_to(raw) else raw.get("external_reply")
     if not replied:
         return None

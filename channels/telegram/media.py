@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from channels.message import Media, MediaKind
-
-Raw = Mapping[str, Any]
+from channels.telegram.fields import Raw
 
 _FILES: Final[Mapping[str, tuple[MediaKind, str]]] = {
     "animation": ("video", "animation"),
@@ -21,9 +20,9 @@ _IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 
 
 def media_of(raw: Raw) -> tuple[Media, ...]:
-    """Return the attachments of a message."""
-    if raw.get("photo"):
-        return (_photo(raw["photo"]),)
+    if sizes := raw.get("photo"):
+        largest = max(sizes, key=lambda one: int(one.get("width", 0)) * int(one.get("height", 0)))
+        return (_file({**largest, "mime_type": "image/jpeg"}, "image", "photo"),)
     for name, (kind, label) in _FILES.items():
         if raw.get(name):
             return (_file(raw[name], kind, label),)
@@ -31,20 +30,6 @@ def media_of(raw: Raw) -> tuple[Media, ...]:
         if raw.get(name):
             return (Media("other", name.replace("_", " "), detail=describe(raw[name])[:500]),)
     return ()
-
-
-def _photo(sizes: Sequence[Raw]) -> Media:
-    """Return a photo in its largest size."""
-    size = max(sizes, key=lambda one: int(one.get("width", 0)) * int(one.get("height", 0)))
-    return Media(
-        "image",
-        "photo",
-        file=str(size["file_id"]),
-        mime="image/jpeg",
-        size=int(size.get("file_size") or 0),
-        width=int(size.get("width") or 0),
-        height=int(size.get("height") or 0),
-    )
 
 
 def _file(raw: Raw, kind: MediaKind, label: str) -> Media:
@@ -69,10 +54,6 @@ def _contact(raw: Raw) -> str:
     return f"{name} {raw.get('phone_number', '')}".strip()
 
 
-def _nothing(_raw: Any) -> str:
-    return ""
-
-
 def _poll(raw: Raw) -> str:
     options = ", ".join(str(option.get("text", "")) for option in raw.get("options", ()))
     return f"{raw.get('question', '')} ({options})"
@@ -85,5 +66,7 @@ _OTHERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "contact": _contact,
     "poll": _poll,
     "dice": lambda raw: f"{raw.get('emoji', '')} {raw.get('value', '')}".strip(),
-    **dict.fromkeys(("game", "story", "paid_media", "invoice", "giveaway", "checklist"), _nothing),
+    **dict.fromkeys(
+        ("game", "story", "paid_media", "invoice", "giveaway", "checklist"), lambda _raw: ""
+    ),
 }

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
+from contextlib import suppress
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 import anyio
 import anyio.to_thread
 
 from channels.errors import DraftGone, SendRefused
+from channels.markdown.render import is_visible
 from channels.message import OutboundMessage, Receipt
 from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, says
-from channels.telegram.format import LIMIT, plain, render, render_partial
+from channels.telegram.format import LIMIT, Rendered, plain, render, render_partial
 
 GENERAL: Final = "1"
-"""The forum topic whose id must be left out when sending to it."""
+"""The id of the forum topic General; Telegram refuses it in a send."""
 
 NO_PREVIEW: Final = {"is_disabled": True}
 MAX_SHOWN: Final = 1_000
@@ -30,7 +31,6 @@ UNCHANGED: Final = ("message is not modified",)
 NO_THREAD: Final = ("message thread not found", "topic_deleted", "topic not found")
 NO_REPLY: Final = ("message to be replied not found", "replied message not found")
 UNFIT: Final = (
-    "can't parse entities",
     "entity",
     "entities",
     "message is too long",
@@ -43,11 +43,6 @@ EDIT_SECONDS: Final = 8.0
 """Maximum duration of a draft update: the answer waits for it."""
 
 EMPTY: Final = "(an answer without visible text)"
-_INVISIBLE: Final = re.compile(
-    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
-)
-
-Rendered = tuple[str, list[dict[str, Any]]]
 
 
 class TelegramSender:
@@ -73,10 +68,14 @@ class TelegramSender:
 
     async def post(self, message: OutboundMessage, rendered: Rendered) -> str:
         """Send a new message and return its id, without a topic or question that was deleted."""
-        thread, reply_to = message.thread_id, message.reply_to
-        for _attempt in range(3):
+        chat, thread, reply_to = message.chat_id, message.thread_id, message.reply_to
+        for _attempt in range(4):
             try:
-                return await self._send(message.chat_id, thread, reply_to, rendered)
+                return await self._send(chat, thread, reply_to, rendered)
+            except Migrated as migrated:
+                if chat != message.chat_id:
+                    raise SendRefused("the group moves in circles") from None
+                chat, reply_to = migrated.chat_id, None
             except NotAsSent as refused:
                 if thread and says(refused, *NO_THREAD):
                     thread = None
@@ -91,7 +90,7 @@ class TelegramSender:
     ) -> str:
         """Show partial text in a message that is edited as the answer grows; return its id."""
         rendered = await _partial(text)
-        if not _is_visible(rendered):
+        if not is_visible(rendered[0]):
             return shown_id or ""
         if shown_id and self._shown.get((chat, shown_id)) == _digest(rendered):
             return shown_id
@@ -107,7 +106,7 @@ class TelegramSender:
     async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
         """Show partial text as a private chat's draft, which is not a message."""
         rendered = await _partial(text)
-        if not _is_visible(rendered):
+        if not is_visible(rendered[0]):
             return
         shown, entities = rendered
         await self._api.call(
@@ -122,18 +121,14 @@ class TelegramSender:
         )
 
     async def type(self, chat: str, thread: str | None) -> None:
-        """Send a typing sign, which lasts some seconds."""
         thread_id = int(thread) if thread else None
         await self._api.call(
             "sendChatAction", chat_id=chat_of(chat), message_thread_id=thread_id, action="typing"
         )
 
     async def delete(self, chat: str, message_id: str) -> None:
-        """Delete a message of ours, if it still exists."""
-        try:
+        with suppress(SendRefused):  # it was deleted already, or is too old to be deleted
             await self._api.call("deleteMessage", chat_id=chat_of(chat), message_id=int(message_id))
-        except SendRefused:
-            """It was deleted already, or is too old to be deleted."""
 
     async def _put(self, message: OutboundMessage, rendered: Rendered, edits: str | None) -> str:
         if not edits:
@@ -146,42 +141,26 @@ class TelegramSender:
             raise
 
     async def _send(
-        self,
-        chat: str,
-        thread: str | None,
-        reply_to: str | None,
-        rendered: Rendered,
-        *,
-        moved: bool = False,
+        self, chat: str, thread: str | None, reply_to: str | None, rendered: Rendered
     ) -> str:
         text, entities = rendered
         reply = None
         if reply_to and reply_to.isdigit():
             reply = {"message_id": int(reply_to), "allow_sending_without_reply": True}
-        try:
-            result = await self._api.call(
-                "sendMessage",
-                chat_id=chat_of(chat),
-                message_thread_id=_thread(thread),
-                text=text,
-                entities=entities or None,
-                link_preview_options=NO_PREVIEW,
-                reply_parameters=reply,
-            )
-        except Migrated as migrated:
-            if moved:
-                raise SendRefused("the group moves in circles") from None
-            return await self._send(migrated.chat_id, thread, None, rendered, moved=True)
+        result = await self._api.call(
+            "sendMessage",
+            chat_id=chat_of(chat),
+            message_thread_id=_thread(thread),
+            text=text,
+            entities=entities or None,
+            link_preview_options=NO_PREVIEW,
+            reply_parameters=reply,
+        )
         return str(result.get("message_id", "")) if isinstance(result, dict) else ""
 
     async def _edit(
-        self,
-        chat: str,
-        message_id: str,
-        rendered: Rendered,
-        seconds: float = ANSWER_SECONDS,
+        self, chat: str, message_id: str, rendered: Rendered, seconds: float = ANSWER_SECONDS
     ) -> str:
-        """Edit a message and return its id; the same text again is no error."""
         text, entities = rendered
         try:
             await self._api.call(
@@ -194,9 +173,7 @@ class TelegramSender:
                 link_preview_options=NO_PREVIEW,
             )
         except Migrated as moved:
-            raise NotAsSent(
-                f"message to edit not found: the group is now {moved.chat_id}"
-            ) from None
+            raise NotAsSent(f"message to edit not found: {moved}") from None
         except NotAsSent as refused:
             if not says(refused, *UNCHANGED):
                 raise
@@ -217,16 +194,11 @@ async def _partial(text: str) -> Rendered:
     return await anyio.to_thread.run_sync(render_partial, text)
 
 
-def _is_visible(rendered: Rendered) -> bool:
-    return _INVISIBLE.sub("", rendered[0]) != ""
-
-
 def _visible(rendered: Rendered, text: str) -> Rendered:
-    """Return the rendered text, or the text as written if rendering leaves nothing visible."""
-    if _is_visible(rendered):
+    if is_visible(rendered[0]):
         return rendered
     written: Rendered = (text.strip()[:LIMIT], [])
-    return written if _is_visible(written) else (EMPTY, [])
+    return written if is_visible(written[0]) else (EMPTY, [])
 
 
 def _digest(rendered: Rendered) -> bytes:
@@ -239,7 +211,7 @@ def chat_of(chat: str) -> int | str:
 
 
 def draft_id(idem: str) -> int:
-    """Return a draft's number, never 0; a restarted gateway gets the same one for a key."""
+    """Return a draft's number, never 0; a key has the same one after a restart."""
     return int.from_bytes(sha256(idem.encode()).digest()[:4]) % 2_000_000_000 + 1
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from channels.permalink import MessageLink
+from channels.message import MessageLink
 
 _LINK: Final = re.compile(
     r"(?:https?://)?(?:www\.)?(?:t|telegram)\.me/"

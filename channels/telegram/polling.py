@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from channels.backoff import Backoff
@@ -28,7 +29,7 @@ NO_ANSWER: Final = "Telegram cannot be reached now: no answer. Trying again."
 
 
 class Poller:
-    """Polls for updates; `take` stores them and says whether they waited during an outage."""
+    """Polls for updates; `take` stores them; its flag says whether they waited in an outage."""
 
     def __init__(
         self,
@@ -48,10 +49,8 @@ class Poller:
 
     async def run(self) -> None:
         """Poll until cancelled; a failed request is repeated with the same offset."""
-        try:
+        with suppress(NotAsSent):  # a server without webhooks has none to delete
             await self._api.call("deleteWebhook", drop_pending_updates=False)
-        except NotAsSent:
-            """A server without webhooks has none to delete."""
         while True:
             try:
                 await self._poll()
@@ -97,7 +96,7 @@ class Poller:
 
 
 def _next_offset(updates: Sequence[Any], offset: int | None) -> int | None:
-    """Return the offset that confirms the updates; one without a number is never confirmed."""
+    # An update without a number is never confirmed.
     numbers = [
         update["update_id"]
         for update in updates

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal, get_args
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, SecretStr
 
 from channels.settings import Address, BotSettings, per_second_field, proxy_field, some_of
 
-Rule = Literal["private", "mention", "reply", "name", "topic"]
-
-RULES: Final[tuple[Rule, ...]] = get_args(Rule)
+RULES: Final = ("private", "mention", "reply", "name", "topic")
 
 
 class TelegramSettings(BotSettings):

@@ -129,7 +129,6 @@ class FakeHost(FullHost):
         return self.past.get((channel, chat_id), [])[-limit:]
 
     def texts(self) -> list[str]:
-        """Return the texts of the accepted messages."""
         return [message.text for message in self.accepted]
 
     def notify(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from channels.base import Capability, Channel, Feature
@@ -64,34 +63,32 @@ _PROMISES: Final = (
     Promise("H2", "Logs, errors, tapes, pages and explanations contain no secret."),
 )
 
-PROMISES: Final[Mapping[str, Promise]] = MappingProxyType({one.id: one for one in _PROMISES})
+PROMISES: Final[Mapping[str, Promise]] = {one.id: one for one in _PROMISES}
 """The promises by id; tests are named after them."""
 
-LACKS: Final[Mapping[Need, str]] = MappingProxyType(
-    {
-        "groups": "its chats have one person each",
-        "private": "every chat of it is a room",
-        "threads": "its chats have no threads",
-        "names": "the agent is called by mention only",
-        "rules": "each message says itself whether it is for the agent",
-        "bursts": "a line is sent on purpose, so nothing waits for another",
-        "bots": "it has no other bots",
-        "strangers": "everybody there is the owner, or was let in by the owner",
-        "edits": "messages cannot be edited there",
-        "deletions": "the agent does not learn of deleted messages",
-        "pings": "it alerts nobody",
-        "remote": "there is no platform between the gateway and its people",
-        "exclusive": "several readers may connect, and none learns of another",
-        "edit": "a sent message cannot be edited",
-        "typing": "it does not show typing",
-        "native_stream": "partial text is sent and edited there",
-        "media": "messages there are text only",
-        "idempotent_send": "a second send is a second message there",
-        "lookup": "a sent message cannot be found by its key",
-        "backfill": "the platform redelivers the messages of an outage",
-        "routes": "it needs no address at the gateway",
-    }
-)
+LACKS: Final[Mapping[Need, str]] = {
+    "groups": "its chats have one person each",
+    "private": "every chat of it is a room",
+    "threads": "its chats have no threads",
+    "names": "the agent is called by mention only",
+    "rules": "each message says itself whether it is for the agent",
+    "bursts": "a line is sent on purpose, so nothing waits for another",
+    "bots": "it has no other bots",
+    "strangers": "everybody there is the owner, or was let in by the owner",
+    "edits": "messages cannot be edited there",
+    "deletions": "the agent does not learn of deleted messages",
+    "pings": "it alerts nobody",
+    "remote": "there is no platform between the gateway and its people",
+    "exclusive": "several readers may connect, and none learns of another",
+    "edit": "a sent message cannot be edited",
+    "typing": "it does not show typing",
+    "native_stream": "partial text is sent and edited there",
+    "media": "messages there are text only",
+    "idempotent_send": "a second send is a second message there",
+    "lookup": "a sent message cannot be found by its key",
+    "backfill": "the platform redelivers the messages of an outage",
+    "routes": "it needs no address at the gateway",
+}
 """Why a channel without a capability or feature need not keep a promise."""
 
 

@@ -1,7 +1,7 @@
 """The stage of the conformance suite: a platform with people, chats and faults.
 
-The author of a channel writes a `Stage` on a stand-in of the platform that listens on a socket. The
-suite runs the real gateway and channel against it.
+A channel's author writes a `Stage` over a fake of the platform that listens on a socket. The suite
+runs the real gateway and channel against it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ Operation = Literal["typing", "first", "edit", "final"]
 """A request to the platform: a typing sign, a first partial text, an edit, a final message."""
 
 BrokenEdit = Literal["unchanged", "gone", "thread"]
+"""An edit that is carried out without an answer; or its message, or its thread, was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +61,16 @@ class Answer:
 
 
 class Stage(Protocol):
-    """A platform, as its people see it.
+    """A platform, as its people see it; its clock is given to its constructor.
 
-    It outlives the gateway, which may run several times, each within `connected`. Times are those
-    of the clock that the stage was made with.
+    It outlives the gateway, which may run several times, each within `connected`.
     """
 
     def settings(self) -> Mapping[str, str]:
         """Return the gateway's settings for this stage, without the prefix TAPEWAY_."""
 
     def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
-        """Return the settings with which the agent answers by these rules only; needs `rules`.
-
-        private, mention, reply, name, thread
-        """
+        """Return the settings for these rules: private, mention, reply, name, thread."""
 
     def connected(self, url: str) -> AbstractAsyncContextManager[None]:
         """Connect to the gateway at this address."""
@@ -184,11 +181,7 @@ class Stage(Protocol):
         """Carry out the next send, but disconnect instead of answering it."""
 
     def break_edit(self, why: BrokenEdit, chat: Chat) -> None:
-        """Make the next edit fail.
-
-        unchanged     it is carried out but not answered; repeating it changes nothing
-        gone, thread  the message, or its whole thread, was deleted
-        """
+        """Make the next edit fail."""
 
     def shut_out(self, chat: Chat) -> None:
         """Refuse everything for a chat from now on."""

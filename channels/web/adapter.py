@@ -33,7 +33,6 @@ class WebChannel(RoomChannel):
         return [*page_routes(), *room_routes(self, "/api/rooms", self.post)]
 
     async def post(self, room: str, post: Post) -> None:
-        """Accept a post from the page."""
         others = [str(person["name"]) for person in self.hub.people(room)]
         date = datetime.now(UTC).isoformat(timespec="microseconds")
         await self.submit(parse(self.name, room, post, date, self.host.agent_name, others))

@@ -19,10 +19,10 @@ _ADDRESS: Final = re.compile(r"://|\w\.\w{2,}/")
 def addressed(
     text: str, agent: str, others: Sequence[str], *, to_agent: bool, to_ours: bool
 ) -> tuple[bool, str]:
-    """Return whether a message is for the agent, and by which rule.
+    """Return whether a message is for the agent, and by which rule; code and links do not count.
 
-    `to_agent` is the page's switch; `to_ours`: the message replies to one of the agent's. Names in
-    code and links do not count.
+    to_agent  the page's switch
+    to_ours   whether the message replies to one of the agent's
     """
     plain = " ".join(word for word in text_outside_code(text).split() if not _ADDRESS.search(word))
     if text.startswith(","):
@@ -39,7 +39,6 @@ def addressed(
 def parse(
     channel: str, room: str, post: Post, date: str, agent: str, others: Sequence[str]
 ) -> InboundMessage:
-    """Return a post as a message."""
     is_addressed, why = addressed(
         post.text,
         agent,

@@ -18,15 +18,10 @@ _TYPES: Final = {
 
 
 def page_routes() -> list[Route]:
-    """Return the routes of the page and its files."""
-
-    async def page(_request: Request) -> Response:
-        return asset("index.html")
-
     async def static(request: Request) -> Response:
-        return asset(request.path_params["name"])
+        return asset(request.path_params.get("name", "index.html"))
 
-    return [Route("/", page), Route("/static/{name}", static)]
+    return [Route("/", static), Route("/static/{name}", static)]
 
 
 def asset(name: str) -> Response:

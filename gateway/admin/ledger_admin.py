@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.errors import AdminError
-from gateway.scheduling.dispatcher import Dispatcher
+from gateway.scheduling.recovery import Recovery
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from tape.entry import event, load
@@ -23,11 +23,11 @@ _BOXES: Final = {"in": "inbox", "out": "outbox"}
 
 
 class LedgerAdmin:
-    """Reads the ledger and changes single rows; without a dispatcher, from the next start on."""
+    """Reads the ledger and changes single rows; without `recovery`, from the next start on."""
 
-    def __init__(self, services: Services, dispatcher: Dispatcher | None) -> None:
+    def __init__(self, services: Services, recovery: Recovery | None) -> None:
         self._services = services
-        self._dispatcher = dispatcher
+        self._recovery = recovery
 
     async def rows(self, status: str = "", limit: int = 50) -> list[dict[str, Any]]:
         """Return the newest rows of both directions, newest first, without payloads."""
@@ -52,12 +52,12 @@ class LedgerAdmin:
         short, row = await self._row(name)
         _read(short, row)  # an unreadable row cannot be retried
         changed = _read(short, await self._change(short, row, "retry"))
-        if self._dispatcher is not None:
+        if self._recovery is not None:
             if isinstance(changed, OutboxRow):
-                self._dispatcher.send_again(changed)
+                self._recovery.send_again(changed)
             else:
-                self._dispatcher.ask_again(changed)
-        when = " at the next start" if self._dispatcher is None else ""
+                self._recovery.ask_again(changed)
+        when = " at the next start" if self._recovery is None else ""
         if short == "out":
             return f"{name} will be sent again to {row['chat_id']}{when}"
         return f"{name} will be answered again in {row['session_id'] or row['chat_id']}{when}"
@@ -66,10 +66,10 @@ class LedgerAdmin:
         """Drop a message, so that it is neither answered nor sent; return what happened."""
         short, row = await self._row(name)
         await self._change(short, row, "drop")
-        if self._dispatcher is not None and short == "in":
-            self._dispatcher.forget(int(row["id"]))
-        elif self._dispatcher is not None:
-            self._dispatcher.delivery.forget(int(row["id"]))
+        if self._recovery is not None and short == "in":
+            self._recovery.forget_question(int(row["id"]))
+        elif self._recovery is not None:
+            self._recovery.forget_send(int(row["id"]))
         return f"{name} is dropped"
 
     async def _change(self, short: str, row: Row, action: str) -> Row:

@@ -42,7 +42,7 @@ async def load_images(services: Services, turn: Turn) -> None:
     if not services.settings.media.images:
         return
     numbers = turn.pictured
-    if turn.asked.turn_id:  # A resumed turn takes nothing: its tape already has the images.
+    if turn.question.turn_id:  # A resumed turn takes nothing: its tape already has the images.
         numbers = tuple(selected_ids(await turn.tape.find(turn=turn.id)))
     if not numbers:
         return
@@ -76,7 +76,7 @@ def _images(entry: Entry) -> Iterator[Media]:
 async def _fetch(services: Services, entry: Entry, media: Media) -> str:
     """Fetch an image, store it, and return its reference; raises MediaRefused."""
     settings = services.settings.media
-    channel = services.router.channel(str(entry.meta.get("channel", "")))
+    channel = services.router.channels.get(str(entry.meta.get("channel", "")))
     if channel is None or "media" not in channel.capabilities:
         raise MediaRefused("its channel is gone")
     data = b""

@@ -5,14 +5,13 @@ A lane is recorded with its message and never changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from channels.message import InboundMessage
 from gateway.context.room_memory import RoomMemories, RoomMemory, link_meta, utterance_of
 from gateway.logs import get_log
-from gateway.scheduling.debounce import Key
+from gateway.pipeline.turn import BurstKey
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from tape.linking import LaneLink, Utterance
@@ -28,7 +27,7 @@ class BatchIndex:
     """
 
     messages: dict[tuple[str, str, str], tuple[str | None, bool]] = field(default_factory=dict)
-    bursts: dict[Key, str] = field(default_factory=dict)
+    bursts: dict[BurstKey, str] = field(default_factory=dict)
 
     def add(self, row: InboxRow, lane: str | None, *, asks: bool) -> None:
         """Add a message of the batch, or a part of one."""
@@ -36,18 +35,17 @@ class BatchIndex:
         self.messages[row.account_id, said.chat_id, said.message_id] = (lane, asks)
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """What waits to be answered.
+class Pending(Protocol):
+    """The questions that are not answered yet."""
 
-    lane_of  the lane of the messages that are being collected with one
-    busy     whether a question of a session's lane is collected, waits or is being answered
-    waits    whether a question is collected with what its author says next
-    """
+    def lane_of(self, burst: BurstKey) -> str | None:
+        """Return the lane of a burst that is being debounced."""
 
-    lane_of: Callable[[Key], str | None]
-    busy: Callable[[str, str], bool]
-    waits: Callable[[InboundMessage], bool]
+    def is_busy(self, session_id: str, lane: str) -> bool:
+        """Return whether a question of a lane is debounced, waits or is being answered."""
+
+    def will_collect(self, message: InboundMessage) -> bool:
+        """Return whether a question will be debounced with its author's next messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,7 @@ class LaneAssigner:
         self, known: BatchIndex, session_id: str, said: InboundMessage, lane: str | None
     ) -> None:
         """Give the author's later messages in this batch the lane of the debounced question."""
-        if said.addressed and lane is not None and self._pending.waits(said):
+        if said.addressed and lane is not None and self._pending.will_collect(said):
             known.bursts[session_id, said.thread_id, said.sender.id] = lane
 
     def _is_anothers(
@@ -139,7 +137,7 @@ class LaneAssigner:
         asked_now = any(
             key[:2] == chat and asked == (link.lane, True) for key, asked in known.messages.items()
         )
-        return asked_now or self._pending.busy(session_id, link.lane)
+        return asked_now or self._pending.is_busy(session_id, link.lane)
 
     async def _replied(self, row: InboxRow, known: BatchIndex) -> tuple[bool, str | None]:
         said = row.message
@@ -168,7 +166,7 @@ class LaneAssigner:
     async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: BatchIndex) -> str:
         """Return the lane of a thread; a thread opened by an answer continues its lane."""
         own = f"{THREAD}{thread_id}"
-        channel = self._services.router.channel(row.message.channel)
+        channel = self._services.router.channels.get(row.message.channel)
         if channel is None or not channel.traits.answers_open_threads:
             return own
         key = (row.account_id, row.message.chat_id, thread_id)

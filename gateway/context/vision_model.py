@@ -1,6 +1,7 @@
 """Model wrapper that replaces image references by data URLs just before the request.
 
-A server that accepts a request only without its images gets descriptions in later requests.
+Whether a model has vision is learned from its server: if it refuses a request with images and
+accepts it without, later requests describe images instead.
 """
 
 from __future__ import annotations
@@ -41,15 +42,21 @@ class VisionModel:
         self._home = home
         self._blind_until = FOREVER if inner.name == OFFLINE else 0.0
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        images = has_images(request.messages)
-        blind = images and time.monotonic() < self._blind_until
-        if images and not blind:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        if has_images(request.messages):
+            return self._with_images(request)
+        return self._inner.stream(request)
+
+    async def _with_images(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        described = replace(request, messages=without_images(request.messages))
+        blind = time.monotonic() < self._blind_until
+        if not blind:
             messages = await anyio.to_thread.run_sync(with_bytes, request.messages, self._home)
             begun = False
             try:
-                shown = replace(request, messages=messages)
-                async with aclosing(self._inner.stream(shown)) as pieces:
+                async with aclosing(
+                    self._inner.stream(replace(request, messages=messages))
+                ) as pieces:
                     async for piece in pieces:
                         begun = True
                         yield piece
@@ -58,16 +65,15 @@ class VisionModel:
                 if begun:
                     raise
                 why = refused
-        if images:
-            request = replace(request, messages=without_images(request.messages))
-        async with aclosing(self._inner.stream(request)) as pieces:
+        async with aclosing(self._inner.stream(described)) as pieces:
             async for piece in pieces:
                 yield piece
-        if images and not blind:
+        if not blind:
             # One picture that a server cannot read proves nothing about others.
             if _SIGHT.search(str(why)):
                 self._blind_until = time.monotonic() + BLIND_SECONDS
             get_log().warning("model.images_refused", model=self.name, why=str(why))
 
     async def aclose(self) -> None:
+        """Close the connections."""
         await self._inner.aclose()

@@ -1,1 +1,1 @@
-"""delivery."""
+"""Delivery: outbox: put messages there with a commit; sender: send them."""

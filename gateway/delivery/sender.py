@@ -1,19 +1,22 @@
-"""Delivery: what the outbox holds goes out, in order within a chat.
+"""Send the rows of the outbox, in order within a chat.
 
-`pending -> sending -> sent | ambiguous | dead`. Where a second send of the same key gives the
-first receipt (the channel declares it), or a send replaces its own draft, a send that was cut off
-is simply made again; where the chat's history can be searched for its key, that is done first;
-elsewhere the setting decides. A platform that says "later" is asked again
-later; one that says "never" is not asked again; a channel that is down is waited for, and what is
-for one that cannot run as it is set up stays for the next start.
+`pending -> sending -> sent | ambiguous | dead`. After an attempt with an unknown outcome:
+
+- a send that the platform deduplicates, or that edits its own draft, is repeated;
+- a chat that can be searched is checked for the message first;
+- otherwise `TAPEWAY_DELIVERY__AMBIGUOUS` decides whether to resend or to hold it.
+
+A send waits while its channel is down or limits the rate. A refused one is dead. One for a channel
+that is misconfigured stays for the next start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from channels.backoff import Backoff
 from channels.base import Channel
 from channels.errors import (
     ChannelDown,
@@ -24,240 +27,273 @@ from channels.errors import (
     SendRefused,
 )
 from channels.message import Receipt
-from gateway.keyed_queue import KeyedQueue, Spawn
+from gateway.background import Spawn
+from gateway.clock import Clock
+from gateway.keyed_queue import KeyedQueue
 from gateway.logs import get_log
-from gateway.services import Services
+from gateway.pipeline.router import OutboundChannelRouter
+from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.ledger.rows import OutboxRow
+from gateway.storage.write_guard import WriteGuard
 from tape.entry import event, parse_date
 from tape.errors import StoreUnavailable
+from tape.service import TapeService
 from tape.unit_of_work import Unit
 
-MOST_TRIES: Final = 8
-LONGEST_WAIT: Final = 60.0
-MOST_COPIES: Final = 20
-"""So often a message is sent again of which nobody knows whether it arrived."""
+MAX_ATTEMPTS: Final = 8
+"""Maximum attempts that fail for a known reason."""
 
-LOOK_AFTER: Final = 2.0
-"""So long after a send that nobody heard of a chat is searched for it, seconds."""
+MAX_RESENDS: Final = 20
+"""Maximum attempts whose outcome is unknown."""
+
+MAX_WAIT_SECONDS: Final = 60.0
+MAX_OUTAGE_WAIT_SECONDS: Final = 32.0
+OUTCOME_CHECK_DELAY_SECONDS: Final = 2.0
+"""Seconds to wait after an unanswered send before checking the chat for it."""
 
 RESENT: Final = "(sent again after an interruption)\n\n"
 
 Chat = tuple[str, str, str]
+"""The channel, account and id of a chat."""
 
 
-class _Outcome:
-    """Whether a message may be there already, or its draft, of which nobody knows the place.
+@dataclass(slots=True)
+class _Send:
+    """A send in progress.
 
-    of_sending      a send of the message itself may have been made
-    can_be_cleared  its chat can be searched for it
+    searchable      whether its chat can be searched for the message
+    may_be_sent     whether an earlier attempt may have reached the platform
+    may_be_drafted  whether a draft with an unknown id may have reached it
+    failures        attempts that failed for a known reason
+    resends         attempts with an unknown outcome
     """
 
-    def __init__(self, row: OutboxRow, channel: Channel) -> None:
-        self.can_be_cleared = "lookup" in channel.capabilities
-        self.of_sending = row.status == "sending"
-        self._of_draft = row.drafted and row.platform_id is None and self.can_be_cleared
+    channel: Channel
+    row: OutboxRow
+    searchable: bool
+    may_be_sent: bool
+    may_be_drafted: bool
+    failures: int = 0
+    resends: int = 0
+    retry: Backoff = field(default_factory=lambda: Backoff(1.0, MAX_WAIT_SECONDS))
+    outage: Backoff = field(default_factory=lambda: Backoff(0.5, MAX_OUTAGE_WAIT_SECONDS))
 
-    def __bool__(self) -> bool:
-        return self.of_sending or self._of_draft
+    @classmethod
+    def of(cls, channel: Channel, row: OutboxRow) -> _Send:
+        searchable = "lookup" in channel.capabilities
+        draft_is_lost = row.drafted and row.platform_id is None and searchable
+        return cls(channel, row, searchable, row.status == "sending", draft_is_lost)
 
-    def raise_(self) -> None:
-        """A send of which nobody knows was made."""
-        self.of_sending = True
-
-    def clear(self) -> None:
-        """It is not there."""
-        self.of_sending = self._of_draft = False
+    @property
+    def is_unclear(self) -> bool:
+        return self.may_be_sent or self.may_be_drafted
 
 
 class OutboxSender:
-    """Sends the rows of the outbox."""
+    """Sends the rows of the outbox; `hold` keeps sends with an unknown outcome for the operator."""
 
-    def __init__(self, services: Services, spawn: Spawn) -> None:
-        self._services = services
+    def __init__(
+        self,
+        ledger: Ledger,
+        router: OutboundChannelRouter,
+        clock: Clock,
+        guard: WriteGuard,
+        tapes: TapeService,
+        spawn: Spawn,
+        *,
+        hold: bool,
+    ) -> None:
+        self._ledger = ledger
+        self._router = router
+        self._clock = clock
+        self._guard = guard
+        self._tapes = tapes
+        self._hold = hold
         self._chats: KeyedQueue[Chat] = KeyedQueue("delivery", spawn)
         self._queued: set[int] = set()
-        self._forgotten: set[int] = set()
+        self._dropped: set[int] = set()
 
     def forget(self, outbox_id: int) -> None:
-        """Let a message that waits not be sent: its row says that it was dropped."""
-        self._forgotten.add(outbox_id)
+        """Skip a queued row, which the ledger records as dropped."""
+        self._dropped.add(outbox_id)
 
     def enqueue(self, rows: Sequence[OutboxRow]) -> None:
-        """Send rows, each after those that its chat has already; one that waits here waits once."""
+        """Queue rows behind the others of their chats; a queued row is not queued twice."""
         for row in rows:
             chat = (row.message.channel, row.message.account, row.message.chat_id)
-            self._forgotten.discard(row.id)
+            self._dropped.discard(row.id)
             if row.id not in self._queued:
                 self._queued.add(row.id)
                 self._chats.submit(chat, lambda row=row: self._deliver(row))  # type: ignore[misc]
 
     async def idle(self, chat: Chat | None = None) -> None:
-        """Wait until nothing is being sent, or nothing to one chat."""
+        """Wait until nothing is queued, at all or for one chat."""
         await self._chats.idle(chat)
 
     async def _deliver(self, row: OutboxRow) -> None:
         try:
-            await self._deliver_one(row)
+            if row.id in self._dropped:
+                self._dropped.discard(row.id)
+                return
+            channel = self._router.channels.get(row.message.channel)
+            if channel is None:
+                await self._end(row, "dead", f"no channel is named {row.message.channel}")
+                return
+            receipts = await self._send(_Send.of(channel, row))
+            if receipts is not None:
+                await self._record_receipts(row, receipts)
         finally:
             self._queued.discard(row.id)
 
-    async def _deliver_one(self, row: OutboxRow) -> None:
-        if row.id in self._forgotten:
-            self._forgotten.discard(row.id)
-            return
-        channel = self._services.router.channel(row.message.channel)
-        if channel is None:
-            await self._end(row, "dead", f"no channel is named {row.message.channel}")
-            return
-        receipts = await self._send(channel, row)
-        if receipts is not None:
-            await self._sent(row, receipts)
-
-    async def _send(self, channel: Channel, row: OutboxRow) -> list[Receipt] | None:
-        """Send until it is sent (the receipts) or will never be (None, and that is recorded)."""
-        doubt = _Outcome(row, channel)
-        tries = copies = waits = 0
-        while tries < MOST_TRIES:
-            if doubt and not self._is_repeatable(channel, row):
-                found = await self._look_up(channel, row) if doubt.can_be_cleared else None
+    async def _send(self, send: _Send) -> list[Receipt] | None:
+        """Send until the platform has the message; return None for one that ended without it."""
+        while send.failures < MAX_ATTEMPTS and send.resends < MAX_RESENDS:
+            if send.is_unclear and not self._is_repeatable(send):
+                found = await self._check_outcome(send)
                 if found:
                     return found
-                if found is not None:
-                    doubt.clear()
-                elif not doubt.of_sending:
-                    doubt.clear()  # at worst a beginning of it stands there
-                elif self._services.settings.delivery.ambiguous == "hold":
-                    await self._end(row, "ambiguous", "nobody knows whether it arrived")
+                if send.may_be_sent and self._hold:
+                    await self._end(send.row, "ambiguous", "it is unknown whether it arrived")
                     return None
-                else:
-                    row = with_resend_note(row)
+                if send.may_be_sent:
+                    send.row = with_resend_note(send.row)
             try:
-                repeatable = self._is_repeatable(channel, row)
-                row = replace(row, message=await channel.prepare(row.message))
-                if doubt and repeatable and not self._is_repeatable(channel, row):
-                    continue  # it waited too long for its slot
-                if not _always_idempotent(channel):
-                    await self._write_sending(row)
-                return await channel.transmit(row.message)
+                receipts = await self._transmit(send)
+                if receipts is not None:
+                    return receipts
             except StoreUnavailable:
                 raise  # the process ends
-            except SendDelayed as later:
-                await self._write_unsent(row, doubt)
-                await self._services.clock.sleep(later.retry_after)
-            except ChannelDown:
-                await self._write_unsent(row, doubt)
-                await self._services.clock.sleep(min(LONGEST_WAIT, 2.0 ** min(waits, 6) / 2))
-                waits += 1
-            except DraftGone:
-                if row.message.edits is None:  # a place that is gone again and again
-                    tries += 1
-                    await self._services.clock.sleep(min(LONGEST_WAIT, 2.0**tries / 2))
-                row = await self._write_unplaced(row, doubt)
-            except ChannelUnfit as unfit:
-                await self._write_unsent(row, doubt)
-                get_log().error("delivery.left", idem=row.message.idem, why=str(unfit))
-                return None
-            except SendRefused as never:
-                await self._end(row, "dead", str(never))
-                return None
             except Exception as cause:
-                known = isinstance(cause, SendAmbiguous)
-                copies, tries = copies + known, tries + (not known)
-                if copies >= MOST_COPIES:
-                    break
-                doubt.raise_()
-                if not known:
-                    get_log().error("delivery.failed", idem=row.message.idem, exc_info=cause)
-                if not self._is_held(channel, row):
-                    await self._services.clock.sleep(min(LONGEST_WAIT, 2.0 ** (tries + copies) / 2))
-        await self._end(row, "dead", f"it could not be sent in {tries + copies} tries")
+                if not await self._goes_on_after(send, cause):
+                    return None
+        tried = send.failures + send.resends
+        await self._end(send.row, "dead", f"it could not be sent in {tried} attempts")
         return None
 
-    def _is_held(self, channel: Channel, row: OutboxRow) -> bool:
-        """Tell whether a message that may have arrived is kept back for a person to decide."""
-        if self._is_repeatable(channel, row) or "lookup" in channel.capabilities:
-            return False
-        return self._services.settings.delivery.ambiguous == "hold"
+    async def _transmit(self, send: _Send) -> list[Receipt] | None:
+        """Send once; return None if the send waited until a repeat was no longer safe."""
+        was_repeatable = self._is_repeatable(send)
+        message = await send.channel.prepare(send.row.message)
+        send.row = replace(send.row, message=message)
+        if send.is_unclear and was_repeatable and not self._is_repeatable(send):
+            return None
+        if not _always_idempotent(send.channel):
+            await self._guard.retrying("delivery", lambda: self._ledger.outbox.sending(send.row))
+        return await send.channel.transmit(message)
 
-    def _is_repeatable(self, channel: Channel, row: OutboxRow) -> bool:
-        """Tell whether sending a second time shows the message once."""
-        if row.message.edits is not None or _always_idempotent(channel):
+    async def _goes_on_after(self, send: _Send, cause: Exception) -> bool:
+        """Record and wait after a failed attempt; return whether to make another."""
+        match cause:
+            case SendDelayed():
+                await self._record_unsent(send)
+                await self._clock.sleep(cause.retry_after)
+            case ChannelDown():
+                await self._record_unsent(send)
+                await self._clock.sleep(send.outage.next())
+            case DraftGone():
+                if send.row.message.edits is None:  # the platform reports this of a plain message
+                    send.failures += 1
+                    await self._clock.sleep(send.retry.next())
+                await self._record_draft_gone(send)
+            case ChannelUnfit():
+                await self._record_unsent(send)
+                get_log().error("delivery.left", idem=send.row.message.idem, why=str(cause))
+                return False
+            case SendRefused():
+                await self._end(send.row, "dead", str(cause))
+                return False
+            case _:
+                await self._count_unclear(send, cause)
+        return True
+
+    async def _count_unclear(self, send: _Send, cause: Exception) -> None:
+        if isinstance(cause, SendAmbiguous):
+            send.resends += 1
+        else:
+            send.failures += 1
+        if send.resends >= MAX_RESENDS:
+            return
+        send.may_be_sent = True
+        if not isinstance(cause, SendAmbiguous):
+            get_log().error("delivery.failed", idem=send.row.message.idem, exc_info=cause)
+        will_be_held = self._hold and not send.searchable and not self._is_repeatable(send)
+        if not will_be_held:
+            await self._clock.sleep(send.retry.next())
+
+    def _is_repeatable(self, send: _Send) -> bool:
+        """Return whether a resend shows the message only once on this channel now."""
+        message, channel = send.row.message, send.channel
+        if message.edits is not None or _always_idempotent(channel):
             return True
         window = channel.traits.idempotent_for
-        if "idempotent_send" not in channel.capabilities or window is None or not row.message.date:
+        if "idempotent_send" not in channel.capabilities or window is None or not message.date:
             return False
-        # Its first send was no earlier than it was written.
-        age = (self._services.clock.now() - parse_date(row.message.date)).total_seconds()
+        # The first attempt was made after the message was written, so this age is an upper bound.
+        age = (self._clock.now() - parse_date(message.date)).total_seconds()
         return 0 <= age < window
 
-    async def _look_up(self, channel: Channel, row: OutboxRow) -> list[Receipt] | None:
-        """Search the chat for a message that may be there, or may be on its way still.
+    async def _check_outcome(self, send: _Send) -> list[Receipt]:
+        """Return the receipts of an earlier attempt; clear the doubt if there was none."""
+        found = await self._find(send) if send.searchable else None
+        # A lost draft leaves at most a partial text behind: only a lost send needs a decision.
+        if found == [] or not send.may_be_sent:
+            send.may_be_sent = send.may_be_drafted = False
+        return found or []
 
-        What cannot be found out now is asked again for as long as it takes; None where it may not.
-        """
-        waits = 0
-        await self._services.clock.sleep(LOOK_AFTER)
+    async def _find(self, send: _Send) -> list[Receipt] | None:
+        """Search the chat for the message, for as long as it takes; None if that is refused."""
+        backoff = Backoff(1.0, MAX_WAIT_SECONDS)
+        idem = send.row.message.idem
+        await self._clock.sleep(OUTCOME_CHECK_DELAY_SECONDS)
         while True:
-            pause = min(LONGEST_WAIT, 2.0 ** min(waits, 6))
+            pause = backoff.next()
             try:
-                found = await channel.find(row.message)
+                found = await send.channel.find(send.row.message)
             except (SendRefused, ChannelUnfit) as refused:
-                get_log().warning("delivery.no_look_up", idem=row.message.idem, why=str(refused))
+                get_log().warning("delivery.no_look_up", idem=idem, why=str(refused))
                 return None
             except SendDelayed as later:
                 pause = later.retry_after
             except Exception as cause:
-                get_log().warning("delivery.not_looked_up", idem=row.message.idem, why=str(cause))
+                get_log().warning("delivery.not_looked_up", idem=idem, why=str(cause))
             else:
-                get_log().info("delivery.looked_up", idem=row.message.idem, found=bool(found))
+                get_log().info("delivery.looked_up", idem=idem, found=bool(found))
                 return found
-            waits += 1
-            await self._services.clock.sleep(pause)
+            await self._clock.sleep(pause)
 
-    async def _write_sending(self, row: OutboxRow) -> None:
-        await self._services.persist.retrying(
-            "delivery", lambda: self._services.ledger.outbox.sending(row)
+    async def _record_unsent(self, send: _Send) -> None:
+        """Record that this attempt did not happen, unless an earlier one may have."""
+        if not send.may_be_sent:
+            await self._guard.retrying("delivery", lambda: self._ledger.outbox.unsent(send.row))
+
+    async def _record_draft_gone(self, send: _Send) -> None:
+        """Record that the draft is gone, so that the message is sent like any other."""
+        row, unsure = send.row, send.may_be_sent
+        await self._guard.retrying(
+            "delivery", lambda: self._ledger.outbox.unplaced(row, unsure=unsure)
         )
+        send.row = replace(row, platform_id=None, message=replace(row.message, edits=None))
 
-    async def _write_unsent(self, row: OutboxRow, doubt: _Outcome) -> None:
-        """Write down that a send is known not to have happened: a restart just makes it.
-
-        Where an earlier one may have arrived, it stays one that is under way.
-        """
-        if not doubt.of_sending:
-            await self._services.persist.retrying(
-                "delivery", lambda: self._services.ledger.outbox.unsent(row)
-            )
-
-    async def _write_unplaced(self, row: OutboxRow, doubt: _Outcome) -> OutboxRow:
-        """Write down that the draft is gone: from now on it is a send like any other."""
-        unsure = doubt.of_sending
-        await self._services.persist.retrying(
-            "delivery", lambda: self._services.ledger.outbox.unplaced(row, unsure=unsure)
-        )
-        return replace(row, platform_id=None, message=replace(row.message, edits=None))
-
-    async def _sent(self, row: OutboxRow, receipts: Sequence[Receipt]) -> None:
-        """Record the receipt; the send is never repeated because its record failed."""
+    async def _record_receipts(self, row: OutboxRow, receipts: Sequence[Receipt]) -> None:
         unit = Unit()
         first = receipts[0].platform_id if receipts else None
-        self._services.ledger.outbox.sent(unit, row, first)
+        self._ledger.outbox.sent(unit, row, first)
         ids = [receipt.platform_id for receipt in receipts]
-        self._tell(unit, row, "send.receipt", platform_ids=ids)
-        await self._services.persist.retrying("receipt", lambda: self._services.store.commit(unit))
+        await self._commit(unit, row, "send.receipt", platform_ids=ids)
 
     async def _end(self, row: OutboxRow, status: str, why: str) -> None:
         get_log().error("delivery.given_up", idem=row.message.idem, status=status, why=why)
         unit = Unit()
-        self._services.ledger.outbox.end_send(unit, row, status, why)
-        self._tell(unit, row, f"send.{status}", why=why)
-        await self._services.persist.retrying("receipt", lambda: self._services.store.commit(unit))
+        self._ledger.outbox.end_send(unit, row, status, why)
+        await self._commit(unit, row, f"send.{status}", why=why)
 
-    def _tell(self, unit: Unit, row: OutboxRow, name: str, **data: object) -> None:
+    async def _commit(self, unit: Unit, row: OutboxRow, name: str, **data: object) -> None:
+        """Record how a send ended; only the record is retried, never the send."""
         meta = {key: value for key, value in (("turn", row.turn_id), ("lane", row.lane)) if value}
-        tape = self._services.tapes.session_tape(row.session_id).name
-        told = event(name, {"idem": row.message.idem, **data}, **meta)
-        unit.append(tape, [told], key=f"{name}:{row.message.idem}")
+        tape = self._tapes.session_tape(row.session_id).name
+        ended = event(name, {"idem": row.message.idem, **data}, **meta)
+        unit.append(tape, [ended], key=f"{name}:{row.message.idem}")
+        await self._guard.retrying("receipt", lambda: self._ledger.store.commit(unit))
 
 
 def _always_idempotent(channel: Channel) -> bool:
@@ -265,12 +301,7 @@ def _always_idempotent(channel: Channel) -> bool:
 
 
 def with_resend_note(row: OutboxRow) -> OutboxRow:
-    """Return a row whose text says, once, that it may have arrived before."""
-    if is_marked(row):
+    """Return a row whose text notes, once, that it may have arrived before."""
+    if row.message.text.startswith(RESENT):
         return row
     return replace(row, message=replace(row.message, text=RESENT + row.message.text))
-
-
-def is_marked(row: OutboxRow) -> bool:
-    """Tell whether a row may have arrived before."""
-    return row.message.text.startswith(RESENT)

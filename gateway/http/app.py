@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from channels.base import Channel
 from channels.web.outbound import asset
 from gateway.http.auth import Guard, log_in
-from gateway.supervision.manager import ChannelState
+from gateway.supervision.status import ChannelState
 
 
 @runtime_checkable

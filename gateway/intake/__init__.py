@@ -1,1 +1,1 @@
-"""intake."""
+"""Intake: accepted messages become entries on their tapes."""

@@ -1,7 +1,7 @@
-"""Who may talk to the agent, and as what; decided before anything is sent or spent.
+"""Decide who may talk to the agent, and with which role, before anything is sent or spent.
 
-Closed by default. Ids are the platforms' own, never names; the role is that of the person who
-asks, computed from ids and settings, never from text.
+Access is closed by default. Decisions rest on settings and the platforms' ids, never on names or
+text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gateway.settings import AccessSettings
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a message is let in, the role of its author, and the rule that decided."""
+    """Whether a message is allowed, the role of its author, and the rule that decided."""
 
     allowed: bool
     role: Role
@@ -25,7 +25,7 @@ class Decision:
 
 
 class Access:
-    """Decides by the settings; pairing comes with an issue of its own."""
+    """Decides by the settings."""
 
     def __init__(
         self, settings: AccessSettings, aliases: Mapping[str, str] = MappingProxyType({})
@@ -49,12 +49,12 @@ class Access:
 
 
 def refusal(message: InboundMessage) -> str:
-    """Return what a chat that is not open is told, once a day."""
+    """Return the notice for a chat without access."""
     chat, person = (f"{message.channel}:{one}" for one in (message.chat_id, message.sender.id))
-    # Who added the agent to a chat is not always known.
+    # Some platforms do not say who added the agent to a chat.
     alone = not message.sender.id or chat == person
     what = chat if alone else f"{chat} (this chat) or {person} (you)"
     return (
-        f"I am not open to this chat yet. Whoever runs me can let it in: add {what} to"
-        " TAPEWAY_ACCESS__ALLOW and start me again."
+        f"I'm not enabled in this chat yet. My operator can enable me: add {what} to"
+        " TAPEWAY_ACCESS__ALLOW and restart me."
     )

@@ -1,4 +1,4 @@
-"""The guard against two bots that answer each other for ever."""
+"""Keep two bots from answering each other forever."""
 
 from __future__ import annotations
 
@@ -9,33 +9,35 @@ from typing import Final, Literal
 from channels.message import InboundMessage
 from gateway.clock import Clock
 
-MOST: Final = 20
-"""So many messages of one bot within WINDOW are answered."""
+MAX_ANSWERS: Final = 20
+"""Maximum messages of one bot that are answered within WINDOW_SECONDS."""
 
-WINDOW: Final = 60.0
+WINDOW_SECONDS: Final = 60.0
 
 
 class BotGuard:
-    """Decides whether what a bot says asks the agent; people are never concerned."""
+    """Decides whether a bot gets an answer; people always do."""
 
     def __init__(self, clock: Clock, bots: Literal["ignore", "answer"]) -> None:
         self._clock = clock
         self._answers = bots == "answer"
-        self._said: dict[tuple[str, str, str], deque[float]] = {}
+        self.answered: dict[tuple[str, str, str], deque[float]] = {}
 
     def judge(self, message: InboundMessage) -> InboundMessage:
-        """Return the message; one that must not be answered is not addressed any more."""
+        """Return the message, no longer addressed if it must not be answered."""
         if not message.sender.is_bot or not message.addressed:
             return message
         if not self._answers:
             return replace(message, addressed=False, why="said by a bot")
         now = self._clock.monotonic()
         pair = (message.channel, message.account, message.sender.id)
-        said = self._said.setdefault(pair, deque())
-        while said and now - said[0] >= WINDOW:
-            said.popleft()
-        if len(said) >= MOST:
+        times = self.answered.setdefault(pair, deque())
+        while times and now - times[0] >= WINDOW_SECONDS:
+            times.popleft()
+        if len(times) >= MAX_ANSWERS:
             return replace(message, addressed=False, why="said by a bot, too often in a minute")
-        said.append(now)
-        self._said = {key: at for key, at in self._said.items() if now - at[-1] < WINDOW}
+        times.append(now)
+        self.answered = {
+            key: at for key, at in self.answered.items() if now - at[-1] < WINDOW_SECONDS
+        }
         return message

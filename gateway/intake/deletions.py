@@ -1,7 +1,7 @@
-"""Deletions: a message that is not there any more.
+"""Record message deletions.
 
-The tape keeps it, and an event that says it is gone: from then on views and search do without its
-words. A question that no turn has taken is not asked.
+The tape keeps the message, and an event that hides it from views and search. A question that no
+turn has taken is dropped.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from tape.unit_of_work import Unit
 
 
 async def take_deletion(services: Services, row: InboxRow) -> InboxRow | None:
-    """Write a deletion down; returns the row of a question that is not to be asked any more."""
+    """Record a deletion; return the row of the question that it drops, if any."""
     found = await services.ledger.inbox.original_of(row)
     original = found[0] if found else None
     unit = Unit()
     if original is None or original.entry_id is None or original.session_id is None:
-        services.ledger.inbox.end(
-            unit, [row], "taped"
-        )  # it was said before our time, or was never let in
+        # The message is older than the gateway, or was refused.
+        services.ledger.inbox.end(unit, [row], "taped")
         await services.store.commit(unit)
         return None
     if original.status == "refused":
@@ -31,14 +30,14 @@ async def take_deletion(services: Services, row: InboxRow) -> InboxRow | None:
         await services.store.commit(unit)
         return None
     if (await services.ledger.inbox.head_of(original)).message.parts:
-        # One of several that are one message to us: that now reads without it.
+        # It is a part of a merged message: the others stay.
         await take_edit(services, replace(row, message=replace(row.message, text="")))
         return None
     meta = {"lane": original.lane} if original.lane is not None else {}
     tape = services.tapes.session_tape(original.session_id).name
-    told = deletion(original.entry_id, original.message.message_id, **meta)
+    deleted = deletion(original.entry_id, original.message.message_id, **meta)
     services.ledger.inbox.take_in(
-        unit, row, original.session_id, tape, told, original.lane, "taped"
+        unit, row, original.session_id, tape, deleted, original.lane, "taped"
     )
     ended = services.ledger.inbox.unask(unit, original)
     outcomes = await services.store.commit(unit)

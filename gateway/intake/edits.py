@@ -1,7 +1,7 @@
-"""Edits: a message that now reads otherwise.
+"""Record message edits.
 
-The tape keeps both: an event names the entry and its new text. A turn that has not taken the
-message yet takes the new text; later the edit itself is told, at the conversation's next turn.
+The tape keeps the old text, and an event with the new one. A turn that takes the message later
+takes the new text; if a turn has taken it already, the next turn of the lane shows the edit.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tape.unit_of_work import Unit
 
 
 async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
-    """Write an edit down; returns the row of a message that no turn has taken, as it now reads."""
-    said = row.message
+    """Record an edit; return the row with the new text if the question is still waiting."""
+    message = row.message
     found = await services.ledger.inbox.original_of(row)
     original, last = found or (None, row)
     unit = Unit()
@@ -28,32 +28,32 @@ async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
         _end_unknown(services, unit, row)
         await services.store.commit(unit)
         return None
-    if original.status == "refused" or last.message.text == said.text:
+    if original.status == "refused" or last.message.text == message.text:
         services.ledger.inbox.end(
             unit, [row], "refused" if original.status == "refused" else "taped"
         )
         await services.store.commit(unit)
         return None
-    now_reads = await _as_edited(services, original, said.message_id, said.text)
+    edited = await _with_edit(services, original, message.message_id, message.text)
     data = {
         "entry": original.entry_id,
-        "message_id": said.message_id,
-        "text": now_reads.message.text,
-        "content": frame(now_reads.message),
+        "message_id": message.message_id,
+        "text": edited.message.text,
+        "content": frame(edited.message),
     }
     meta = {"lane": original.lane} if original.lane is not None else {}
     tape = services.tapes.session_tape(original.session_id).name
-    told = event(MESSAGE_EDIT, data, **meta)
+    entry = event(MESSAGE_EDIT, data, **meta)
     services.ledger.inbox.take_in(
-        unit, row, original.session_id, tape, told, original.lane, "taped"
+        unit, row, original.session_id, tape, entry, original.lane, "taped"
     )
-    services.ledger.inbox.rewrite(unit, now_reads)
+    services.ledger.inbox.rewrite(unit, edited)
     await services.store.commit(unit)
-    return now_reads if now_reads.status == "waiting" else None
+    return edited if edited.status == "waiting" else None
 
 
 def _end_unknown(services: Services, unit: Unit, row: InboxRow) -> None:
-    """End an edit of what was said before our time, or where the agent was not let in."""
+    """End an edit of a message that is older than the gateway, or was refused."""
     decision = Access(services.settings.access, services.aliases).decide(row.message)
     if decision.allowed:
         services.ledger.inbox.end(unit, [row], "taped")
@@ -61,13 +61,13 @@ def _end_unknown(services: Services, unit: Unit, row: InboxRow) -> None:
         services.ledger.inbox.end(unit, [row], "refused", decision.rule)
 
 
-async def _as_edited(
+async def _with_edit(
     services: Services, original: InboxRow, message_id: str, text: str
 ) -> InboxRow:
-    """Return a row as it now reads; of a message that was put together, with its other parts."""
+    """Return the row of a message with its new text; a merged one keeps its other parts."""
     head = await services.ledger.inbox.head_of(original)
     parts = tuple(
-        (number, text if number == message_id else said) for number, said in head.message.parts
+        (number, text if number == message_id else old) for number, old in head.message.parts
     )
-    whole = joined_text([said for _number, said in parts]) if parts else text
+    whole = joined_text([part for _number, part in parts]) if parts else text
     return replace(head, message=replace(head.message, text=whole, parts=parts))

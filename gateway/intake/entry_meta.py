@@ -1,4 +1,4 @@
-"""What intake writes down of a message, and what it takes out of it first."""
+"""What an entry records about its message; messages are cleaned before they are stored."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ def meta_of(
     link: dict[str, Any] | None = None,
     decision: Decision | None = None,
 ) -> dict[str, object]:
-    """Return what an entry's meta holds of a message: ids, and what was decided about it."""
-    said = row.message
+    """Return the meta of a message's entry: ids, and the decisions about the message."""
+    message = row.message
     found: dict[str, object] = {
         "inbox": row.id,
-        "author": said.sender.id,
-        "name": said.sender.name,
-        "handle": said.sender.handle,
-        "text": said.text,
-        "channel": said.channel,
-        "account": said.account,
-        "chat": said.chat_id,
-        "message_id": said.message_id,
-        "said_at": said.date,
-        "addressed": said.addressed,
-        "why": said.why,
+        "author": message.sender.id,
+        "name": message.sender.name,
+        "handle": message.sender.handle,
+        "text": message.text,
+        "channel": message.channel,
+        "account": message.account,
+        "chat": message.chat_id,
+        "message_id": message.message_id,
+        "said_at": message.date,
+        "addressed": message.addressed,
+        "why": message.why,
         "access": _access(decision) if decision else None,
         "lane": lane,
         "link": link,
-        "thread": said.thread_id,
-        "reply_to": said.reply_to,
-        "mentions": list(said.mentions),
-        "media": [_media_meta(media) for media in said.media],
-        "command": (said.addressed and is_command(said)) or None,
+        "thread": message.thread_id,
+        "reply_to": message.reply_to,
+        "mentions": list(message.mentions),
+        "media": [_media_meta(media) for media in message.media],
+        "command": (message.addressed and is_command(message)) or None,
     }
     return {name: value for name, value in found.items() if value not in (None, [], {}, "")} | {
-        "text": said.text
+        "text": message.text
     }
 
 
@@ -50,9 +50,9 @@ def _access(decision: Decision) -> dict[str, str]:
     return {"role": decision.role.name.lower(), "rule": decision.rule}
 
 
-def is_command(said: InboundMessage) -> bool:
-    """Tell whether a message is a command; forwarded words are somebody else's, and none."""
-    return said.text.lstrip().startswith(",") and said.forwarded is None
+def is_command(message: InboundMessage) -> bool:
+    """Return whether a message is a command; a forwarded one is not its sender's."""
+    return message.text.lstrip().startswith(",") and message.forwarded is None
 
 
 def _media_meta(media: Media) -> dict[str, object]:
@@ -60,35 +60,31 @@ def _media_meta(media: Media) -> dict[str, object]:
 
 
 def refusal_event(name: str, row: InboxRow, why: str) -> NewEntry:
-    """Record that a message was not let in: who and why, and not a word of its text."""
+    """Return the event that records a refused message: its author and the reason, no text."""
     return event(name, {"author": row.message.sender.id, "why": why, "inbox": row.id})
 
 
-def cleaned(said: InboundMessage) -> InboundMessage:
-    """Take out of a message what neither JSON nor a database holds: NUL and lone surrogates.
-
-    Numbers that a platform tells are kept within what both hold.
-    """
+def cleaned(message: InboundMessage) -> InboundMessage:
+    """Remove what neither JSON nor a database can hold: NUL, lone surrogates, huge numbers."""
     return replace(
-        said,
-        **_clean_texts(said),
-        sender=replace(said.sender, **_clean_texts(said.sender)),
-        mentions=tuple(clean(name) for name in said.mentions),
-        media=tuple(_clean_media(media) for media in said.media),
-        quote=replace(said.quote, **_clean_texts(said.quote)) if said.quote else None,
-        forwarded=replace(said.forwarded, **_clean_texts(said.forwarded))
-        if said.forwarded
+        message,
+        **_clean_texts(message),
+        sender=replace(message.sender, **_clean_texts(message.sender)),
+        mentions=tuple(clean(name) for name in message.mentions),
+        media=tuple(_clean_media(media) for media in message.media),
+        quote=replace(message.quote, **_clean_texts(message.quote)) if message.quote else None,
+        forwarded=replace(message.forwarded, **_clean_texts(message.forwarded))
+        if message.forwarded
         else None,
     )
 
 
 def clean(text: str) -> str:
-    """Return a text that can be written down."""
+    """Return a text without NUL and lone surrogates."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _clean_texts(value: Any) -> dict[str, Any]:
-    """Return the texts of a value of ours, ids among them, that cannot be written as they are."""
     texts = ((field.name, getattr(value, field.name)) for field in fields(value))
     return {
         name: fit for name, text in texts if isinstance(text, str) and (fit := clean(text)) != text
@@ -107,5 +103,4 @@ def _clean_media(media: Media) -> Media:
 
 
 def _bounded(number: int) -> int:
-    """Keep a number that a platform tells within what JSON and a database hold."""
-    return number if 0 <= number < 2**53 else 0
+    return number if 0 <= number < 2**53 else 0  # the integers that JSON keeps exact

@@ -1,7 +1,7 @@
-"""How a message of a person reads to a model: a header line, then the text, in groups as a quote.
+"""Frame a person's message for the model: a header line, then the text, quoted in groups.
 
-The frame is fixed for ever: an entry is written once, and every view shows the same bytes. The time
-is the message's own. Whatever a person writes or is called cannot look like a header.
+The frame must never change: an entry is written once, and every view shows the same bytes. The time
+is the message's own. No text or name of a person can look like a header.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def frame(message: InboundMessage) -> str:
 
 
 def describe(media: Media) -> str:
-    """Name what came with a message, with its type and size."""
+    """Return the description of an attachment: its name, type and size."""
     parts = [media.label]
     if media.name:
         parts.append(f'"{_fit(media.name)}"')

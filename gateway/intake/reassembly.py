@@ -1,7 +1,7 @@
-"""Putting together again what a platform tears apart: albums, and pastes that are too long.
+"""Merge messages that a platform has split: albums, and pastes that are too long for it.
 
-Each part is on the disk already; it is held here for a moment, and what else is said in its chat
-waits behind it. Nothing of this is needed after a restart: the parts are accepted rows.
+A part waits here for the next ones, and later messages of its chat wait behind it. All of them are
+in the inbox already, so a crash loses nothing.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Final
 import anyio
 
 from channels.message import REST, InboundMessage
+from gateway.background import Spawn
 from gateway.clock import Clock
-from gateway.keyed_queue import Spawn
+from gateway.pipeline.router import OutboundChannelRouter
 from gateway.storage.ledger.rows import InboxRow
 
-MOST_PARTS: Final = 30
-HARD_CUT: Final = 4096
-"""A part of just this length was cut in the middle of a word; a shorter one at a blank."""
+MAX_PARTS: Final = 30
+MAX_PART_LENGTH: Final = 4096
+"""Length, in UTF-16 units, of a part that was cut inside a word; a shorter one ends at a blank."""
 
 Parts = tuple[InboxRow, ...]
 _Chat = tuple[str, str]
@@ -28,7 +29,7 @@ _Chat = tuple[str, str]
 
 @dataclass(slots=True)
 class _Open:
-    """Parts that wait for more, and what waits behind them."""
+    """Parts that wait for more, and the messages behind them."""
 
     parts: list[InboxRow]
     until: float
@@ -37,45 +38,45 @@ class _Open:
 
     @property
     def named(self) -> bool:
-        """Tell whether the platform names the parts, whatever others say between them."""
+        """Whether the platform names the parts: they may then have other messages in between."""
         return self.parts[0].message.joins != REST
 
     def overdue(self, behind: Iterable[tuple[InboxRow, float]], now: float) -> bool:
-        """Tell whether nothing that waits behind is another part, and the wait for it is over."""
+        """Return whether the wait is over, and no message behind is another part."""
         return self.until <= now and not any(self.takes(row) for row, _arrived in behind)
 
     def takes(self, row: InboxRow) -> bool:
-        """Tell whether a message is another part."""
-        first, said = self.parts[0].message, row.message
-        if len(self.parts) >= MOST_PARTS or said.kind != "message":
+        """Return whether a message is another part."""
+        first, message = self.parts[0].message, row.message
+        if len(self.parts) >= MAX_PARTS or message.kind != "message":
             return False
-        if (said.sender.id, said.thread_id) != (first.sender.id, first.thread_id):
+        if (message.sender.id, message.thread_id) != (first.sender.id, first.thread_id):
             return False
         if self.named:
-            return said.joins == first.joins
-        plain = not (said.media or said.forwarded or said.reply_to)
-        return plain and self.parts[-1].message.joins == REST and not said.text.startswith(",")
+            return message.joins == first.joins
+        plain = not (message.media or message.forwarded or message.reply_to)
+        return plain and self.parts[-1].message.joins == REST and not message.text.startswith(",")
 
 
 class Reassembler:
-    """Holds parts back; `release` gets every message in order, with all its parts."""
+    """Holds parts back; `release` receives every message in order, with all its parts."""
 
     def __init__(
         self,
         clock: Clock,
-        wait_of: Callable[[str], float],
+        router: OutboundChannelRouter,
         release: Callable[[Parts], None],
         spawn: Spawn,
     ) -> None:
         self._clock = clock
-        self._wait_of = wait_of
+        self._router = router
         self._release = release
         self._spawn = spawn
         self._open: dict[_Chat, _Open] = {}
         self._freed = anyio.Event()
 
     def put(self, row: InboxRow, *, arrived: float | None = None) -> None:
-        """Take a message in the order of acceptance; `arrived` when it has waited elsewhere."""
+        """Add a message, in the order of acceptance; `arrived` is set if it has waited before."""
         if arrived is None:
             arrived = self._clock.monotonic()
         chat = (row.account_id, row.message.chat_id)
@@ -84,7 +85,7 @@ class Reassembler:
             self._begin(chat, row, arrived)
         elif held.takes(row) and (held.named or not held.later):
             held.parts.append(row)
-            held.until = arrived + self._wait_of(row.message.channel)
+            held.until = arrived + self._join_wait(row)
             if not held.named and row.message.joins != REST:
                 held.scope.cancel()
                 self._close(chat, held)
@@ -97,12 +98,16 @@ class Reassembler:
             await self._freed.wait()
 
     def _begin(self, chat: _Chat, row: InboxRow, arrived: float) -> None:
-        wait = self._wait_of(row.message.channel) if row.message.joins else 0.0
+        wait = self._join_wait(row) if row.message.joins else 0.0
         if wait <= 0:
             self._release((row,))
             return
         held = self._open[chat] = _Open([row], arrived + wait)
         self._spawn("joiner", lambda: self._wait(chat, held))
+
+    def _join_wait(self, row: InboxRow) -> float:
+        channel = self._router.channels.get(row.message.channel)
+        return channel.traits.join_wait if channel else 0.0
 
     async def _wait(self, chat: _Chat, held: _Open) -> None:
         with held.scope:
@@ -114,7 +119,7 @@ class Reassembler:
     def _close(self, chat: _Chat, held: _Open) -> None:
         del self._open[chat]
         self._release(tuple(held.parts))
-        # They have waited already: what would follow them is here, or comes no more.
+        # Their own waits ran meanwhile: parts of theirs are here already, or never come.
         while held.later:
             row, arrived = held.later.popleft()
             self.put(row, arrived=arrived)
@@ -129,28 +134,28 @@ class Reassembler:
 
 
 def merge_parts(parts: Sequence[InboundMessage]) -> InboundMessage:
-    """Make one message of its parts: the first one's place, everybody's text and media."""
+    """Return one message with the ids of the first part, and the text and media of all."""
     first = parts[0]
-    asked = next((part for part in parts if part.addressed), first)
+    addressed = next((part for part in parts if part.addressed), first)
     return replace(
         first,
         text=joined_text([part.text for part in parts]),
         parts=tuple((part.message_id, part.text) for part in parts),
         media=tuple(media for part in parts for media in part.media),
         mentions=tuple(dict.fromkeys(name for part in parts for name in part.mentions)),
-        addressed=asked.addressed,
-        why=asked.why,
+        addressed=addressed.addressed,
+        why=addressed.why,
         follows=any(part.follows for part in parts),
     )
 
 
 def joined_text(texts: Sequence[str]) -> str:
-    """Put the texts of parts together: with a line's end, or none where a word was cut."""
+    """Join the texts of parts with line breaks, or directly if a word was cut."""
     joined = ""
     last = ""
     for text in texts:
         if last:
-            cut_in_a_word = len(last) + sum(char > "\uffff" for char in last) >= HARD_CUT
+            cut_in_a_word = len(last) + sum(char > "\uffff" for char in last) >= MAX_PART_LENGTH
             joined += "" if cut_in_a_word else "\n"
         joined += text
         last = text or last

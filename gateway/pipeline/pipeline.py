@@ -1,7 +1,4 @@
-"""The turn pipeline: eight steps, each a hook.
-
-The order and the meaning of every step stand in docs/hooks.md; tests hold each sentence of it.
-"""
+"""The turn pipeline: eight steps, each a hook; docs/hooks.md describes them."""
 
 from __future__ import annotations
 
@@ -24,24 +21,33 @@ from gateway.pipeline.turn import Turn, current_turn
 from gateway.storage.ledger.rows import idem_key
 
 SAVE_SECONDS: Final = 5.0
-"""So long `save_state` is shielded from the end of its turn."""
+"""Maximum seconds for which `save_state` is shielded from the end of its turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """What a turn came to."""
+    """The outcome of a message.
+
+    model_output  all text that the model streamed
+    final_text    the text of the model's last step; None if the stream does not say
+    outbounds     the rendered messages
+    unsent        those of them that no plugin has sent: the turn's commit sends them
+    """
 
     session_id: str
     prompt: Any
     model_output: str
+    final_text: str | None = None
     outbounds: list[OutboundMessage] = field(default_factory=list)
+    unsent: list[OutboundMessage] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Output:
-    """The joined text so far; a reset empties it."""
+    """The text so far (a `reset` empties it), and that of the last step."""
 
     pieces: list[str] = field(default_factory=list)
+    final: str | None = None
 
     def text(self) -> str:
         return "".join(self.pieces)
@@ -65,13 +71,15 @@ class TurnPipeline:
     async def resolve_session(self, message: Any) -> str:
         """Return the session of a message."""
         found = await self.hooks.call_first("resolve_session", message=message)
-        if found:
-            return str(found)
+        return str(found) if found else self.default_session(message)
+
+    def default_session(self, message: Any) -> str:
+        """Return the session of a message that no plugin resolves: that of its chat."""
         own = session_of(message)
         return self._aliases.get(own, own)
 
     async def process_inbound(self, message: Any, turn: Turn | None = None) -> TurnResult:
-        """Run a message through the steps; an error is told to `on_error` and raised again."""
+        """Run a message through the steps; an error is reported to `on_error` and raised again."""
         token = current_turn.set(turn)
         try:
             return await self._steps(message, turn)
@@ -82,7 +90,7 @@ class TurnPipeline:
             current_turn.reset(token)
 
     async def _steps(self, message: Any, turn: Turn | None) -> TurnResult:
-        session_id = turn.session_id if turn else await self.resolve_session(message)
+        session_id = turn.question.session_id if turn else await self.resolve_session(message)
         state: dict[str, Any] = {"_runtime_workspace": self.workspace}
         await self._load_state(message, session_id, state)
         output = _Output()
@@ -96,9 +104,12 @@ class TurnPipeline:
             await self._save_state(message, session_id, state, output.text(), failed=failed)
         text = output.text()
         outbounds = await self._render(message, session_id, state, text, turn)
-        for outbound in outbounds:
-            await self.hooks.call_first("dispatch_outbound", message=outbound)
-        return TurnResult(session_id, prompt, text, outbounds)
+        unsent = [
+            outbound
+            for outbound in outbounds
+            if await self.hooks.call_first("dispatch_outbound", message=outbound) is None
+        ]
+        return TurnResult(session_id, prompt, text, output.final, outbounds, unsent)
 
     async def _load_state(self, message: Any, session_id: str, state: dict[str, Any]) -> None:
         found = await self.hooks.call_many("load_state", message=message, session_id=session_id)
@@ -121,7 +132,7 @@ class TurnPipeline:
             "state": state,
             "message": message,
         }
-        told_end = False
+        ended = False
         async with AsyncExitStack() as stack:
             events = await self._model_events(arguments)
             if events is None:
@@ -134,12 +145,12 @@ class TurnPipeline:
             async for raw in events:
                 event = _as_event(raw)
                 await self._take_event(event, message, output)
-                told_end = told_end or event.kind == "final"
-            if not told_end:
+                ended = ended or event.kind == "final"
+            if not ended:
                 await self._take_event(AgentEvent("final", {}), message, output)
 
     async def _model_events(self, arguments: dict[str, Any]) -> AsyncIterator[Any] | None:
-        """Ask the plugins in order for a stream, or for a text as a stream of one."""
+        """Return the first plugin's stream, or its text as a stream of one piece."""
         for name in self.hooks.names():
             stream = self.hooks.of_plugin(name, "run_model_stream")
             if stream is not None:
@@ -159,16 +170,19 @@ class TurnPipeline:
             output.pieces.append(str(event.data.get("delta", "")))
         elif event.kind == "reset":
             output.pieces.clear()
+        elif event.kind == "final":
+            final = event.data.get("text")
+            output.final = final if isinstance(final, str) else None
         await self.router.dispatch_event(event, message)
         if event.kind == "error":
-            told = event.data.get("error")
-            cause = told if isinstance(told, BaseException) else RuntimeError(str(event.data))
+            error = event.data.get("error")
+            cause = error if isinstance(error, BaseException) else RuntimeError(str(event.data))
             await self.hooks.notify_error("run_model", cause, message)
 
     async def _save_state(
         self, message: Any, session_id: str, state: dict[str, Any], text: str, *, failed: bool
     ) -> None:
-        """Save, whatever happened; where an error is already on its way, that one is raised."""
+        """Save the state; an error is only logged if the turn has already failed with another."""
         with anyio.move_on_after(SAVE_SECONDS, shield=True) as scope:
             try:
                 await self.hooks.call_many(
@@ -217,7 +231,7 @@ def _flatten(rendered: list[Any]) -> Any:
 
 
 def _as_event(raw: Any) -> AgentEvent:
-    """Take an event of ours, one that reads like it, a mapping, or a piece of text."""
+    """Convert an event, a similar object, a mapping or a piece of text."""
     if isinstance(raw, AgentEvent):
         return raw
     if isinstance(raw, str):

@@ -1,4 +1,4 @@
-"""One turn: what it answers, what it has said so far, what it will send."""
+"""Questions, and the turns that answer them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from typing import Any
 
 from agent.tool import Role
 from agent.turn_log import TurnLog
-from channels.message import InboundMessage, OutboundMessage
+from channels.message import InboundMessage
 from gateway.storage.ledger.rows import InboxRow
 from tape.handle import Tape
+
+BurstKey = tuple[str, str | None, str]
+"""The session, thread and author of the messages that are debounced together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that waits for its turn: one message, or a burst of one person's.
+    """A question that waits for its turn: one message, or a burst of one author's messages.
 
-    turn_id   the turn that had it before the process was lost; empty for a new one
-    admitted  what a plugin decided about it; empty where none did
-    replayed  it was accepted before this process began: it is never steered
+    lane      its conversation; None in a chat with only one
+    admitted  the decision of a plugin's `admit_message`; empty if no plugin decided
     """
 
     session_id: str
@@ -27,73 +29,79 @@ class Question:
     lane: str | None
     role: Role
     rows: tuple[InboxRow, ...]
-    turn_id: str = ""
     admitted: str = ""
-    replayed: bool = False
 
     @property
     def message(self) -> InboundMessage:
-        """The message that is answered: the newest."""
+        """The message that is answered: the newest one."""
         return self.rows[-1].message
 
-    def reading(self, row: InboxRow) -> Question:
-        """Return the question with a message as it reads now."""
-        if all(own.id != row.id for own in self.rows):
-            return self
-        return replace(self, rows=tuple(row if own.id == row.id else own for own in self.rows))
+    @property
+    def turn_id(self) -> str:
+        """The lost turn that is to be resumed; empty for a new question."""
+        first = self.rows[0]
+        return (first.turn_id or "") if first.status == "taken" else ""
 
-    def without(self, inbox_id: int) -> tuple[Question | None, InboxRow | None]:
-        """Return the question without a message (None: nothing is left), and the message's row."""
-        gone = next((row for row in self.rows if row.id == inbox_id), None)
-        if gone is None:
-            return self, None
-        left = tuple(row for row in self.rows if row.id != inbox_id)
-        return (replace(self, rows=left) if left else None), gone
+    @property
+    def burst_key(self) -> BurstKey:
+        """The key of the burst that the question belongs to."""
+        return (self.session_id, self.message.thread_id, self.message.sender.id)
 
     @property
     def entry_ids(self) -> tuple[int, ...]:
         """The entries of the messages."""
         return tuple(row.entry_id for row in self.rows if row.entry_id is not None)
 
+    def edited(self, row: InboxRow) -> Question:
+        """Return the question with the new text of one of its messages."""
+        if all(own.id != row.id for own in self.rows):
+            return self
+        return replace(self, rows=tuple(row if own.id == row.id else own for own in self.rows))
 
-@dataclass(slots=True)
+    def without(self, inbox_id: int) -> tuple[Question | None, InboxRow | None]:
+        """Return the question without a message (None if it was the only one), and its row."""
+        removed = next((row for row in self.rows if row.id == inbox_id), None)
+        if removed is None:
+            return self, None
+        left = tuple(row for row in self.rows if row.id != inbox_id)
+        return (replace(self, rows=left) if left else None), removed
+
+    def resuming(self, turn_id: str, attempts: int = 0) -> Question:
+        """Return the question as one that resumes a turn, after this many further attempts."""
+        return replace(
+            self,
+            rows=tuple(
+                replace(row, status="taken", turn_id=turn_id, attempts=row.attempts + attempts)
+                for row in self.rows
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn that runs.
+    """A running turn.
 
-    final_text  what the model's last step said, where that is not the whole output
-    outbound    what the commit will put into the outbox
-    stopped_by  who ended it, as the tape will tell; None while nobody did
     pictured    the entries with images among those that a new turn shows
-    steered     questions that go into this turn at its next step
+    took        the rows that it answers: the question's, and those of steered questions
+    steered     the questions that it takes along at its next step
+    stopped_by  who or what stopped it, as `turn.end` records it; empty while it runs
     """
 
     id: str
-    asked: Question
+    question: Question
     tape: Tape
     log: TurnLog
     epoch: int = 0
-    final_text: str | None = None
-    outbound: list[OutboundMessage] = field(default_factory=list)
-    stopped_by: dict[str, Any] | None = None
-    steered: list[Question] = field(default_factory=list)
-    took: list[InboxRow] = field(default_factory=list)
     pictured: tuple[int, ...] = ()
-
-    @property
-    def session_id(self) -> str:
-        """The session."""
-        return self.asked.session_id
-
-    @property
-    def lane(self) -> str | None:
-        """The lane; None where the chat has one conversation."""
-        return self.asked.lane
+    took: list[InboxRow] = field(default_factory=list)
+    steered: list[Question] = field(default_factory=list)
+    stopped_by: dict[str, Any] = field(default_factory=dict)
 
     @property
     def message(self) -> InboundMessage:
         """The message that is answered."""
-        return self.asked.message
+        return self.question.message
 
 
 current_turn: ContextVar[Turn | None] = ContextVar("current_turn", default=None)
-"""The turn that the running pipeline belongs to; the state of the hooks is kept plain."""
+"""The turn that the running pipeline belongs to; hooks get plain values only."""

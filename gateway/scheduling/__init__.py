@@ -1,1 +1,1 @@
-"""scheduling."""
+"""Scheduling: which question runs when, and what a chat reads about the others."""

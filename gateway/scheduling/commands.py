@@ -1,7 +1,7 @@
-"""Lines that begin with `,`: answered without the model, subject to roles.
+"""Run commands: lines that begin with `,`, answered without the model and subject to roles.
 
-`,name` or `,name key=value ...`; a value with blanks stands in quotes. Every tool that a person
-may use is a command; the gateway's own are here.
+The syntax is `,name` or `,name key=value ...`; a value with spaces needs quotes. Every tool that a
+person may use is a command; the gateway's own commands are here.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from gateway.turn.runner import new_error_id
 
 OWN: Final = {
     "help": "what I can do here",
-    "stop": "end the answer that I am writing for you (`,stop all`: every one in this chat)",
-    "reset": "begin afresh: what was said before is on the tape, but out of my sight",
-    "handoff": "set a checkpoint here (`,handoff what to know from here on`)",
+    "stop": "stop the answer that I'm writing for you (`,stop all`: every one in this chat)",
+    "reset": "start over: earlier messages stay on the tape, but I no longer see them",
+    "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
 }
 
 
 HELLO: Final = (
-    "Hello, I am {name}. Write to me here, or add me to a group and mention me, reply to me or call"
-    " me by my name there. `,help` tells what I can do."
+    "Hello, I'm {name}. Write to me here, or add me to a group and mention me, reply to me or call"
+    " me by my name there. `,help` lists what I can do."
 )
 
 
@@ -50,12 +50,12 @@ class Command:
 
 
 def parse_command(line: str) -> Command:
-    """Read a line that begins with `,`; raises CommandRefused for quotes that do not close."""
+    """Parse a line that begins with `,`; raise CommandRefused if a quote is not closed."""
     try:
         parts = shlex.split(line.removeprefix(","))
     except ValueError as cause:
         raise CommandRefused(
-            'A quotation mark is not closed: write it as in `,tape.search query="two words"`.'
+            'A quotation mark is not closed. Try it like this: `,tape.search query="two words"`.'
         ) from cause
     if not parts:
         raise CommandRefused("Which command? `,help` lists them.")
@@ -65,7 +65,7 @@ def parse_command(line: str) -> Command:
 
 
 StopTurns = Callable[[Question, bool], Awaitable[int]]
-"""Ends turns for the author of a command (all of the chat's, if asked to); returns how many."""
+"""Stops questions for a command (or the whole chat's, if True); see `Stopper.stop`."""
 
 ListTools = Callable[[], Awaitable[Sequence[Tool]]]
 
@@ -78,46 +78,46 @@ class Commands:
         self._tools = tools
         self._stop = stop
 
-    async def run(self, asked: Question) -> str:
-        """Run the command of a message; whatever goes wrong is a sentence."""
+    async def run(self, question: Question) -> str:
+        """Run the command of a message and return its answer; an error is answered, too."""
         try:
-            command = parse_command(asked.message.text.strip())
+            command = parse_command(question.message.text.strip())
             if command.name == "stop":
-                return await self._stopped(asked, command)
+                return await self._stopped(question, command)
             if command.name == "start":
                 return HELLO.format(name=self._services.settings.agent.name)
             if command.name == "reset":
-                return await self._reset(asked)
+                return await self._reset(question)
             if command.name == "handoff":
                 command = _as_tool(command)
-            shared = asked.message.chat_kind == "group"
-            toolbox = Toolbox(await self._tools(), asked.role, shared=shared)
+            shared = question.message.chat_kind == "group"
+            toolbox = Toolbox(await self._tools(), question.role, shared=shared)
             if command.name == "help":
                 return self._help(toolbox)
-            return await self._tool(asked, command, toolbox)
+            return await self._tool(question, command, toolbox)
         except (CommandRefused, ToolRefused) as refused:
             return str(refused)
         except Exception as cause:
             error_id = new_error_id()
             get_log().error("command.failed", error_id=error_id, exc_info=cause)
-            return f"That did not work. (Error {error_id}, for whoever runs me.)"
+            return f"That didn't work. (Ref {error_id})"
 
-    async def _stopped(self, asked: Question, command: Command) -> str:
+    async def _stopped(self, question: Question, command: Command) -> str:
         everything = command.words == ("all",)
         if command.words and not everything:
-            raise CommandRefused("It is `,stop`, or `,stop all` for every answer in this chat.")
-        if everything and asked.role < Role.ADMIN:
-            raise CommandRefused("Only admins may stop the answers of others; `,stop` ends yours.")
-        count = await self._stop(asked, everything)
+            raise CommandRefused("Use `,stop`, or `,stop all` for every answer in this chat.")
+        if everything and question.role < Role.ADMIN:
+            raise CommandRefused("Only admins may stop others' answers; `,stop` stops yours.")
+        count = await self._stop(question, everything)
         return "" if count else "There is nothing to stop."
 
-    async def _reset(self, asked: Question) -> str:
-        if asked.message.chat_kind == "group" and asked.role < Role.ADMIN:
-            raise CommandRefused("Only admins may reset a group: it concerns everybody here.")
-        tape = self._services.tapes.tape(asked.tape)
-        state = {"by": asked.message.sender.id}
+    async def _reset(self, question: Question) -> str:
+        if question.message.chat_kind == "group" and question.role < Role.ADMIN:
+            raise CommandRefused("Only admins may reset a group: it affects everyone here.")
+        tape = self._services.tapes.tape(question.tape)
+        state = {"by": question.message.sender.id}
         await tape.handoff("session/reset", state)
-        return "From here on I begin afresh. What was said before stays on the tape."
+        return "I'm starting over from here. Earlier messages stay on the tape."
 
     def _help(self, toolbox: Toolbox) -> str:
         own = [f"- `,{name}`: {what}" for name, what in OWN.items()]
@@ -126,30 +126,30 @@ class Commands:
             for tool in toolbox.known.values()
             if tool.name not in OWN
         ]
-        return "\n".join(["These lines I answer at once, without the model:", "", *own, *tools])
+        return "\n".join(["I answer these commands at once, without the model:", "", *own, *tools])
 
-    async def _tool(self, asked: Question, command: Command, toolbox: Toolbox) -> str:
+    async def _tool(self, question: Question, command: Command, toolbox: Toolbox) -> str:
         if command.name not in toolbox.known:
             names = [*OWN, *toolbox.known]
             nearest = get_close_matches(command.name, names, n=1)
             hint = f" Did you mean `,{nearest[0]}`?" if nearest else ""
             name = command.name[:40].replace("`", "")
-            raise CommandRefused(f"I know no command `,{name}`.{hint} `,help` lists them.")
+            raise CommandRefused(f"I don't know the command `,{name}`.{hint} `,help` lists them.")
         tool = toolbox.find(command.name)
         given: dict[str, Any] = dict(command.pairs)
         names = list(tool.arguments.model_fields)
         if command.words and names and names[0] not in given:
             given[names[0]] = " ".join(command.words)
         arguments = tool.check(given)
-        lane = _lane(asked) if tool.name == hand_off.name else None
-        tape = self._services.tapes.tape(asked.tape)
+        lane = _lane(question) if tool.name == hand_off.name else None
+        tape = self._services.tapes.tape(question.tape)
         context = ToolContext(
             tape=tape,
-            role=asked.role,
+            role=question.role,
             lane=lane,
             known=toolbox.known,
-            asked=asked.entry_ids,
-            tape_of=other_tapes(self._services, asked),
+            asked=question.entry_ids,
+            tape_of=other_tapes(self._services, question),
         )
         with anyio.fail_after(tool.timeout or self._services.settings.agent.tool_timeout):
             result = await tool.run(arguments, context)
@@ -159,23 +159,23 @@ class Commands:
 
 
 def _as_tool(command: Command) -> Command:
-    """Return `,handoff what to know` as the tool it stands for."""
+    """Return `,handoff some words` as a call of the handoff tool."""
     pairs = {"name": "phase:handoff", **command.pairs}
     if command.words and "summary" not in pairs:
         pairs["summary"] = " ".join(command.words)
     return Command(hand_off.name, (), pairs)
 
 
-def _lane(asked: Question) -> str | None:
-    """Return the lane that a person's anchor is for; None: the whole chat's.
+def _lane(question: Question) -> str | None:
+    """Return the lane of a person's anchor; None for the whole chat.
 
-    A group's is for everybody, as a reset is: only admins set it.
+    An anchor for a whole group affects everyone, like a reset: only admins may set it.
     """
-    if asked.message.chat_kind != "group" or asked.role >= Role.ADMIN:
+    if question.message.chat_kind != "group" or question.role >= Role.ADMIN:
         return None
-    if asked.lane is None:
-        raise CommandRefused("Only admins may set an anchor here: it concerns the whole group.")
-    return asked.lane
+    if question.lane is None:
+        raise CommandRefused("Only admins may set an anchor here: it affects the whole group.")
+    return question.lane
 
 
 def _usage(tool: Tool) -> str:

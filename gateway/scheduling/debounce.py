@@ -1,117 +1,131 @@
-"""The debounce buffer: a burst of one person is one question.
+"""Debounce questions: a burst of one author's messages is one question.
 
-A question is ready `debounce` seconds after its last message, and `longest` seconds after its first
-at the latest. Several authors, threads and sessions do not wait for each other.
+A question is ready `debounce` seconds after its last message, but at most `longest` seconds after
+its first. Bursts of different authors, threads and sessions are independent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
+import anyio
+
+from channels.message import InboundMessage
+from gateway.background import Spawn
 from gateway.clock import Clock
-from gateway.keyed_queue import Spawn
-from gateway.pipeline.turn import Question
+from gateway.pipeline.turn import BurstKey, Question
+from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import parse_date
 
-Key = tuple[str, str | None, str]
-"""Session, thread, author."""
 
-
-def key_of(asked: Question) -> Key:
-    """Return the burst that a question belongs to."""
-    return (asked.session_id, asked.message.thread_id, asked.message.sender.id)
-
-
-def _much_later(asked: Question, burst: Question, debounce: float) -> bool:
-    """Tell whether a message that waited at the platform was said long after a burst."""
-    if not asked.message.backlog:
-        return False
-    gap = parse_date(asked.message.date) - parse_date(burst.message.date)
-    return gap.total_seconds() > debounce
+def debounce_seconds(services: Services, message: InboundMessage) -> float:
+    """Return the debounce of a message's channel, or else of the settings."""
+    channel = services.router.channels.get(message.channel)
+    own = channel.traits.debounce if channel else None
+    return services.settings.buffer.debounce if own is None else own
 
 
 @dataclass(slots=True)
 class _Burst:
-    asked: Question
+    question: Question
     since: float
-    until: float = field(default=0.0)
+    until: float
 
 
 class Debouncer:
-    """Collects bursts and hands each over once."""
+    """Collects bursts and passes each on once, to `flush`."""
 
     def __init__(
         self,
         clock: Clock,
         longest: float,
-        flush: Callable[[Question], Awaitable[None]],
+        flush: Callable[[Question], None],
         spawn: Spawn,
     ) -> None:
         self._clock = clock
         self._longest = longest
         self._flush = flush
         self._spawn = spawn
-        self._bursts: dict[Key, _Burst] = {}
+        self._bursts: dict[BurstKey, _Burst] = {}
+        self._freed = anyio.Event()
 
-    async def add(self, asked: Question, debounce: float) -> None:
-        """Add a question to its burst; without a wait it goes on at once, the burst with it."""
-        key = key_of(asked)
+    def add(self, question: Question, debounce: float) -> None:
+        """Add a question to its burst; with no debounce a new one is passed on at once."""
+        key = question.burst_key
         now = self._clock.monotonic()
         burst = self._bursts.get(key)
-        if burst is not None and _much_later(asked, burst.asked, debounce):
-            del self._bursts[key]  # both waited at the platform; people did not say them together
-            await self._flush(burst.asked)
+        if burst is not None and _much_later(question, burst.question, debounce):
+            self._flush(self._take(key))
             burst = None
         if burst is not None:
-            burst.asked = replace(
-                burst.asked, rows=(*burst.asked.rows, *asked.rows), role=asked.role
-            )
+            rows = (*burst.question.rows, *question.rows)
+            burst.question = replace(burst.question, rows=rows, role=question.role)
             burst.until = min(now + debounce, burst.since + self._longest)
             return
         if debounce <= 0:
-            await self._flush(asked)
+            self._flush(question)
             return
-        burst = _Burst(asked, now, now + min(debounce, self._longest))
+        burst = _Burst(question, now, now + min(debounce, self._longest))
         self._bursts[key] = burst
         self._spawn("buffer", lambda: self._wait(key, burst))
 
-    def lane_of(self, key: Key) -> str | None:
-        """Return the lane of the burst that is being collected; None where there is none."""
+    def lane_of(self, key: BurstKey) -> str | None:
+        """Return the lane of a burst; None if there is none."""
         burst = self._bursts.get(key)
-        return burst.asked.lane if burst else None
+        return burst.question.lane if burst else None
 
     def holds(self, session_id: str, lane: str) -> bool:
-        """Tell whether questions of a lane are being collected."""
-        bursts = [burst.asked for burst in self._bursts.values()]
-        return any((asked.session_id, asked.lane) == (session_id, lane) for asked in bursts)
+        """Return whether a question of a lane is being debounced."""
+        return any(
+            (burst.question.session_id, burst.question.lane) == (session_id, lane)
+            for burst in self._bursts.values()
+        )
 
     def edited(self, row: InboxRow) -> None:
-        """Let a message that is being collected read as it does now."""
+        """Replace the text of a message in its burst."""
         for burst in self._bursts.values():
-            burst.asked = burst.asked.reading(row)
+            burst.question = burst.question.edited(row)
 
     def forget(self, inbox_id: int) -> InboxRow | None:
-        """Take a message out of its burst, which is collected on."""
+        """Remove a message from its burst; return its row, or None if no burst has it."""
         for key, burst in list(self._bursts.items()):
-            left, gone = burst.asked.without(inbox_id)
-            if gone is not None:
+            left, removed = burst.question.without(inbox_id)
+            if removed is not None:
                 if left is not None:
-                    burst.asked = left
+                    burst.question = left
                 else:
-                    del self._bursts[key]
-                return gone
+                    self._take(key)
+                return removed
         return None
 
     def take_away(self, wanted: Callable[[Question], bool]) -> list[Question]:
-        """Take bursts out that will not be asked."""
-        keys = [key for key, burst in self._bursts.items() if wanted(burst.asked)]
-        return [self._bursts.pop(key).asked for key in keys]
+        """Remove the bursts that match, and return them."""
+        keys = [key for key, burst in self._bursts.items() if wanted(burst.question)]
+        return [self._take(key) for key in keys]
 
-    async def _wait(self, key: Key, burst: _Burst) -> None:
+    async def idle(self) -> None:
+        """Wait until nothing is being debounced."""
+        while self._bursts:
+            await self._freed.wait()
+
+    def _take(self, key: BurstKey) -> Question:
+        question = self._bursts.pop(key).question
+        self._freed.set()
+        self._freed = anyio.Event()
+        return question
+
+    async def _wait(self, key: BurstKey, burst: _Burst) -> None:
         while (left := burst.until - self._clock.monotonic()) > 0:
             await self._clock.sleep(left)
         if self._bursts.get(key) is burst:
-            del self._bursts[key]
-            await self._flush(burst.asked)
+            self._flush(self._take(key))
+
+
+def _much_later(question: Question, burst: Question, debounce: float) -> bool:
+    """Return whether two messages that waited at the platform were written apart."""
+    if not question.message.backlog:
+        return False
+    gap = parse_date(question.message.date) - parse_date(burst.message.date)
+    return gap.total_seconds() > debounce

@@ -1,10 +1,10 @@
-"""Sessions and lanes: which question runs when.
+"""Decide which question runs when.
 
-Lanes of one session run side by side, up to a bound; within a lane questions run in order. So many
-turns run at once in all, and sessions take their places in turn: one with thousands of questions
-keeps nobody else waiting for more than one of them. A question for a lane whose turn runs waits,
-goes into that turn, or ends it (`turn.overlap`); one of another person than whom the turn answers
-always waits. The mailboxes hold references: what is lost with the process is in the inbox.
+Lanes of a session run in parallel, up to a limit; the questions of a lane run in order. There is a
+limit on all running turns, and sessions take their turns round-robin, so that a busy one cannot
+starve the others. A question for a lane with a running turn waits, steers that turn, or interrupts
+it (`turn.overlap`); if it is another author's, it always waits. Queues hold references only: after
+a crash the inbox has every question.
 """
 
 from __future__ import annotations
@@ -16,28 +16,33 @@ from typing import Any, Final, Literal, Protocol
 
 import anyio
 
-from gateway.keyed_queue import Spawn
+from gateway.background import Spawn
 from gateway.pipeline.turn import Question, Turn
+from gateway.settings.sections import TurnSettings
 from gateway.storage.ledger.rows import InboxRow
 
 Overlap = Literal["follow_up", "steer", "interrupt"]
+OVERLAPS: Final[dict[str, Overlap]] = {
+    "follow_up": "follow_up",
+    "steer": "steer",
+    "interrupt": "interrupt",
+}
 INTERRUPTED: Final = {"why": "interrupted"}
 
 
-class Runs(Protocol):
-    """Who answers a question; see `TurnRunner.run`."""
+class RunQuestion(Protocol):
+    """Answers a question; see `TurnRunner.run`."""
 
-    def __call__(self, asked: Question, started: Callable[[Turn], None], /) -> Awaitable[None]:
-        """Answer a question; `started` is told the turn once it has begun."""
-        ...
+    def __call__(self, question: Question, started: Callable[[Turn], None], /) -> Awaitable[None]:
+        """Answer a question; call `started` with its turn once that has begun."""
 
 
 @dataclass(slots=True)
 class _Lane:
-    """One conversation: what waits, and what runs (`asked` from the start, `turn` once begun)."""
+    """One conversation: waiting questions, the running one, and its turn once that has begun."""
 
     queue: deque[Question] = field(default_factory=deque)
-    asked: Question | None = None
+    running: Question | None = None
     turn: Turn | None = None
     scope: anyio.CancelScope | None = None
     stopped_by: dict[str, Any] | None = None
@@ -50,125 +55,128 @@ class _Session:
 
 
 class LaneScheduler:
-    """Schedules questions."""
+    """Schedules questions; `run` answers one."""
 
-    def __init__(self, run: Runs, spawn: Spawn, most_lanes: int, most_turns: int) -> None:
+    def __init__(self, run: RunQuestion, spawn: Spawn, settings: TurnSettings) -> None:
         self._run = run
         self._spawn = spawn
-        self._most_lanes = most_lanes
-        self._most_turns = most_turns
+        self._settings = settings
         self._sessions: dict[str, _Session] = {}
         self._next: dict[str, None] = {}
         self._running = 0
         self._open = True
         self._freed = anyio.Event()
 
-    def submit(self, asked: Question, overlap: Overlap = "follow_up") -> None:
-        """Put a question into its lane, and start it when it may run."""
-        session = self._sessions.setdefault(asked.session_id, _Session())
-        lane = session.lanes.setdefault(asked.lane, _Lane())
-        own = lane.asked is not None and _same_author(lane.asked, asked)
+    def ask(self, question: Question) -> None:
+        """Submit a new question; a plugin's decision about it goes before the setting."""
+        self.submit(question, OVERLAPS.get(question.admitted, self._settings.overlap))
+
+    def submit(self, question: Question, overlap: Overlap = "follow_up") -> None:
+        """Queue a question in its lane, and start it once it may run."""
+        session = self._sessions.setdefault(question.session_id, _Session())
+        lane = session.lanes.setdefault(question.lane, _Lane())
+        own = lane.running is not None and _same_author(lane.running, question)
         if lane.turn is not None and overlap == "steer" and own:
-            lane.turn.steered.append(asked)
+            lane.turn.steered.append(question)
             return
-        lane.queue.append(asked)
+        lane.queue.append(question)
         if overlap == "interrupt" and own:
-            _cancel(lane, dict(INTERRUPTED))
-        self._start(asked.session_id)
+            _cancel(lane, INTERRUPTED)
+        self._start(question.session_id)
 
     def edited(self, row: InboxRow) -> None:
-        """Let a message that waits for its turn read as it does now."""
+        """Replace the text of a waiting message."""
         session = self._sessions.get(row.session_id or "")
         for lane in session.lanes.values() if session else ():
-            lane.queue = deque(asked.reading(row) for asked in lane.queue)
+            lane.queue = deque(question.edited(row) for question in lane.queue)
             if lane.turn is not None:
-                lane.turn.steered[:] = [asked.reading(row) for asked in lane.turn.steered]
+                lane.turn.steered[:] = [question.edited(row) for question in lane.turn.steered]
 
     def busy(self, session_id: str, lane: str) -> bool:
-        """Tell whether a question of a lane runs or waits."""
+        """Return whether a question of a lane runs or waits."""
         session = self._sessions.get(session_id)
         return session is not None and lane in session.lanes
 
     def waiting(self, session_id: str) -> int:
-        """Return how many questions of a session wait."""
+        """Return the number of waiting questions of a session."""
         session = self._sessions.get(session_id)
         return sum(len(lane.queue) for lane in session.lanes.values()) if session else 0
 
     def forget(self, inbox_id: int) -> InboxRow | None:
-        """Take a message out that waits, from where it stands; what runs goes on."""
+        """Remove a waiting message and return its row; a running turn is not affected."""
         for session in self._sessions.values():
             for lane in session.lanes.values():
                 waiting = [lane.queue, lane.turn.steered] if lane.turn else [lane.queue]
                 for questions in waiting:
-                    gone = _take_out(questions, inbox_id)
-                    if gone is not None:
-                        return gone
+                    removed = _remove(questions, inbox_id)
+                    if removed is not None:
+                        return removed
         return None
 
     def stop(
         self, session_id: str, wanted: Callable[[Question], bool], stopped_by: dict[str, Any]
     ) -> tuple[int, list[Question]]:
-        """End what is wanted; returns how many turns are being ended, and what only waited."""
+        """Stop the questions that match; return the number of running ones, and the others."""
         session = self._sessions.get(session_id)
         if session is None:
             return 0, []
         dropped: list[Question] = []
         ended = 0
         for key, lane in list(session.lanes.items()):
-            dropped += [asked for asked in lane.queue if wanted(asked)]
-            lane.queue = deque(asked for asked in lane.queue if not wanted(asked))
-            if lane.asked is not None and wanted(lane.asked):
+            dropped += [question for question in lane.queue if wanted(question)]
+            lane.queue = deque(question for question in lane.queue if not wanted(question))
+            if lane.running is not None and wanted(lane.running):
                 if lane.turn is not None:
                     dropped += lane.turn.steered
                     lane.turn.steered.clear()
                 _cancel(lane, stopped_by)
                 ended += 1
-            elif lane.asked is None and not lane.queue:
+            elif lane.running is None and not lane.queue:
                 del session.lanes[key]
         return ended, dropped
 
     def close(self) -> None:
-        """Start no more turns; what runs may end."""
+        """Start no more turns; running ones go on."""
         self._open = False
 
     async def idle(self) -> None:
-        """Wait until no turn runs."""
+        """Wait until no turn runs; unless `close` was called, none waits then either."""
         while self._running:
             await self._freed.wait()
 
     def _start(self, session_id: str) -> None:
-        """Let a session stand in the row for places, and fill those that are free."""
+        """Enqueue a session, and start turns while capacity is left."""
         self._next.setdefault(session_id)
-        while self._open and self._next and self._running < self._most_turns:
+        while self._open and self._next and self._running < self._settings.running:
             first = next(iter(self._next))
             del self._next[first]
             if self._start_one(first):
-                self._next[first] = None  # it may have more, behind those that wait
+                self._next[first] = None  # its other lanes go behind those of the others
 
     def _start_one(self, session_id: str) -> bool:
-        """Start the first lane of a session that can run; tells whether there was one."""
+        """Start the first lane of a session that can run; return whether there was one."""
         session = self._sessions.get(session_id)
-        if session is None or session.running >= self._most_lanes:
+        if session is None or session.running >= self._settings.lanes:
             return False
         for key, lane in session.lanes.items():
-            if lane.queue and lane.asked is None:
-                lane.asked = lane.queue.popleft()
+            if lane.queue and lane.running is None:
+                lane.running = lane.queue.popleft()
                 session.running += 1
                 self._running += 1
-                self._spawn("turn", self._work(session_id, session, key, lane, lane.asked))
+                self._spawn("turn", self._work(session_id, session, key, lane, lane.running))
                 return True
         return False
 
     def _work(
-        self, session_id: str, session: _Session, key: str | None, lane: _Lane, asked: Question
+        self, session_id: str, session: _Session, key: str | None, lane: _Lane, question: Question
     ) -> Callable[[], Awaitable[None]]:
         async def work() -> None:
             try:
                 with anyio.CancelScope() as scope:
                     lane.scope = scope
-                    await self._run(asked, lambda turn: _begun(lane, turn))
+                    await self._run(question, lambda turn: _begun(lane, turn))
             except anyio.get_cancelled_exc_class():
-                # The process ends: a turn that began now would stand inside the one handed over.
+                # The process ends: no turn may begin inside one that is handed over.
                 self.close()
                 raise
             finally:
@@ -179,12 +187,12 @@ class LaneScheduler:
     def _finished(self, session_id: str, session: _Session, key: str | None, lane: _Lane) -> None:
         if lane.turn is not None:
             lane.queue.extendleft(reversed(lane.turn.steered))
-        lane.asked, lane.turn, lane.scope, lane.stopped_by = None, None, None, None
+        lane.running, lane.turn, lane.scope, lane.stopped_by = None, None, None, None
         session.running -= 1
         self._running -= 1
         self._freed.set()
         self._freed = anyio.Event()
-        # The lane goes to the end of the row: lanes that wait for a place come first.
+        # Other lanes of the session come first: this one goes to the end.
         del session.lanes[key]
         if lane.queue:
             session.lanes[key] = lane
@@ -193,20 +201,20 @@ class LaneScheduler:
         self._start(session_id)
 
 
-def _take_out(questions: MutableSequence[Question], inbox_id: int) -> InboxRow | None:
-    for position, asked in enumerate(questions):
-        left, gone = asked.without(inbox_id)
-        if gone is not None:
+def _remove(questions: MutableSequence[Question], inbox_id: int) -> InboxRow | None:
+    for position, question in enumerate(questions):
+        left, removed = question.without(inbox_id)
+        if removed is not None:
             if left is not None:
                 questions[position] = left
             else:
                 del questions[position]
-            return gone
+            return removed
     return None
 
 
 def _cancel(lane: _Lane, stopped_by: dict[str, Any]) -> None:
-    """End what runs in a lane; a turn that has not begun yet ends as soon as it has."""
+    """Stop the running turn of a lane; one that has not begun yet stops once it has."""
     lane.stopped_by = stopped_by
     if lane.turn is not None:
         _end(lane, lane.turn)
@@ -219,9 +227,9 @@ def _begun(lane: _Lane, turn: Turn) -> None:
 
 def _end(lane: _Lane, turn: Turn) -> None:
     if lane.stopped_by is not None and lane.scope is not None:
-        turn.stopped_by = lane.stopped_by
+        turn.stopped_by.update(lane.stopped_by)
         lane.scope.cancel()
 
 
-def _same_author(running: Question, asked: Question) -> bool:
-    return running.message.sender.id == asked.message.sender.id
+def _same_author(running: Question, question: Question) -> bool:
+    return running.message.sender.id == question.message.sender.id

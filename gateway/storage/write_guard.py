@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 import anyio
 
 from channels.backoff import Backoff
+from gateway.background import Spawn
 from gateway.clock import Clock
-from gateway.keyed_queue import Spawn
 from gateway.logs import get_log
 from gateway.storage.ballast import Ballast
 from tape.errors import StoreUnavailable

@@ -1,1 +1,1 @@
-"""supervision."""
+"""Supervision: keeps channels connected, and shows them the gateway."""

@@ -1,1 +1,1 @@
-"""turn."""
+"""Turns: one answer each."""

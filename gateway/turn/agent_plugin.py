@@ -1,4 +1,4 @@
-"""The builtin plugin: what happens where no other plugin decides."""
+"""The builtin plugin: the agent's model loop, default prompt and tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import anyio
 from agent.events import AgentEvent
 from agent.handoffs import Handoffs
 from agent.loop import Task, run_turn
-from agent.model import ModelReply, ModelRequest
+from agent.model import ChatModel, ModelReply, ModelRequest
 from agent.plain_view import plain_view
 from agent.subagents import MAX_DEPTH, Subagents, close_left
 from agent.system_prompt import DEFAULT_PROMPT, read_agents_file
@@ -42,11 +42,11 @@ from tape.turn_events import TURN_END, TurnRetake, TurnStart
 
 
 class AgentPlugin:
-    """The agent's loop as the model, the outbox as the dispatch, the default prompt and tools."""
+    """Implements the hooks that no other plugin answers."""
 
-    def __init__(self, services: Services, turns: Mapping[str, Turn]) -> None:
+    def __init__(self, services: Services, model: ChatModel) -> None:
         self._services = services
-        self._turns = turns
+        self._model = model
         self._once = WriteOnce()
         self._meter = Meter(services.settings.agent.counter)
         if services.settings.agent.counter == "exact" and not can_count_exactly():
@@ -73,43 +73,33 @@ class AgentPlugin:
         turn = current_turn.get()
         if turn is None:
             return self._outside_a_turn(prompt, session_id, state)
-        return self._inside(turn, prompt, state)
+        await _record_prompt(turn, prompt)
+        task = await self._task(turn.log, session_id, prompt, state, turn)
+        if turn.question.turn_id:
+            await close_left(self._services.tapes, turn.log)
+        return run_turn(task, self._model)
 
     @hookimpl
-    async def dispatch_outbound(self, message: OutboundMessage) -> bool:
-        """Keep a turn's message for its commit; outside a turn, send it."""
-        turn = self._turns.get(message.turn)
-        if turn is not None:
-            turn.outbound.append(message)
-        else:
-            await self._services.router.dispatch(message)
+    async def dispatch_outbound(self, message: OutboundMessage) -> bool | None:
+        """Send a message at once, except in a turn: its commit sends what no plugin has sent."""
+        if current_turn.get() is not None:
+            return None
+        await self._services.router.dispatch(message)
         return True
-
-    async def _inside(
-        self, turn: Turn, prompt: Any, state: dict[str, Any]
-    ) -> AsyncGenerator[AgentEvent, None]:
-        await _record_prompt(turn, prompt)
-        task = await self._task(turn.log, turn.session_id, prompt, state, turn)
-        if turn.asked.turn_id:
-            await close_left(self._services.tapes, turn.log)
-        async for told in run_turn(task, self._services.model):
-            if told.kind == "final":
-                turn.final_text = told.data.get("text")
-            yield told
 
     async def _outside_a_turn(
         self, prompt: Any, session_id: str, state: dict[str, Any]
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Answer a message that did not come through a channel: a script's or a plugin's."""
+        """Answer a message of a script or a plugin, which did not come through a channel."""
         tape = self._services.tapes.session_tape(session_id)
         log = TurnLog(tape, new_turn_id(), None)
         await log.record(TurnStart(log.turn).to_entry(), message("user", prompt))
         task = await self._task(log, session_id, prompt, state, None)
         final = ""
-        async for told in run_turn(task, self._services.model):
-            if told.kind == "final":
-                final = str(told.data.get("text", ""))
-            yield told
+        async for found in run_turn(task, self._model):
+            if found.kind == "final":
+                final = str(found.data.get("text", ""))
+            yield found
         end = event(TURN_END, {"turn": log.turn, "status": "done"})
         await log.record(*log.deferred, message("assistant", final), log.stamp(end))
 
@@ -126,7 +116,7 @@ class AgentPlugin:
         context = await self._services.hooks.call_first(
             "build_tape_context", session_id=session_id, state=state
         )
-        asked = turn.asked.entry_ids if turn else ()
+        entry_ids = turn.question.entry_ids if turn else ()
 
         async def build(log: TurnLog, upto: int) -> list[Message]:
             if isinstance(context, TapeContext):
@@ -140,22 +130,22 @@ class AgentPlugin:
 
         tool_context = ToolContext(
             tape=log.tape,
-            role=turn.asked.role if turn else Role.OWNER,
+            role=turn.question.role if turn else Role.OWNER,
             lane=log.lane,
             turn=log.turn,
-            asked=asked,
+            asked=entry_ids,
             shared=turn is not None and turn.message.chat_kind == "group",
         )
         if turn is not None:
-            tool_context = replace(tool_context, tape_of=other_tapes(self._services, turn.asked))
+            tool_context = replace(tool_context, tape_of=other_tapes(self._services, turn.question))
         mode = settings.context.handoff if turn and tool_context.sets_anchors else "off"
-        looks = await detect_boundary(turn.tape, turn.asked) if turn and mode != "off" else ""
+        boundary = await detect_boundary(turn.tape, turn.question) if turn and mode != "off" else ""
         return replace(
-            await self._loop(log, session_id, system, tool_context, asked, 0),
+            await self._loop(log, session_id, system, tool_context, entry_ids, 0),
             view=build,
             before_step=before_step,
             steps=settings.agent.steps,
-            handoffs=Handoffs(mode, looks, asked),
+            handoffs=Handoffs(mode, boundary, entry_ids),
         )
 
     async def _loop(
@@ -164,25 +154,25 @@ class AgentPlugin:
         session_id: str,
         system: str,
         context: ToolContext,
-        asked: Sequence[int],
+        entry_ids: Sequence[int],
         depth: int,
     ) -> Task:
-        """Make the loop of a turn, or of one of its subagents: with the same role and hooks."""
+        """Return the loop of a turn, or of a subagent with the same role and hooks."""
         settings = self._services.settings
         toolbox = Toolbox(await self.tools(), context.role, shared=context.shared)
         hooks = _LoopHooks(self._services, session_id)
         reserve = estimate_text(system)
 
         async def retake(log: TurnLog, budget: int) -> None:
-            takes = await reselect_messages(log.tape, log.turn, asked, max(0, budget - reserve))
+            takes = await reselect_messages(log.tape, log.turn, entry_ids, max(0, budget - reserve))
             await log.record(TurnRetake(log.turn, tuple(takes)).to_entry())
 
         async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:
             inner = replace(context, tape=own.tape, turn=own.turn, give=None)
             task = await self._loop(own, session_id, system, inner, (question,), below)
-            async with aclosing(run_turn(task, self._services.model)) as events:
-                async for told in events:
-                    yield told
+            async with aclosing(run_turn(task, self._model)) as events:
+                async for found in events:
+                    yield found
 
         if depth < MAX_DEPTH and settings.agent.subagents:
             helpers = Subagents(self._services.tapes, log, run, depth, settings.agent.subagents)
@@ -204,7 +194,7 @@ class AgentPlugin:
         )
 
     async def tools(self) -> list[Tool]:
-        """Return the tools of every plugin; of one name the first wins."""
+        """Return the tools of every plugin; the first of each name wins."""
         return await self._services.hooks.tools()
 
     async def _system(self, prompt: Any, state: dict[str, Any]) -> str:
@@ -214,21 +204,22 @@ class AgentPlugin:
     async def _steer(self, turn: Turn) -> None:
         """Take the questions that were steered into this turn."""
         while turn.steered:
-            asked = turn.steered[0]
-            with anyio.CancelScope(shield=True):  # taken and known to be taken, or neither
+            question = turn.steered[0]
+            # The ledger and `turn.took` must agree, also when the turn is cancelled.
+            with anyio.CancelScope(shield=True):
                 try:
-                    await take_also(self._services, turn, asked)
+                    await take_also(self._services, turn, question)
                 except UnitFailed:  # it was dropped or deleted meanwhile
                     get_log().info("turn.not_steered", turn=turn.id)
-            if asked in turn.steered:
-                turn.steered.remove(asked)
+            if question in turn.steered:
+                turn.steered.remove(question)
 
 
 async def _record_prompt(turn: Turn, prompt: Any) -> None:
-    """Put a prompt on the tape that is not what intake wrote; it is shown instead of that."""
+    """Record a plugin's prompt; the view shows it in place of the question's entry."""
     if prompt == turn.message.text:
         return
-    written = message("user", prompt, prompt_of=turn.asked.entry_ids[-1])
+    written = message("user", prompt, prompt_of=turn.question.entry_ids[-1])
     await turn.log.record(written, key=f"prompt:{turn.id}")
 
 
@@ -237,7 +228,7 @@ def _report_tool(name: str, cause: BaseException) -> None:
 
 
 class _LoopHooks:
-    """The loop's hooks as plugins' hooks."""
+    """Passes the loop's hooks on to the plugins."""
 
     def __init__(self, services: Services, session_id: str) -> None:
         self._hooks = services.hooks

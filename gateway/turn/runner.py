@@ -1,4 +1,7 @@
-"""Running turns: begin, the pipeline, one of three ends; or none, and the next start resumes."""
+"""Run turns: each begins, goes through the pipeline, and ends in one of three ways.
+
+A turn that does not end is resumed at the next start.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,21 @@ import structlog
 from agent.errors import AgentError
 from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
+from gateway.background import Spawn
 from gateway.context.images import load_images
 from gateway.context.retrieval import find_nearby
 from gateway.context.room_memory import RoomMemories
 from gateway.context.selection import Nearby, Selection, select_messages
+from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of
-from gateway.keyed_queue import Spawn
 from gateway.logs import get_log
+from gateway.pipeline.pipeline import TurnResult
 from gateway.pipeline.turn import Question, Turn
 from gateway.services import Services
 from gateway.storage.ledger.leases import LEASE_SECONDS
 from gateway.storage.ledger.ledger import MOST_ATTEMPTS
 from gateway.storage.ledger.rows import OutboxRow, idem_key
+from gateway.turn.running import RunningTurns
 from gateway.turn.transactions import (
     begin,
     begun_before,
@@ -32,6 +38,7 @@ from gateway.turn.transactions import (
     commit_done,
     commit_failed,
     commit_stopped,
+    final_of,
 )
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, UnitFailed
 
@@ -39,58 +46,56 @@ RENEW_SECONDS: Final = LEASE_SECONDS / 3
 STOPPED: Final = "Stopped."
 _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
-Deliver = Callable[[list[OutboxRow]], None]
-"""Takes what a commit has put into the outbox."""
-
 
 class TurnRunner:
-    """Runs one question at a time for whoever schedules them; knows the turns that run."""
+    """Answers questions, each with a turn, and keeps the leases of their sessions."""
 
     def __init__(
         self,
         services: Services,
-        running: dict[str, Turn],
-        rooms: RoomMemories,
-        deliver: Deliver,
+        turns: RunningTurns,
+        memories: RoomMemories,
+        sender: OutboxSender,
         spawn: Spawn,
     ) -> None:
         self._services = services
-        self._running = running
-        self._rooms = rooms
-        self._deliver = deliver
+        self._turns = turns
+        self._memories = memories
+        self._sender = sender
         self._spawn = spawn
         self._renewing = False
 
-    async def run(self, asked: Question, started: Callable[[Turn], None]) -> None:
+    async def run(self, question: Question, started: Callable[[Turn], None]) -> None:
         """Answer a question.
 
-        Cancelled without `stopped_by`, the turn stays open and is resumed at the next start.
+        Cancelled while `stopped_by` is empty, the turn stays open and is resumed at the next start.
         """
-        again: Question | None = asked
+        left: Question | None = question
         steered: list[Question] = []
-        while again is not None:
-            again = await self._attempt(again, steered, started)
+        while left is not None:
+            left = await self._attempt(left, steered, started)
 
     async def _attempt(
-        self, asked: Question, steered: list[Question], started: Callable[[Turn], None]
+        self, question: Question, steered: list[Question], started: Callable[[Turn], None]
     ) -> Question | None:
-        """Run a turn; returns what is asked again because the database was lost meanwhile."""
+        """Run a turn; return the question to run again if the database was lost meanwhile."""
         try:
-            turn = await self._services.persist.retrying("turn", lambda: self._begin(asked))
+            turn = await self._services.guard.retrying(
+                "turn", lambda: self._begin(question, steered)
+            )
         except UnitFailed:
-            left = await self._services.ledger.inbox.still_open(asked.rows)
-            if left == asked.rows:
-                await self._tell_end(asked.message, silent=True)
+            left = await self._services.ledger.inbox.still_open(question.rows)
+            if left == question.rows:
+                await self._services.router.end_without_answer(question.message, silent=True)
                 raise
-            return replace(asked, rows=left) if left else None  # others were deleted meanwhile
+            return replace(question, rows=left) if left else None  # the others were deleted
         except Exception:
-            await self._tell_end(asked.message, silent=True)
+            await self._services.router.end_without_answer(question.message, silent=True)
             raise
-        turn.steered = steered
         structlog.contextvars.bind_contextvars(
-            session=turn.session_id, turn=turn.id, channel=turn.message.channel
+            session=turn.question.session_id, turn=turn.id, channel=turn.message.channel
         )
-        self._running[turn.id] = turn
+        self._turns.add(turn)
         if not self._renewing:
             self._renewing = True
             self._spawn("leases", self._renew)
@@ -98,12 +103,12 @@ class TurnRunner:
         try:
             return await self._answer(turn)
         finally:
-            del self._running[turn.id]
+            self._turns.remove(turn)
             structlog.contextvars.clear_contextvars()
 
     async def _answer(self, turn: Turn) -> Question | None:
         try:
-            if await self._finished(turn):
+            if await self._ended_before(turn):
                 return None
             with anyio.fail_after(self._services.settings.turn.deadline):
                 await load_images(self._services, turn)
@@ -114,122 +119,127 @@ class TurnRunner:
             raise
         except Exception as cause:
             if _store_was_lost(cause) and turn.took[0].attempts + 1 < MOST_ATTEMPTS:
-                get_log().error("turn.lost", turn=turn.id, why=str(cause))
-                begins_again = AgentEvent("reset", {"why": "the database was away"})
-                await self._services.router.dispatch_event(begins_again, turn.message)
-                rows = tuple(replace(row, attempts=row.attempts + 1) for row in turn.took)
-                return replace(turn.asked, turn_id=turn.id, rows=rows)
+                return await self._lost(turn, cause)
             if isinstance(cause, TimeoutError):
                 await self._services.hooks.notify_error("turn", cause, turn.message)
             with anyio.CancelScope(shield=True):
                 await self._failed(turn, cause)
         else:
             with anyio.CancelScope(shield=True):
-                await self._done(turn, result.model_output)
+                await self._done(turn, result)
         return None
 
     async def _renew(self) -> None:
-        """Keep the sessions of the turns that run; ends when none does."""
+        """Renew the leases of the running turns until no turn runs."""
+        leases = self._services.ledger.leases
         try:
-            while self._running:
+            while self._turns.sessions():
                 await self._services.clock.sleep(RENEW_SECONDS)
-                held = {turn.session_id for turn in self._running.values()}
-                if held:
-                    await self._services.persist.retrying(
+                sessions = self._turns.sessions()
+                if sessions:
+                    await self._services.guard.retrying(
                         "lease",
-                        lambda held=held: self._services.ledger.leases.renew(held),  # type: ignore[misc]
+                        lambda sessions=sessions: leases.renew(sessions),  # type: ignore[misc]
                     )
         finally:
             self._renewing = False
 
-    async def _finished(self, turn: Turn) -> bool:
-        """End a turn whose end is on the tape already, as it stands there; else it is to be run."""
+    async def _ended_before(self, turn: Turn) -> bool:
+        """Return whether the turn had ended on its tape; its end is then completed."""
         rows = await commit_again(self._services, turn)
         if rows is None:
             return False
-        self._deliver(rows)
-        await self._tell_end(turn.message, silent=True)
+        self._sender.enqueue(rows)
+        await self._services.router.end_without_answer(turn.message, silent=True)
         return True
 
-    async def _begin(self, asked: Question) -> Turn:
-        tape = self._services.tapes.tape(asked.tape)
-        if not asked.turn_id and not self._services.store.one_transaction:
-            asked = replace(asked, turn_id=await begun_before(tape, asked))
-        if asked.turn_id:
-            return await begin(self._services, asked, Selection())
-        waiting = await self._services.ledger.inbox.waiting_entries(asked.session_id)
+    async def _begin(self, question: Question, steered: list[Question]) -> Turn:
+        tape = self._services.tapes.tape(question.tape)
+        if not question.turn_id and not self._services.store.one_transaction:
+            lost = await begun_before(tape, question)
+            question = question.resuming(lost) if lost else question
+        if question.turn_id:
+            return await begin(self._services, question, Selection(), steered)
+        waiting = await self._services.ledger.inbox.waiting_entries(question.session_id)
         budget = self._services.settings.context.takes
-        known = await self._near(asked)
-        takes = await select_messages(tape, asked.lane, asked.entry_ids, waiting, budget, known)
-        return await begin(self._services, asked, takes)
+        nearby = await self._nearby(question)
+        selection = await select_messages(
+            tape, question.lane, question.entry_ids, waiting, budget, nearby
+        )
+        return await begin(self._services, question, selection, steered)
 
-    async def _near(self, asked: Question) -> Nearby:
-        """Return what is known of a question beside its lane."""
-        if asked.lane is None:
+    async def _nearby(self, question: Question) -> Nearby:
+        if question.lane is None:
             return Nearby()
         name = self._services.settings.agent.name.casefold()
-        words = " ".join(row.message.text for row in asked.rows).split()
-        text = " ".join(word for word in words if not _calls(word, name))
-        tape = self._services.tapes.tape(asked.tape)
-        most = self._services.settings.context.evidence
+        words = " ".join(row.message.text for row in question.rows).split()
+        text = " ".join(word for word in words if not _is_address(word, name))
+        tape = self._services.tapes.tape(question.tape)
+        limit = self._services.settings.context.evidence
         try:
             return await find_nearby(
-                self._rooms, tape, asked.message, asked.rows[-1].id, text, most
+                self._memories, tape, question.message, question.rows[-1].id, text, limit
             )
         except StoreUnavailable:
             raise
-        except Exception as cause:  # a question is answered also without
+        except Exception as cause:  # the question can be answered without context
             get_log().error("turn.nothing_near", exc_info=cause)
-            return Nearby(thread=asked.message.thread_id)
+            return Nearby(thread=question.message.thread_id)
 
-    async def _done(self, turn: Turn, output: str) -> None:
+    async def _done(self, turn: Turn, result: TurnResult) -> None:
         try:
-            rows = await self._end(turn, lambda: commit_done(self._services, turn, output))
-        except AppendRefused as cause:  # what was said cannot be written down
+            rows = await self._end(turn, lambda: commit_done(self._services, turn, result))
+        except AppendRefused as cause:  # the tape does not take the answer
             await self._failed(turn, cause)
             return
         if rows is None:
             return
-        get_log().info("turn.done", characters=len(output))
-        said = turn.final_text if turn.final_text is not None else output
-        if said.strip():
+        get_log().info("turn.done", characters=len(result.model_output))
+        final = final_of(result)
+        if final.strip():
             now = self._services.clock.now().timestamp()
-            self._rooms.answered(turn.asked.tape, turn.lane, turn.id, said, now)
-        in_place = [row for row in rows if row.message.part == 0]
-        if not any(row.message.answers == turn.message.ext_id for row in in_place):
-            await self._tell_end(turn.message, silent=True)
+            self._memories.answered(turn.question.tape, turn.question.lane, turn.id, final, now)
+        first_parts = [row for row in rows if row.message.part == 0]
+        if not any(row.message.answers == turn.message.ext_id for row in first_parts):
+            await self._services.router.end_without_answer(turn.message, silent=True)
 
     async def _end(
         self, turn: Turn, commit: Callable[[], Awaitable[list[OutboxRow]]]
     ) -> list[OutboxRow] | None:
-        """Write a turn's end and send what it says.
+        """Commit a turn's end and send its messages.
 
-        A turn that is no longer ours ends silently: None.
+        Return None for a turn that another process has taken over: it ends silently here.
         """
         try:
-            rows = await self._services.persist.retrying("turn's end", commit)
+            rows = await self._services.guard.retrying("turn's end", commit)
         except AppendRefused:
             raise
         except TapeError as lost:
             get_log().error("turn.end_refused", turn=turn.id, exc_info=lost)
-            await self._tell_end(turn.message, silent=True)
+            await self._services.router.end_without_answer(turn.message, silent=True)
             return None
-        self._deliver(rows)
+        self._sender.enqueue(rows)
         for row in turn.took:
-            if row.message.ext_id != turn.message.ext_id:  # answered in the newest one's answer
-                await self._tell_end(row.message, silent=True)
+            if row.message.ext_id != turn.message.ext_id:  # the newest one's answer covers it
+                await self._services.router.end_without_answer(row.message, silent=True)
         return rows
+
+    async def _lost(self, turn: Turn, cause: Exception) -> Question:
+        get_log().error("turn.lost", turn=turn.id, why=str(cause))
+        reset = AgentEvent("reset", {"why": "the database was away"})
+        await self._services.router.dispatch_event(reset, turn.message)
+        return replace(turn.question, rows=tuple(turn.took)).resuming(turn.id, attempts=1)
 
     async def _failed(self, turn: Turn, cause: Exception) -> None:
         error_id = new_error_id()
         get_log().error("turn.failed", error_id=error_id, exc_info=cause)
-        told = answer_to(turn.message, error_sentence(cause, error_id), turn.id)
+        notice = answer_to(turn.message, error_sentence(cause, error_id), turn.id)
         reason = {"error_id": error_id, "error": f"{type(cause).__name__}: {cause}"[:2000]}
-        await self._tell_end(turn.message)
-        await self._end(turn, lambda: commit_failed(self._services, turn, told, reason))
+        await self._services.router.end_without_answer(turn.message, silent=False)
+        await self._end(turn, lambda: commit_failed(self._services, turn, notice, reason))
 
     async def _cancelled(self, turn: Turn) -> None:
-        if turn.stopped_by is None:
+        if not turn.stopped_by:
             try:
                 await self._services.ledger.inbox.hand_over(turn.id)
             except TapeError as lost:
@@ -237,19 +247,13 @@ class TurnRunner:
             get_log().info("turn.handed_over")
             return
         silent = turn.stopped_by.get("why") == "interrupted"
-        told = None if silent else answer_to(turn.message, STOPPED, turn.id)
-        await self._tell_end(turn.message, silent=silent)
-        await self._end(turn, lambda: commit_stopped(self._services, turn, told))
+        notice = None if silent else answer_to(turn.message, STOPPED, turn.id)
+        await self._services.router.end_without_answer(turn.message, silent=silent)
+        await self._end(turn, lambda: commit_stopped(self._services, turn, notice))
         get_log().info("turn.stopped", by=turn.stopped_by)
 
-    async def _tell_end(self, message: InboundMessage, *, silent: bool = False) -> None:
-        """Let the channel end what it shows of a turn; `silent`: nothing at all will be said."""
-        ended = AgentEvent("error", {"message": "ended without an answer", "silent": silent})
-        await self._services.router.dispatch_event(ended, message)
 
-
-def _calls(word: str, name: str) -> bool:
-    """Tell whether a word only says who is asked."""
+def _is_address(word: str, name: str) -> bool:
     return word.startswith("@") or word.strip(",:;.!?").casefold() == name
 
 
@@ -260,23 +264,23 @@ def _store_was_lost(cause: Exception) -> bool:
 
 
 def answer_to(message: InboundMessage, text: str, turn_id: str) -> OutboundMessage:
-    """Return a notice in the place of a turn's answer."""
+    """Return a notice that replaces a turn's answer."""
     return OutboundMessage(
         **address_of(message), text=text, kind="notice", turn=turn_id, idem=idem_key(turn_id, 0)
     )
 
 
 def new_error_id() -> str:
-    """Return an id by which a person's sentence is found in the log."""
+    """Return an id that finds the error of a notice in the log."""
     return "E-" + "".join(secrets.choice(_LETTERS) for _ in range(6))
 
 
 def error_sentence(cause: BaseException, error_id: str) -> str:
-    """Return the one sentence that a person reads of an error."""
+    """Return what a chat reads about an error."""
     if isinstance(cause, TimeoutError):
         reason = "it took too long"
     elif isinstance(cause, AgentError):
         reason = cause.sentence
     else:
         reason = "something went wrong on my side"
-    return f"Sorry, I could not answer: {reason}. (Error {error_id}, for whoever runs me.)"
+    return f"Sorry, I couldn't answer: {reason}. (Ref {error_id})"

@@ -1,7 +1,7 @@
-"""What a question looks like: the end of a task, or a new subject after a long pause.
+"""Detect the end of a task, or a new subject after a long pause.
 
-Rules, meant to be silent rather than wrong: what they see is only suggested (see
-`agent.handoffs`), once for each lane and anchor.
+The rules rather miss a boundary than invent one. A boundary is only suggested to the model (see
+`agent.handoffs`), once per lane and anchor.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from gateway.pipeline.turn import Question
 from tape.entry import MESSAGE, Entry, parse_date
 from tape.handle import Tape
 
-LONGEST: Final = 80
-MOST_OTHER_WORDS: Final = 4
+MAX_THANKS_LENGTH: Final = 80  # characters
+MAX_OTHER_WORDS: Final = 4
 QUIET_SECONDS: Final = 8 * 3600.0
-LOOK_BACK: Final = 8
-SHORTEST_WORD: Final = 4
-FEWEST_WORDS: Final = 3
+LOOK_BACK: Final = 8  # messages
+MIN_WORD_LENGTH: Final = 4
+MIN_SUBJECT_WORDS: Final = 3
 
 _DONE: Final = re.compile(
     r"""
@@ -50,50 +50,50 @@ _MENTION: Final = re.compile(r"<@!?\w+>|@\w+")
 
 
 def looks_done(text: str) -> bool:
-    """Tell whether a message says hardly more than that all is well."""
-    said = _MENTION.sub(" ", text).strip()
-    if not said or len(said) > LONGEST or _ASKS.search(said):
+    """Return whether a message hardly says more than that a task is done."""
+    text = _MENTION.sub(" ", text).strip()
+    if not text or len(text) > MAX_THANKS_LENGTH or _ASKS.search(text):
         return False
-    rest, found = _DONE.subn(" ", said)
-    return bool(found) and len(_WORD.findall(rest)) <= MOST_OTHER_WORDS
+    rest, found = _DONE.subn(" ", text)
+    return bool(found) and len(_WORD.findall(rest)) <= MAX_OTHER_WORDS
 
 
 def looks_new(text: str, before: Sequence[str]) -> bool:
-    """Tell whether a message shares no word with those before it."""
+    """Return whether a message shares no word with those before it."""
     words = _subjects(text)
-    return len(words) >= FEWEST_WORDS and not any(words & _subjects(other) for other in before)
+    return len(words) >= MIN_SUBJECT_WORDS and not any(words & _subjects(other) for other in before)
 
 
 def _subjects(text: str) -> set[str]:
-    """Return the longer words of a text, and its CJK characters by twos."""
+    """Return the longer words of a text, and its pairs of CJK characters."""
     folded = text.casefold()
-    words = {word for word in _WORD.findall(folded) if len(word) >= SHORTEST_WORD}
+    words = {word for word in _WORD.findall(folded) if len(word) >= MIN_WORD_LENGTH}
     runs = re.findall(rf"[{_CJK}]+", folded)
     return words | {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
 
 
-async def detect_boundary(tape: Tape, asked: Question) -> Why:
-    """Tell what a question looks like, from what was said before it since the last anchor."""
-    said = asked.message
-    ids = asked.entry_ids
+async def detect_boundary(tape: Tape, question: Question) -> Why:
+    """Return what a question looks like, given the messages since the last anchor."""
+    message = question.message
+    ids = question.entry_ids
     if not ids:
         return ""
-    anchor = await tape.last_anchor(lane=asked.lane, before=min(ids))
+    anchor = await tape.last_anchor(lane=question.lane, before=min(ids))
     before = await tape.find(
         after=anchor.id if anchor else 0,
         before=min(ids),
         kinds=(MESSAGE,),
-        lane=asked.lane,
+        lane=question.lane,
         limit=LOOK_BACK,
         newest=True,
     )
     if not any(entry.meta.get("final") for entry in before):
-        return ""  # nothing was answered yet that could be finished
-    if looks_done(said.text):
-        return "done" if _asked_before(before, said.sender.id) else ""
+        return ""  # a task without an answer is not finished
+    if looks_done(message.text):
+        return "done" if _asked_before(before, message.sender.id) else ""
     texts = [bare_text(entry) for entry in before]
-    quiet = _seconds_since(before[-1], said.date) > QUIET_SECONDS
-    return "quiet" if quiet and not said.reply_to and looks_new(said.text, texts) else ""
+    quiet = _seconds_since(before[-1], message.date) > QUIET_SECONDS
+    return "quiet" if quiet and not message.reply_to and looks_new(message.text, texts) else ""
 
 
 def _asked_before(before: Sequence[Entry], author: str) -> bool:

@@ -1,12 +1,9 @@
-"""SQLite databases of tapes: checks before opening, migrations, and connections.
-
-Before SQLite 3.51.3, a bug in the reset of the write-ahead log can corrupt a database. apsw's wheel
-has a newer library, and an older one is refused.
-"""
+"""SQLite databases of tapes: checks before opening, migrations, and connections."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -16,13 +13,13 @@ import apsw
 from tape.database.query_compiler import compose
 from tape.database.schema import Schema
 from tape.entry import Entry, entry_text, load
-from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnusable
+from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnusable, UnitFailed
 from tape.query import Query, fold, located
 from tape.store import TapeInfo
-from tape.unit_of_work import Row
+from tape.unit_of_work import Outcome, Row, Run, resolve
 
 APPLICATION_ID: Final = 0x54505759  # "TPWY"
-MIN_SQLITE: Final = (3, 51, 3)
+MIN_SQLITE: Final = (3, 51, 3)  # resetting the log of an older one can corrupt a database
 BUSY_TIMEOUT_MS: Final = 5000
 MAX_CHECKED_BYTES: Final = 128 * 1024 * 1024
 """Maximum size of a file that is checked in full when it is opened; that takes about a second."""
@@ -48,11 +45,8 @@ class Database:
             path.parent.mkdir(parents=True, exist_ok=True)
             statements = {name: sql for s in schemas for name, sql in s.statements.items()}
             database = cls(path, statements)
-            connection = database.writer()
-            try:
+            with closing(database.writer()) as connection:
                 migrate(connection, schemas)
-            finally:
-                connection.close()
         except (apsw.NotADBError, apsw.CorruptError) as cause:
             raise StoreUnusable(
                 f"{path} is not an intact tape database ({cause}): restore a backup, or move it"
@@ -144,17 +138,14 @@ def _check_library() -> None:
 
 
 def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    # After a kill, the first connection recovers the log: wait if another process is doing that.
-    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-    try:
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        # After a kill, the first connection recovers the log: wait if another process does that.
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         _check_kind(connection, path, schemas)
         if path.stat().st_size <= MAX_CHECKED_BYTES:
             verdict = connection.execute("PRAGMA quick_check(1)").get
             if verdict != "ok":
                 raise apsw.CorruptError(str(verdict).replace("\n", " "))
-    finally:
-        connection.close()
 
 
 def _check_kind(connection: apsw.Connection, path: Path, schemas: Sequence[Schema]) -> None:
@@ -179,7 +170,6 @@ class Reader:
         connection.create_scalar_function("entry_says", _entry_says, 3, deterministic=True)
 
     def query(self, query: Query) -> list[Entry]:
-        """Answer a query."""
         query = located(query, self.query)
         tape = self._tape(query.tape)
         if tape is None or query.is_empty:
@@ -191,27 +181,22 @@ class Reader:
         return entries[::-1] if query.newest else entries
 
     def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named SELECT statement; each row maps column names to values."""
         try:
-            cursor = self._connection.execute(self._sql[statement], values)
-            return rows_of(cursor)
+            return rows_of(self._connection.execute(self._sql[statement], values))
         except apsw.Error as cause:
             raise StoreUnavailable(f"the database cannot be read ({cause}): try again") from cause
 
     def tapes(self, prefix: str) -> list[TapeInfo]:
-        """List the tapes whose names start with a prefix."""
         rows = self._fetch(self._sql["tape.tapes"], {"prefix": prefix})
         return [TapeInfo(name, size, last or "") for name, size, last in rows]
 
     def size(self, tape: str) -> int:
-        """Return the newest id of a tape; 0 if it has no entries."""
         number = self._tape(tape)
         if number is None:
             return 0
         return int(self._fetch(self._sql["tape.newest_id"], {"tape": number})[0][0])
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def _entries(self, rows: Sequence[Sequence[Any]]) -> list[Entry]:
@@ -267,6 +252,19 @@ def rows_of(cursor: apsw.Cursor) -> list[Row]:
             names = tuple(column[0] for column in cursor.get_description())
         rows.append(dict(zip(names, row, strict=True)))
     return rows
+
+
+def run_step(
+    connection: apsw.Connection, sql: Mapping[str, str], step: Run, outcomes: Sequence[Outcome]
+) -> Outcome:
+    """Run the statement of a step; raises UnitFailed if it changed the wrong number of rows."""
+    before = connection.total_changes()
+    values = resolve(step.values, outcomes) if outcomes else step.values
+    rows = tuple(rows_of(connection.execute(sql[step.statement], values)))
+    changed = connection.total_changes() - before
+    if step.expect is not None and changed != step.expect:
+        raise UnitFailed(step.statement, step.expect, changed)
+    return Outcome(rows=rows, changed=changed)
 
 
 def read_entry(row: Sequence[Any]) -> Entry:

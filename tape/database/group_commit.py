@@ -11,18 +11,18 @@ import contextlib
 import errno
 import queue
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Protocol
 
 import apsw
 
-from tape.database.connection import read_entry, rows_of
+from tape.database.connection import read_entry, run_step
 from tape.entry import Entry, NewEntry, check, dump, numbered, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch, UnitFailed
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.store import Now
-from tape.unit_of_work import Append, AppendBatch, Outcome, Run, Unit, resolve
+from tape.unit_of_work import Append, AppendBatch, Outcome, Unit
 
 MAX_UNITS: Final = 256
 """Maximum units in one transaction, so that the first one does not wait long."""
@@ -66,9 +66,7 @@ class BatchRunner(Protocol):
         """Write a batch and return the result of each unit."""
         ...
 
-    def close(self) -> None:
-        """Release every resource."""
-        ...
+    def close(self) -> None: ...
 
 
 class WriterThread:
@@ -81,10 +79,7 @@ class WriterThread:
         self._thread.start()
 
     async def submit(self, unit: Unit) -> list[Outcome]:
-        """Queue a unit and wait until its transaction is on disk.
-
-        A cancelled caller stops waiting; the unit is still written.
-        """
+        """Queue a unit and wait until it is on disk; a cancelled caller only stops waiting."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[list[Outcome]] = loop.create_future()
         self._jobs.put(Job(unit, loop, future))
@@ -96,18 +91,14 @@ class WriterThread:
         await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
 
     def _run(self) -> None:
-        runner = self._open()
-        try:
+        with contextlib.closing(self._open()) as runner:
             open_for_more = True
             while open_for_more:
                 batch, open_for_more = self._drain()
                 if batch:
                     _settle(self._run_batch(runner, batch))
-        finally:
-            runner.close()
 
     def _run_batch(self, runner: BatchRunner, batch: list[Job]) -> list[Result]:
-        """Run a batch; any error goes to every caller, and the thread continues."""
         try:
             return runner.run(batch)
         except Exception as cause:
@@ -144,7 +135,6 @@ class Transaction:
         self._wrote: dict[int, str] = {}
 
     def run(self, batch: list[Job]) -> list[Result]:
-        """Run a batch in one transaction; a failed commit fails every unit."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             self._wrote = {}
@@ -159,7 +149,6 @@ class Transaction:
         return results
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def _one(self, job: Job) -> Result:
@@ -232,9 +221,7 @@ class Transaction:
                 entry.id,
                 entry.kind,
                 entry.name,
-                _text(entry.meta.get("author")),
-                _text(entry.meta.get("lane")),
-                _text(entry.meta.get("turn")),
+                *meta_columns(entry),
                 late.get(entry.id),
                 dump(entry.payload),
                 dump(entry.meta),
@@ -257,26 +244,12 @@ class Transaction:
         return tuple(read_entry(row) for row in self._sequence("block", values))
 
     def _tape(self, name: str) -> int:
-        found = self._sequence("find_tape", {"name": name})
-        if not found:
-            found = self._sequence("make_tape", {"name": name})
+        values = {"name": name}
+        found = self._sequence("find_tape", values) or self._sequence("make_tape", values)
         return int(found[0][0])
 
     def _sequence(self, statement: str, values: Mapping[str, object]) -> list[tuple[int, ...]]:
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
-
-
-def run_step(
-    connection: apsw.Connection, sql: Mapping[str, str], step: Run, outcomes: Sequence[Outcome]
-) -> Outcome:
-    """Run the statement of a step; raises UnitFailed if it changed the wrong number of rows."""
-    before = connection.total_changes()
-    cursor = connection.execute(sql[step.statement], resolve(step.values, outcomes))
-    rows = tuple(rows_of(cursor))
-    changed = connection.total_changes() - before
-    if step.expect is not None and changed != step.expect:
-        raise UnitFailed(step.statement, step.expect, changed)
-    return Outcome(rows=rows, changed=changed)
 
 
 def late_entries(entries: Iterable[Entry], newest: str, last: int) -> dict[int, int]:
@@ -293,8 +266,11 @@ def late_entries(entries: Iterable[Entry], newest: str, last: int) -> dict[int, 
     return late
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def meta_columns(entry: Entry) -> Iterator[str | None]:
+    """Yield the columns `author`, `lane` and `turn` of an entry."""
+    for name in ("author", "lane", "turn"):
+        value = entry.meta.get(name)
+        yield value if isinstance(value, str) else None
 
 
 def _as_tape_error(cause: Exception) -> TapeError:
@@ -314,7 +290,6 @@ def failed(batch: list[Job], sentence: str, cause: Exception) -> list[Result]:
 
 
 def _settle(results: list[Result]) -> None:
-    """Resolve every caller's future, with one wake-up per loop."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Result]] = {}
     for job, outcome in results:
         by_loop.setdefault(job.loop, []).append((job, outcome))

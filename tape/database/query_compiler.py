@@ -79,7 +79,7 @@ def _branches(query: Query) -> tuple[Branches, frozenset[str]]:
         return [("by_turn", query.turn)], frozenset({"turn"})
     if query.about is not None:
         return [("by_about", None)], frozenset({"about"})
-    indexes = (_by_names, _by_anchors_of_lane, _by_lane, _by_authors, _by_kinds)
+    indexes = (_by_names, _by_lane, _by_authors, _by_kinds)
     for branches, implied in (index(query) for index in indexes):
         if 0 < len(branches) <= MAX_BRANCHES:
             return branches, frozenset(implied)
@@ -94,17 +94,15 @@ def _by_names(query: Query) -> tuple[Branches, set[str]]:
     return [(f"by_{kind}_name", name) for kind in kinds for name in names], {"names", "kinds"}
 
 
-def _by_anchors_of_lane(query: Query) -> tuple[Branches, set[str]]:
-    """Use the anchors of the lane and those of no lane: other lanes may have many."""
-    if query.lane is None or not query.unlaned or query.kinds != (ANCHOR,):
-        return [], set()
-    return [("by_anchor_lane", query.lane), ("by_anchor_unlaned", None)], {"lane", "kinds"}
-
-
 def _by_lane(query: Query) -> tuple[Branches, set[str]]:
-    if query.lane is None or query.unlaned:
+    if query.lane is None:
         return [], set()
-    return [("by_lane", query.lane)], {"lane"}
+    if not query.unlaned:
+        return [("by_lane", query.lane)], {"lane"}
+    if query.kinds != (ANCHOR,):
+        return [], set()
+    # The anchors of this lane and those of no lane: other lanes may have many.
+    return [("by_anchor_lane", query.lane), ("by_anchor_unlaned", None)], {"lane", "kinds"}
 
 
 def _by_authors(query: Query) -> tuple[Branches, set[str]]:
@@ -122,5 +120,4 @@ def _by_kinds(query: Query) -> tuple[Branches, set[str]]:
 
 
 def _within(number: int) -> int:
-    """Clamp an id to the tape's own range: ids beyond it are those of another tape."""
     return min(max(number, 0), ID_SPACE)

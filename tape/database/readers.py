@@ -18,10 +18,7 @@ MAX_INLINE_ENTRIES: Final = 1000
 
 
 class ReaderPair(Generic[R]):
-    """A reader on the event loop's thread for small reads, and one in a thread for long ones.
-
-    Both are opened on first use. After `close`, every use raises StoreUnavailable.
-    """
+    """A reader on the event loop's thread for small reads, and one in a thread for long ones."""
 
     def __init__(self, open_reader: Callable[[], R]) -> None:
         self._open = open_reader
@@ -32,14 +29,12 @@ class ReaderPair(Generic[R]):
 
     @property
     def inline(self) -> R:
-        """The reader of the event loop's thread."""
         self.require_open()
         if self._inline is None:
             self._inline = self._open()
         return self._inline
 
     async def in_thread(self, read: Callable[[R], T]) -> T:
-        """Run a long read in the reader thread."""
         self.require_open()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, self._read, read)

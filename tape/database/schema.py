@@ -24,7 +24,6 @@ class Schema:
 
     @property
     def version(self) -> int:
-        """The number of the newest migration."""
         return len(self.migrations)
 
 

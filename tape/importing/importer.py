@@ -51,7 +51,6 @@ class ImportReport:
     where: dict[str, list[int]] = field(default_factory=dict)
 
     def note(self, what: str) -> None:
-        """Record a repair of the current line."""
         self.mended[what] = self.mended.get(what, 0) + 1
         lines = self.where.setdefault(what, [])
         if len(lines) < MAX_LINES_LISTED:
@@ -83,42 +82,6 @@ class _Ids:
         return start + old - self.starts[at] if old < self.starts[at] + length else None
 
 
-class TapeFile:
-    """A file to import; call `examine` before `entries`."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def examine(self, report: ImportReport) -> ImportReport:
-        """Read the whole file into a report; raises AppendRefused if it is not a tape."""
-        for _entry in self.entries(report):
-            report.size += 1
-        if not report.entries or report.left_out > report.entries:
-            raise AppendRefused(
-                f"{self._path.name} is not a tape: {report.left_out} of {report.lines} lines are"
-                " not entries (JSON objects with kind, payload and date); nothing was imported"
-            )
-        return report
-
-    def entries(self, report: ImportReport) -> Iterator[NewEntry]:
-        """Yield the entries in order, the bootstrap first, as an empty tape gets them."""
-        ids = _Ids()
-        number, newest, date = 0, 0, ""
-        for raw in _raws(self._path, report):
-            if number == 0 and not _begins(raw):
-                report.note("no session/start: added before the first entry")
-                for new in bootstrap():
-                    number += 1
-                    yield replace(new, date=raw.date)
-            number += 1
-            report.entries += 1
-            newest = _note_order(raw, newest, report)
-            date = raw.date or date
-            yield _renamed(raw, ids, date, report)
-            if raw.id is not None and ids.find(raw.id) is None:
-                ids.add(raw.id, number)
-
-
 class Import:
     """One import: `examine`, then `write`.
 
@@ -129,7 +92,7 @@ class Import:
     def __init__(self, store: TapeStore, tape: str, path: Path) -> None:
         self._store = store
         self._tape = tape
-        self._file = TapeFile(path)
+        self._path = path
         self.report = ImportReport()
         self._second = ImportReport()
         self.doing = "reading"
@@ -142,7 +105,7 @@ class Import:
 
     async def examine(self) -> ImportReport:
         """Read the file and compare it with the tape; raises AppendRefused if they conflict."""
-        await to_thread.run_sync(self._file.examine, self.report)
+        await to_thread.run_sync(_examine, self._path, self.report)
         self.existing = min(await self._store.size(self._tape), self.report.size)
         if self.existing:
             self.doing = "comparing"
@@ -155,7 +118,7 @@ class Import:
         if not rest:
             return 0
         self.doing, self._second = "writing", ImportReport()
-        batch = Batch(lambda: self._file.entries(self._second), self.existing, rest)
+        batch = Batch(lambda: _entries(self._path, self._second), self.existing, rest)
         if isinstance(self._store, BatchStore):
             await self._store.append_batch(self._tape, batch)
         else:
@@ -164,7 +127,7 @@ class Import:
         return rest
 
     async def _compare(self, size: int) -> None:
-        entries = self._file.entries(self._second)
+        entries = _entries(self._path, self._second)
         at = 0
         while at < size:
             expected = await to_thread.run_sync(lambda: list(islice(entries, PAGE)))
@@ -176,6 +139,36 @@ class Import:
                         " under another name; nothing was imported"
                     )
             at += PAGE
+
+
+def _examine(path: Path, report: ImportReport) -> None:
+    """Read the whole file into a report; raises AppendRefused if it is not a tape."""
+    for _entry in _entries(path, report):
+        report.size += 1
+    if not report.entries or report.left_out > report.entries:
+        raise AppendRefused(
+            f"{path.name} is not a tape: {report.left_out} of {report.lines} lines are"
+            " not entries (JSON objects with kind, payload and date); nothing was imported"
+        )
+
+
+def _entries(path: Path, report: ImportReport) -> Iterator[NewEntry]:
+    """Yield the entries in order, the bootstrap first, as an empty tape gets them."""
+    ids = _Ids()
+    number, newest, date = 0, 0, ""
+    for raw in _raws(path, report):
+        if number == 0 and (raw.kind != ANCHOR or raw.payload["name"] != SESSION_START):
+            report.note("no session/start: added before the first entry")
+            for new in bootstrap():
+                number += 1
+                yield replace(new, date=raw.date)
+        number += 1
+        report.entries += 1
+        newest = _note_order(raw, newest, report)
+        date = raw.date or date
+        yield _renamed(raw, ids, date, report)
+        if raw.id is not None and ids.find(raw.id) is None:
+            ids.add(raw.id, number)
 
 
 def _same(new: NewEntry | None, entry: Entry) -> bool:
@@ -203,10 +196,6 @@ def _raws(path: Path, report: ImportReport) -> Iterator[Raw]:
             else:
                 previous = text
                 yield raw
-
-
-def _begins(raw: Raw) -> bool:
-    return raw.kind == ANCHOR and raw.payload["name"] == SESSION_START
 
 
 def _note_order(raw: Raw, newest: int, report: ImportReport) -> int:

@@ -26,7 +26,7 @@ from tape.entry import (
     as_date,
     utc_iso,
 )
-from tape.importing.normalize_meta import without_invalid
+from tape.importing.normalize_meta import is_list_of, without_invalid
 from tape.turn_events import TURN_RETAKE, TURN_START
 
 MAX_DEPTH: Final = 60  # nested objects and lists
@@ -134,15 +134,11 @@ def _message(payload: dict[str, Any]) -> dict[str, Any] | None:
     content, calls = payload.get("content"), payload.get("tool_calls")
     valid = (
         isinstance(payload.get("role"), str)
-        and (isinstance(content, str) or _is_list_of(content, dict))
+        and (isinstance(content, str) or is_list_of(content, dict))
         and (calls is None or _are_calls(calls))
         and isinstance(payload.get("tool_call_id"), str | None)
     )
     return payload if valid else None
-
-
-def _calls(payload: dict[str, Any]) -> dict[str, Any] | None:
-    return payload if _are_calls(payload.get("calls")) else None
 
 
 def _are_calls(value: object) -> bool:
@@ -158,45 +154,36 @@ def _is_call(value: object) -> bool:
     )
 
 
-def _results(payload: dict[str, Any]) -> dict[str, Any] | None:
-    return payload if isinstance(payload.get("results"), list) else None
-
-
 def _anchor(payload: dict[str, Any]) -> dict[str, Any] | None:
-    if not _named(payload):
-        return None
-    state = payload.get("state")
-    if isinstance(state, dict):
-        return payload
-    return {**payload, "state": {} if state is None else {"value": state}}
+    return _with_object(payload, "state") if _named(payload) else None
 
 
 def _event(payload: dict[str, Any]) -> dict[str, Any] | None:
     if not _named(payload):
         return None
-    name, data = payload["name"], payload.get("data")
-    if not isinstance(data, dict):
-        payload = {**payload, "data": {} if data is None else {"value": data}}
-    is_valid = _EVENTS.get(name)
+    payload = _with_object(payload, "data")
+    is_valid = _EVENTS.get(payload["name"])
     return payload if is_valid is None or is_valid(payload["data"]) else None
+
+
+def _with_object(payload: dict[str, Any], name: str) -> dict[str, Any]:
+    value = payload.get(name)
+    if isinstance(value, dict):
+        return payload
+    return {**payload, name: {} if value is None else {"value": value}}
 
 
 def _named(payload: dict[str, Any]) -> bool:
     return isinstance(payload.get("name"), str) and bool(payload["name"])
 
 
-def _is_list_of(value: object, wanted: type) -> bool:
-    return isinstance(value, list) and all(type(one) is wanted for one in value)
-
-
 def _takes(data: dict[str, Any]) -> bool:
-    lists = (data.get("takes"), data.get("include", []))
-    return all(_is_list_of(numbers, int) for numbers in lists)
+    return is_list_of(data.get("takes"), int) and is_list_of(data.get("include", []), int)
 
 
 def _media(data: dict[str, Any]) -> bool:
     lists = (data.get("refused", []), data.get("images", []))
-    return _names_an_entry(data) and all(_is_list_of(texts, str) for texts in lists)
+    return _names_an_entry(data) and all(is_list_of(texts, str) for texts in lists)
 
 
 def _names_an_entry(data: dict[str, Any]) -> bool:
@@ -205,8 +192,8 @@ def _names_an_entry(data: dict[str, Any]) -> bool:
 
 _REPAIRS: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any] | None]]] = {
     MESSAGE: _message,
-    TOOL_CALL: _calls,
-    TOOL_RESULT: _results,
+    TOOL_CALL: lambda payload: payload if _are_calls(payload.get("calls")) else None,
+    TOOL_RESULT: lambda payload: payload if isinstance(payload.get("results"), list) else None,
     ANCHOR: _anchor,
     EVENT: _event,
     SYSTEM: lambda payload: payload,

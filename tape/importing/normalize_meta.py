@@ -1,7 +1,4 @@
-"""Normalization of meta: fields that Tapeway reads are removed if they are invalid.
-
-All other fields belong to their writer and stay as they are.
-"""
+"""Normalization of meta: invalid fields that Tapeway reads are removed, all others stay."""
 
 from __future__ import annotations
 
@@ -13,14 +10,17 @@ from tape.entry import parse_date
 _INBOX: Final = ("message_id", "author", "text")
 """Fields that a person's message needs together with `inbox`: room memory and views read them."""
 
+_TYPES: Final[Mapping[str, type]] = {
+    **dict.fromkeys(("author", "lane", "reply_to", "thread", "turn"), str),
+    **dict.fromkeys(("edit_of", "prompt_of"), int),
+}
+_LISTS: Final[Mapping[str, type]] = {"media": dict, "mentions": str}
+
 
 def without_invalid(meta: dict[str, Any], note: Callable[[str], None]) -> dict[str, Any]:
     """Remove invalid fields from a meta, with a note on each."""
-    invalid = {
-        name
-        for name, is_valid in _FIELDS.items()
-        if meta.get(name) is not None and not is_valid(meta[name])
-    }
+    present = {name: value for name, value in meta.items() if value is not None}
+    invalid = {name for name in present if not _is_valid(name, present[name])}
     if "inbox" in meta and not _is_arrived(meta):
         invalid.add("inbox")
     for name in sorted(invalid):
@@ -28,33 +28,26 @@ def without_invalid(meta: dict[str, Any], note: Callable[[str], None]) -> dict[s
     return {name: value for name, value in meta.items() if name not in invalid} if invalid else meta
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+def is_list_of(value: object, wanted: type) -> bool:
+    """Return whether a value is a list whose items all have exactly one type."""
+    return isinstance(value, list) and all(type(one) is wanted for one in value)
 
 
-def _is_number(value: object) -> bool:
-    return type(value) is int
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _are_objects(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
-
-
-def _is_link(value: object) -> bool:
-    return (
+def _is_valid(name: str, value: object) -> bool:
+    if name in _TYPES:
+        return type(value) is _TYPES[name]
+    if name in _LISTS:
+        return is_list_of(value, _LISTS[name])
+    return name != "link" or (
         isinstance(value, dict)
         and isinstance(value.get("parent"), str | None)
-        and _are_texts(value.get("to", []))
+        and is_list_of(value.get("to", []), str)
     )
 
 
 def _is_arrived(meta: Mapping[str, Any]) -> bool:
-    texts = all(_is_text(meta.get(name)) for name in _INBOX)
-    return texts and _is_number(meta["inbox"]) and _is_moment(meta.get("said_at"))
+    texts = all(isinstance(meta.get(name), str) for name in _INBOX)
+    return texts and type(meta["inbox"]) is int and _is_moment(meta.get("said_at"))
 
 
 def _is_moment(value: object) -> bool:
@@ -65,17 +58,3 @@ def _is_moment(value: object) -> bool:
     except (ValueError, OverflowError):
         return False
     return True
-
-
-_FIELDS: Final[Mapping[str, Callable[[object], bool]]] = {
-    "author": _is_text,
-    "edit_of": _is_number,
-    "lane": _is_text,
-    "link": _is_link,
-    "media": _are_objects,
-    "mentions": _are_texts,
-    "prompt_of": _is_number,
-    "reply_to": _is_text,
-    "thread": _is_text,
-    "turn": _is_text,
-}

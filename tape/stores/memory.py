@@ -1,8 +1,4 @@
-"""The memory store: the contract without a disk, for tests and experiments.
-
-Its tapes are lists. Statements on other tables run on an SQLite database in memory, in a savepoint
-that is rolled back together with the lists.
-"""
+"""The memory store: tapes as lists, and an SQLite database in memory for other tables."""
 
 from __future__ import annotations
 
@@ -11,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import apsw
+import orjson
 
-from tape.database.connection import migrate, rows_of
-from tape.database.group_commit import run_step
+from tape.database.connection import migrate, rows_of, run_step
 from tape.database.schema import Schema
-from tape.entry import Entry, NewEntry, check, dump, load, numbered, utc_iso, with_bootstrap
+from tape.entry import Entry, NewEntry, check, dump, numbered, utc_iso, with_bootstrap
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.query import Query
 from tape.store import Now, TapeInfo, utc_now
@@ -52,21 +48,18 @@ class MemoryStore:
         self._refuse_when_closed()
         undo: list[tuple[str, int, str | None]] = []
         outcomes: list[Outcome] = []
-        self._database.execute("SAVEPOINT unit")
         try:
-            for step in unit.steps:
-                if isinstance(step, Append):
-                    outcomes.append(self._append(step, undo))
-                elif isinstance(step, Run):
-                    outcomes.append(run_step(self._database, self._sql, step, outcomes))
+            with self._database:  # a savepoint
+                for step in unit.steps:
+                    if isinstance(step, Append):
+                        outcomes.append(self._append(step, undo))
+                    elif isinstance(step, Run):
+                        outcomes.append(run_step(self._database, self._sql, step, outcomes))
         except BaseException as cause:
-            self._database.execute("ROLLBACK TO unit")
             self._undo(undo)
             if isinstance(cause, Exception) and not isinstance(cause, TapeError):
                 raise AppendRefused(f"the database refused a statement: {cause}") from cause
             raise
-        finally:
-            self._database.execute("RELEASE unit")
         return outcomes
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
@@ -80,7 +73,7 @@ class MemoryStore:
     async def query(self, query: Query) -> list[Entry]:
         self._refuse_when_closed()
         tape = self._tapes.get(query.tape)
-        return [_copy(entry) for entry in query.pick(tape.entries if tape else [])]
+        return _copies(query.pick(tape.entries if tape else []))
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         self._refuse_when_closed()
@@ -111,16 +104,18 @@ class MemoryStore:
         dump([step.tape, step.key])  # raises AppendRefused unless both are valid text
         tape = self._tapes.setdefault(step.tape, _Tape())
         if step.key is not None and step.key in tape.keys:
-            return Outcome(tuple(_copy(entry) for entry in tape.keys[step.key]))
+            return Outcome(tuple(_copies(tape.keys[step.key])))
         batch = with_bootstrap(step.entries, empty=not tape.entries)
         newest = len(tape.entries)
-        entries = [_copy(entry) for entry in numbered(batch, newest, utc_iso(self._now()))]
+        given = numbered(batch, newest, utc_iso(self._now()))
+        dump([(entry.payload, entry.meta) for entry in given])  # raises AppendRefused
+        entries = _copies(given)
         tape.entries.extend(entries)
         own = tuple(entries[len(batch) - len(step.entries) :])
         if step.key is not None:
             tape.keys[step.key] = own
         undo.append((step.tape, newest, step.key))
-        return Outcome(tuple(_copy(entry) for entry in own))
+        return Outcome(tuple(_copies(own)))
 
     def _undo(self, undo: list[tuple[str, int, str | None]]) -> None:
         for name, size, key in reversed(undo):
@@ -130,7 +125,10 @@ class MemoryStore:
                 del tape.keys[key]
 
 
-def _copy(entry: Entry) -> Entry:
-    return Entry(
-        entry.id, entry.kind, load(dump(entry.payload)), load(dump(entry.meta)), entry.date
-    )
+def _copies(entries: Sequence[Entry]) -> list[Entry]:
+    # As one text, and not by `dump` and `load`: the caller has checked what it appends.
+    values = orjson.loads(orjson.dumps([(entry.payload, entry.meta) for entry in entries]))
+    return [
+        Entry(entry.id, entry.kind, payload, meta, entry.date)
+        for entry, (payload, meta) in zip(entries, values, strict=True)
+    ]

@@ -13,25 +13,19 @@ from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
 
-
-def _open_memory(_rest: str, schemas: Sequence[Schema], now: Now) -> UnitStore:
-    return MemoryStore(schemas, now)
-
-
-def _open_sqlite(rest: str, schemas: Sequence[Schema], now: Now) -> UnitStore:
-    return SqliteStore.open(_path(rest, "sqlite:///srv/tapeway.db"), schemas, now)
-
-
-def _open_file(rest: str, now: Now) -> TapeStore:
-    return FileStore.open(_path(rest, "file:///srv/tapes"), now)
-
-
 UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = MappingProxyType(
-    {"memory": _open_memory, "sqlite": _open_sqlite}
+    {
+        "memory": lambda _rest, schemas, now: MemoryStore(schemas, now),
+        "sqlite": lambda rest, schemas, now: SqliteStore.open(
+            _path(rest, "sqlite:///srv/tapeway.db"), schemas, now
+        ),
+    }
 )
 """Stores with a unit of work, which can hold the ledger next to the tapes."""
 
-TAPE_STORES: Mapping[str, Callable[[str, Now], TapeStore]] = MappingProxyType({"file": _open_file})
+TAPE_STORES: Mapping[str, Callable[[str, Now], TapeStore]] = MappingProxyType(
+    {"file": lambda rest, now: FileStore.open(_path(rest, "file:///srv/tapes"), now)}
+)
 """Stores for tapes only, next to which the ledger needs its own database."""
 
 

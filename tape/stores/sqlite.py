@@ -1,10 +1,4 @@
-"""The SQLite store: one writer thread with group commit, and triggers against rewriting.
-
-The writer thread drains its queue into each transaction: under load many units share one fsync, and
-at rest a unit does not wait for others. Small reads use a connection on the event loop's thread,
-long ones a connection in a reader thread. Searches use an index in a separate file (see
-`tape.search`).
-"""
+"""The SQLite store: one writer thread with group commit, and triggers against rewriting."""
 
 from __future__ import annotations
 
@@ -34,26 +28,17 @@ class SqliteStore:
     one_transaction = True
 
     def __init__(self, database: Database, now: Now) -> None:
-        self._database = database
-        self._now = now
         self._search = SqliteSearch(database)
-        self._writer = WriterThread(self._transactions)
+        on_commit = self._search.wrote
+        self._writer = WriterThread(
+            lambda: Transaction(database.writer(), database.statements, now, on_commit)
+        )
         self._readers = ReaderPair(database.reader)
 
     @classmethod
     def open(cls, path: Path, schemas: Sequence[Schema] = (), now: Now = utc_now) -> SqliteStore:
-        """Open or create the database, with the tables of `schemas` next to the tapes.
-
-        Raises StoreTooNew or StoreUnusable, with the file unchanged, and StoreUnavailable if the
-        disk refuses.
-        """
-        database = Database.open(path, (tape_schema(), *schemas))
-        return cls(database, now)
-
-    def _transactions(self) -> Transaction:
-        database = self._database
-        on_commit = self._search.wrote
-        return Transaction(database.writer(), database.statements, self._now, on_commit)
+        """Open or create the database, with the tables of `schemas` next to the tapes."""
+        return cls(Database.open(path, (tape_schema(), *schemas)), now)
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
@@ -81,12 +66,10 @@ class SqliteStore:
         return self._readers.inline.select(statement, values)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries that match; see `tape.search.search.SearchStore`."""
         self._readers.require_open()
         return await self._search.search(query, wanted)
 
     def search_state(self) -> SearchState:
-        """Return the progress of the search index."""
         return self._search.state()
 
     def reindex(self) -> None:
@@ -94,7 +77,6 @@ class SqliteStore:
         self._search.rebuild()
 
     async def indexed(self) -> None:
-        """Wait until the search index has every entry written so far."""
         self._readers.require_open()
         await self._search.indexed()
 

@@ -36,14 +36,6 @@ def test_a_draft_begins_anew_after_a_reset() -> None:
     assert draft.render() == "right"
 
 
-def test_a_finished_draft_takes_no_more() -> None:
-    draft = Draft()
-    draft.push("all")
-    assert draft.finish() == "all"
-    draft.push(" and more")
-    assert draft.render() == "all"
-
-
 def _sent() -> anyio.Event:
     event = anyio.Event()
     event.set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from channels.permalink import MessageLink
+from channels.message import MessageLink
 from channels.registry import read_link
 
 LINKS = {

@@ -143,7 +143,7 @@ class Play:
     async def taken(self) -> None:
         """Wait, while no time passes, until what was said is taken in."""
         await self.stage.taken()
-        await self.gateway.dispatcher.intake.taken_in()
+        await self.gateway.taken_in()
         await self.clock.advance(0)
 
     def answer(self, said: PersonMessage) -> Answer:
@@ -166,7 +166,7 @@ class Play:
 
     async def _settled(self) -> None:
         await self.stage.taken()
-        await self.gateway.dispatcher.idle()
+        await self.gateway.idle()
         await self.stage.seen()
 
 

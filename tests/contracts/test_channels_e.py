@@ -203,8 +203,8 @@ async def test_e7_an_error_is_one_plain_sentence_with_an_id_that_the_log_has(
             asked = await play.ask(chat, play.person(), "go")
         told = play.answer(asked).text
         assert play.texts(chat) == [told]
-        assert re.fullmatch(r"Sorry, [^.\n]+\. \(Error (E-\w+), for whoever runs me\.\)", told)
-        number = told.partition("(Error ")[2].partition(",")[0]
+        assert re.fullmatch(r"Sorry, [^.\n]+\. \(Ref (E-\w+)\)", told)
+        number = told.partition("(Ref ")[2].partition(")")[0]
         assert [log["event"] for log in logs if log.get("error_id") == number] == ["turn.failed"]
         await play.clock.advance(3600)
         assert play.texts(chat) == [told]
@@ -221,7 +221,7 @@ async def test_e7_an_error_of_our_own_tells_nothing_of_itself(channel: str, tmp_
         chat = play.chat()
         await play.ask(chat, play.person(), "go")
         (told,) = play.texts(chat)
-        assert told.startswith("Sorry, I could not answer: something went wrong on my side.")
+        assert told.startswith("Sorry, I couldn't answer: something went wrong on my side.")
         assert b"canary" not in play.stage.outbound()
         assert b"KeyError" not in play.stage.outbound()
 

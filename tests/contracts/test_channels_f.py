@@ -45,7 +45,7 @@ async def seconds_pass(play: Play, seconds: int) -> None:
 async def until_connected(play: Play) -> None:
     """Advance the clock until the gateway listens."""
     for _ in range(NOTICED):
-        if play.stage.listening() and play.gateway.manager.ready():
+        if play.stage.listening() and play.gateway.status.ready():
             return
         await play.clock.advance(1)
     raise AssertionError("the gateway does not listen")

@@ -9,7 +9,7 @@ import pytest
 
 from gateway import plugin
 
-HEAVY = {"openai", "starlette", "apsw", "structlog", "typer", "gateway.app", "gateway.settings"}
+HEAVY = {"openai", "starlette", "structlog", "typer", "gateway.app", "gateway.settings"}
 
 
 def test_its_names_are_sorted_and_importable() -> None:

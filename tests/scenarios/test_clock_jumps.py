@@ -31,16 +31,16 @@ async def test_a_burst_is_collected_for_as_long_as_ever(tmp_path: Path, jump: ti
     more = {"ACCESS__MODE": "open", "BUFFER__DEBOUNCE": "2", "TAPE__URL": "memory:"}
     async with gateway_of(tmp_path, None, Brings(channel), clock=clock, **more) as gateway:
         await channel.host.accept([replace(MESSAGE, **said(1))])  # type: ignore[arg-type]
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         clock.jump(jump)
         await clock.advance(1.9)
         assert channel.posts == []
         await channel.host.accept([replace(MESSAGE, **said(2))])  # type: ignore[arg-type]
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         await clock.advance(1.9)
         assert channel.posts == []
         await clock.advance(0.2)
-        await gateway.dispatcher.idle()
+        await gateway.idle()
         assert len(channel.posts) == 1
         assert "number 2" in channel.posts[0].text
 
@@ -53,13 +53,13 @@ async def test_what_has_to_wait_waits_and_keeps_its_order(tmp_path: Path, jump: 
         for number, text in enumerate((",help", ",nonsense"), start=1):
             named = {**said(number), "ext_id": f"1/{number}", "text": text}
             await channel.host.accept([replace(QUESTION, **named)])  # type: ignore[arg-type]
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         await clock.advance(1)
         clock.jump(jump)
         await clock.advance(38)
         assert channel.platform.messages == {}
         await clock.advance(2)
-        await gateway.dispatcher.idle()
+        await gateway.idle()
     first, second = channel.platform.messages.values()
     assert ",help" in first
     assert "nonsense" in second
@@ -89,4 +89,4 @@ async def ask(gateway: Gateway, channel: PlainChannel, number: int) -> None:
     """Ask as somebody of the number's own: two bursts."""
     author = replace(MESSAGE.sender, id=str(number))
     await channel.host.accept([replace(MESSAGE, sender=author, **said(number))])  # type: ignore[arg-type]
-    await gateway.dispatcher.intake.taken_in()
+    await gateway.taken_in()

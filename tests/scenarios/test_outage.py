@@ -51,7 +51,7 @@ async def test_a_turn_that_cannot_be_written_down_is_finished_when_the_database_
             asked = await alice.say("one")
             await server.wait_for_requests(1)
             other.execute("BEGIN IMMEDIATE")
-            while gateway.services.persist.away_for() is None:
+            while gateway.services.guard.away_for() is None:
                 await anyio.lowlevel.checkpoint()
             ready = await alice.ready()
             assert ready.status_code == 503
@@ -77,7 +77,7 @@ async def test_a_turn_whose_writes_fail_in_the_middle_is_run_again_and_answered(
             other.set_busy_timeout(5000)
             other.execute("BEGIN IMMEDIATE")
             gate.set()
-            while gateway.services.persist.away_for() is None:
+            while gateway.services.guard.away_for() is None:
                 await anyio.lowlevel.checkpoint()
             other.execute("ROLLBACK")
             other.close()
@@ -96,7 +96,7 @@ async def test_d7_a_channel_hears_that_nothing_can_be_written_down_as_that_it_is
         other = apsw.Connection(str(tmp_path / "tapeway.db"))
         other.set_busy_timeout(5000)
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(ChannelDown, match="nothing can be written down now"):
+        with pytest.raises(ChannelDown, match="the database is unavailable"):
             await channel.host.accept([QUESTION])
         other.execute("ROLLBACK")
         other.close()

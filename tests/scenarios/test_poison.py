@@ -42,7 +42,7 @@ async def take(gateway: Gateway, channel: PlainChannel, *said: InboundMessage) -
             named = {"ext_id": f"-100/{number}", "message_id": str(number)}
             message = replace(message, **named)  # type: ignore[arg-type]
         await channel.host.accept([message])
-    await gateway.dispatcher.idle()
+    await gateway.idle()
 
 
 async def test_a_question_that_cannot_be_taken_in_is_told_of_and_its_neighbours_are_answered(
@@ -57,7 +57,7 @@ async def test_a_question_that_cannot_be_taken_in_is_told_of_and_its_neighbours_
     assert [row["why"] for row in dead] == [
         "it could not be taken in (ValueError: I do not like this)"
     ]
-    told = [post.text for post in channel.posts if "could not take this message in" in post.text]
+    told = [post.text for post in channel.posts if "couldn't process this message" in post.text]
     assert len(told) == 1
     assert f"in-{dead[0]['id']}" in told[0]
     assert len(channel.posts) == 3

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.app import Gateway
-from gateway.scheduling import dispatcher as conversation
+from gateway.scheduling import notices
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
 from tests.gateway.intake.test_access import Brings
@@ -37,7 +37,7 @@ async def ask(
             for number, age in enumerate(hours, start=1)
         ]
     )
-    await gateway.dispatcher.intake.taken_in()
+    await gateway.taken_in()
     await settled(gateway, "editing:1")
 
 
@@ -52,7 +52,7 @@ async def test_d2_a_question_from_while_we_were_away_is_answered(tmp_path: Path)
 async def test_d2_older_questions_are_remembered_and_one_notice_tells_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversation, "STALE_SECONDS", 0.02)
+    monkeypatch.setattr(notices, "STALE_SECONDS", 0.02)
     platform = Platform()
     channel = EditingChannel(platform)
     async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
@@ -88,9 +88,9 @@ async def test_f3_a_deaf_channel_is_named_and_a_quiet_one_is_not(tmp_path: Path)
     channel = EditingChannel(Platform())
     channel.traits = replace(channel.traits, stalled_after=60.0)
     async with gateway_of(tmp_path, None, Brings(channel)) as gateway:
-        assert gateway.manager.deaf() == {}
-        gateway.manager.states["editing"].heard -= 100
-        assert 100 <= gateway.manager.deaf()["editing"] < 110
-        assert gateway.manager.states["editing"].state == "ready"
+        assert gateway.status.stalled() == {}
+        gateway.status.states["editing"].heard -= 100
+        assert 100 <= gateway.status.stalled()["editing"] < 110
+        assert gateway.status.states["editing"].state == "ready"
         channel.host.heartbeat()
-        assert gateway.manager.deaf() == {}
+        assert gateway.status.stalled() == {}

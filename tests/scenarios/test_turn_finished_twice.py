@@ -57,7 +57,7 @@ async def test_d1_a_commit_that_was_made_all_the_same_is_made_again_and_sent_onc
         ) as gateway,
     ):
         # The clock lets the channel end at once: it is heard before.
-        await gateway.dispatcher.intake.accept([replace(MESSAGE, text=text)])
+        await gateway.parts.intake.accept([replace(MESSAGE, text=text)])
         entries = await settled(gateway, "plain:-100")
         told = names(entries)
     assert len(channel.posts) == 1

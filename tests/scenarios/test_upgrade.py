@@ -70,12 +70,12 @@ async def test_the_open_question_is_answered_once_what_waited_is_sent_and_it_goe
             async with gateway_of(home, model, clock=clock, **settings) as gateway:
                 await telegram.wait_for(lambda it: "On Monday." in it.text_of(group.id))
                 await telegram.wait_for(lambda it: "pears" in it.text_of(private.id))
-                await gateway.dispatcher.idle()
+                await gateway.idle()
         async with gateway_of(home, model, clock=clock, **settings) as gateway:
             bob = telegram.world.users[8]
             telegram.say(group, bob, "@tapeway_bot and what do I bring?")
             await telegram.wait_for(lambda it: "Bring gloves." in it.text_of(group.id))
-            await gateway.dispatcher.idle()
+            await gateway.idle()
     answers = [(m.reply_to, m.text) for m in telegram.messages(group.id)]
     assert answers == [(OPEN_QUESTION, "On Monday."), (OPEN_QUESTION + 2, "Bring gloves.")]
     assert telegram.text_of(private.id) == "The pears come after the plums."

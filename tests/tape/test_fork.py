@@ -13,7 +13,7 @@ from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, anchor, message
 from tape.errors import StoreUnavailable, TapeError
 from tape.fork import DISCARDED, MERGED
-from tape.handle import ForkTape, Tape, find_fork, open_fork
+from tape.handle import ForkTape, Tape, find_fork
 from tape.query import Query
 from tape.service import TapeService
 from tape.snapshot import TapeSnapshot
@@ -185,7 +185,7 @@ async def test_a_crash_around_the_merge_ends_in_one_block(
 ) -> None:
     # The appends are the opening, the writing, and the block on the parent; the closing is lost.
     losing = LosingStore(store, appends)
-    fork = await open_fork(Tape(losing, T), None, merge_back=True)
+    fork = await Tape(losing, T).fork()
     await fork.append(message("user", "b"), message("user", "c"))
     with pytest.raises(StoreUnavailable):
         await fork.merge()
@@ -198,9 +198,9 @@ async def test_a_crash_around_the_merge_ends_in_one_block(
 
 
 async def test_a_fork_that_was_left_is_found_with_its_parents(service: TapeService) -> None:
-    outer = await open_fork(service.tape(T), None, merge_back=True)
+    outer = await service.tape(T).fork()
     await outer.append(message("user", "b"))
-    inner = await open_fork(outer, None, merge_back=False)
+    inner = await outer.fork(merge_back=False)
     await inner.append(message("user", "c"))
     found = await find_fork(service.tape(inner.name))
     assert said(await found.read()) == ["a", "b", "c"]

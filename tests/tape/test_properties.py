@@ -28,7 +28,7 @@ from tape.entry import (
     utc_iso,
 )
 from tape.errors import NotFound
-from tape.handle import ForkTape, Tape, open_fork
+from tape.handle import ForkTape, Tape
 from tape.query import Query
 from tape.store import TapeStore
 from tape.stores.jsonl.store import FileStore
@@ -164,7 +164,7 @@ async def follow(store: TapeStore, steps: list[Operation]) -> None:
         elif isinstance(step, Query):
             await is_answered(Tape(store, step.tape), step, model.tapes[step.tape])
         elif isinstance(step, DoFork):
-            fork = await open_fork(Tape(store, step.tape), None, merge_back=True)
+            fork = await Tape(store, step.tape).fork()
             forks.append((fork, list(model.tapes[step.tape])))
         elif forks:
             await go_on(model, forks, step)

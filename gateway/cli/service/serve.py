@@ -62,7 +62,7 @@ def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
             "  (with Docker: docker compose exec tapeway tapeway token)",
         ]
     for name, channel in gateway.channels.items():
-        state = gateway.manager.states[name]
+        state = gateway.status.states[name]
         lines += [
             f"  {name}: {note}" for note in (channel.invitation, state.why, *state.notes) if note
         ]

@@ -50,6 +50,8 @@ class InboxRow:
     status: str
     attempts: int
     message: InboundMessage
+    replayed: bool = False
+    """Whether an earlier process accepted it, and this one takes it in; not stored."""
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> InboxRow:

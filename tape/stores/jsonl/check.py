@@ -70,18 +70,15 @@ class Check:
                 block.append(LocatedLine(self._line(raw, number, newest + 1), at, len(raw) - 1))
             newest, at, previous = newest + 1, at + len(raw), summed
             if at == self._known.size:
-                self._compare(at, previous)
+                if previous != self._known.sum:
+                    raise FileReplaced
+                self.end = Checkpoint(at, previous)
             elif block and block[-1].line.block[0] == block[-1].line.block[1]:
                 self.end = Checkpoint(at, previous)
                 yield block
                 block = []
         if self.end.size < self._known.size:
             raise FileReplaced
-
-    def _compare(self, at: int, previous: bytes) -> None:
-        if previous != self._known.sum:
-            raise FileReplaced
-        self.end = Checkpoint(at, previous)
 
     def _line(self, raw: bytes, number: int, expected: int) -> TapeLine:
         try:

@@ -84,7 +84,6 @@ class Folder:
             return False
 
     def close(self) -> None:
-        """Release the lock."""
         os.close(self._lock)
 
 

@@ -17,12 +17,12 @@ from typing import Any
 import apsw
 
 from tape.database.connection import Database
-from tape.database.group_commit import late_entries
+from tape.database.group_commit import late_entries, meta_columns
 from tape.database.schema import Schema, read_schema
 from tape.entry import Entry
 from tape.errors import StoreTooNew, StoreUnusable
 from tape.query import subject_of
-from tape.stores.jsonl.check import Check, Checkpoint, FileReplaced, LocatedLine
+from tape.stores.jsonl.check import Check, Checkpoint, FileReplaced
 from tape.stores.sqlite import tape_schema
 
 
@@ -50,26 +50,17 @@ class FileIndex:
         self._connection = connection
         self._sql = statements
 
-    def find(self, tape: str) -> int | None:
-        """Return the number of a tape."""
-        rows = self.run("find_tape", name=tape)
-        return rows[0][0] if rows else None
-
     def make(self, tape: str) -> int:
         """Return the number of a tape, a new one if it has none."""
-        number = self.find(tape)
-        return int(self.run("make_tape", name=tape)[0][0]) if number is None else number
+        rows = self.run("find_tape", name=tape) or self.run("make_tape", name=tape)
+        return int(rows[0][0])
 
     def checkpoint(self, number: int) -> Checkpoint:
-        """Return how far the file of a tape was read."""
         ((size, digest),) = self.run("mark", tape=number)
         return Checkpoint(size, digest)
 
     def read(self, path: Path, number: int) -> None:
-        """Verify a tape's file, index its new entries, and truncate an unfinished end.
-
-        Raises StoreUnusable if the file is damaged.
-        """
+        """Index a file's new entries and cut an unfinished end; raises StoreUnusable if damaged."""
         try:
             check = self._note(path, number, self.checkpoint(number))
         except FileReplaced:
@@ -89,11 +80,9 @@ class FileIndex:
         self.set_checkpoint(number, Checkpoint())
 
     def set_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
-        """Store how far a tape's file was read."""
         self.run("set_mark", tape=number, bytes=checkpoint.size, sum=checkpoint.sum)
 
     def newest(self, number: int) -> tuple[str, int]:
-        """Return the latest date of a tape and the id of its newest entry."""
         rows = self.run("newest", tape=number)
         return (rows[0][0], rows[0][1]) if rows else ("", 0)
 
@@ -105,7 +94,7 @@ class FileIndex:
         rows = [
             (
                 *(number, entry.id, entry.kind, entry.name),
-                *(_text(entry.meta.get(name)) for name in ("author", "lane", "turn")),
+                *meta_columns(entry),
                 _about(entry),
                 *(late.get(entry.id), entry.date, at, size),
             )
@@ -117,12 +106,10 @@ class FileIndex:
                 self.run("add_late", tape=number, id=entry.id, date=entry.date)
 
     def add_key(self, number: int, key: str, entries: Sequence[Entry]) -> None:
-        """Store the entries of the append that had a key."""
         first = entries[0].id if entries else 0
         self.run("add_key", tape=number, key=key, first=first, count=len(entries))
 
     def run(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-        """Run a statement of the index and return its rows."""
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
 
     def _note(self, path: Path, number: int, known: Checkpoint) -> Check:
@@ -131,15 +118,12 @@ class FileIndex:
         for block in check.blocks():
             self.add(number, dated, [(one.line.entry, one.at, one.size) for one in block])
             dated = max(dated, *(one.line.entry.date for one in block))
-            self._add_keys(number, block)
+            keyed = [one.line for one in block if one.line.key is not None]
+            if keyed and keyed[0].key is not None:
+                self.add_key(number, keyed[0].key, [line.entry for line in keyed])
         if check.end != known:
             self.set_checkpoint(number, check.end)
         return check
-
-    def _add_keys(self, number: int, block: Sequence[LocatedLine]) -> None:
-        keyed = [one.line for one in block if one.line.key is not None]
-        if keyed and keyed[0].key is not None:
-            self.add_key(number, keyed[0].key, [line.entry for line in keyed])
 
 
 def _keep_copy(path: Path, start: int) -> None:
@@ -156,10 +140,5 @@ def _keep_copy(path: Path, start: int) -> None:
 
 
 def _about(entry: Entry) -> int | None:
-    """Return the id of the message that an event is about; None if it is not a whole number."""
     found = subject_of(entry)
     return int(found) if found is not None and found % 1 == 0 else None
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

@@ -1,17 +1,14 @@
 """The file store: one JSONL file per tape, appended to and never rewritten.
 
-An append returns when its lines are on disk; one fsync serves all appends that wait for a file. The
-files are the source of truth: half a block left by a crash is cut off, and a changed or missing
-line raises StoreUnusable with its number when the tape is first used. An index next to the files
-makes the cost of a read depend on its result; it is rebuilt whenever it disagrees with the files.
-Only one process may write to a folder.
+The files are the source of truth, and an index next to them makes the cost of a read depend on its
+result. Only one process may write to a folder.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +41,11 @@ class FileStore:
         self._folder = folder
         self._writer = writer
         self._verified = verified
-        self._readers = ReaderPair(lambda: FileReader.open(index, folder))
+        self._readers = ReaderPair(lambda: FileReader(index, folder))
 
     @classmethod
     def open(cls, path: Path, now: Now = utc_now) -> FileStore:
-        """Open or create the folder, and update its index from the files.
-
-        Raises StoreUnavailable if the disk refuses or another process uses the folder.
-        """
+        """Open or create the folder, and update its index from the files."""
         folder = Folder.open(path)
         verified: set[str] = set()
         try:
@@ -60,19 +54,15 @@ class FileStore:
             def batches() -> FileBatches:
                 return FileBatches(folder, index.writer(), index.statements, now, verified)
 
-            first = batches()
-            try:
+            with closing(batches()) as first:
                 first.verify_all()
-            finally:
-                first.close()
-        except (apsw.Error, OSError) as cause:
+        except BaseException as cause:
             folder.close()
+            if not isinstance(cause, (apsw.Error, OSError)):
+                raise
             raise StoreUnavailable(
                 f"the tapes of {path} cannot be read ({cause}): check the disk and its permissions"
             ) from cause
-        except BaseException:
-            folder.close()
-            raise
         return cls(folder, index, WriterThread(batches), verified)
 
     async def append(
@@ -128,21 +118,14 @@ class FileStore:
 class FileReader(Reader):
     """A read-only connection to the index, with the file of the tape that a query reads."""
 
-    def __init__(
-        self, connection: apsw.Connection, statements: Mapping[str, str], folder: Folder
-    ) -> None:
-        super().__init__(connection, statements)
+    def __init__(self, index: Database, folder: Folder) -> None:
+        connection = index.read_connection()
+        super().__init__(connection, index.statements)
         self._folder = folder
         self._file = -1
         connection.create_scalar_function("line_says", self._line_says, 3)
 
-    @classmethod
-    def open(cls, index: Database, folder: Folder) -> FileReader:
-        """Open a reader; only the thread that opens it may use it."""
-        return cls(index.read_connection(), index.statements, folder)
-
     def query(self, query: Query) -> list[Entry]:
-        """Answer a query."""
         if self._file >= 0:  # a query nested in another one, for an anchor
             return super().query(query)
         with self._opened(query.tape):

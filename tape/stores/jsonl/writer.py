@@ -32,7 +32,6 @@ VERIFY: Final = "file.know"
 
 
 def verify(tape: str) -> Unit:
-    """Return the unit that verifies a tape's file."""
     return Unit([Run(VERIFY, {"tape": tape})])
 
 
@@ -71,7 +70,6 @@ class FileBatches:
         self._stages: dict[str, _Stage] = {}
 
     def run(self, batch: list[Job]) -> list[Result]:
-        """Write a batch; an error of the disk fails every unit."""
         before = set(self._verified)
         self._stages = {}
         try:
@@ -87,7 +85,6 @@ class FileBatches:
         return results
 
     def close(self) -> None:
-        """Close the index."""
         self._connection.close()
 
     def verify_all(self) -> None:
@@ -209,10 +206,10 @@ class FileBatches:
         last = first + count - 1
         rows = self._index.run("block", tape=stage.number, first=first, last=last)
         with stage.path.open("rb") as file:
-            return tuple(_read(file.fileno(), at, size) for _id, at, size in rows)
+            read = (os.pread(file.fileno(), size, at) for _id, at, size in rows)
+            return tuple(unseal(line).entry for line in read)
 
     def _write(self) -> None:
-        """Write all files, then sync each."""
         with contextlib.ExitStack() as opened:
             files = []
             made = False
@@ -238,7 +235,6 @@ class FileBatches:
 
 
 def _next(batch: Iterator[NewEntry]) -> list[NewEntry]:
-    """Read a piece of an import; raises AppendRefused on an error, so that other units succeed."""
     try:
         return list(islice(batch, PIECE_SIZE))
     except (OSError, ValueError) as cause:
@@ -266,7 +262,3 @@ def _sync_folder(path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
-
-
-def _read(file: int, at: int, size: int) -> Entry:
-    return unseal(os.pread(file, size, at)).entry

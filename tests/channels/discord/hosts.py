@@ -64,7 +64,7 @@ class Bot:
         async with anyio.create_task_group() as group:
             group.start_soon(self._tick)
             await self.fake.gap_closed()
-            await self.gateway.dispatcher.idle()
+            await self.gateway.idle()
             group.cancel_scope.cancel()
         return await self.tape(place)
 
@@ -86,12 +86,12 @@ class Bot:
     @property
     def state(self) -> str:
         """The channel's state."""
-        return self.gateway.manager.states["discord"].state
+        return self.gateway.status.states["discord"].state
 
     @property
     def why(self) -> str:
         """Why the channel is not ready."""
-        return self.gateway.manager.states["discord"].why
+        return self.gateway.status.states["discord"].why
 
     async def _tick(self) -> None:
         while True:

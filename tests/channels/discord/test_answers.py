@@ -215,7 +215,7 @@ async def test_a_missing_permission_is_reported_with_its_remedy(tmp_path: Path) 
     async with discord_bot(tmp_path) as bot:
         bot.fake.deny(bot.general, Permission.SEND_MESSAGES)
         await bot.ask("hello")
-        (note,) = bot.gateway.manager.states["discord"].notes
+        (note,) = bot.gateway.status.states["discord"].notes
         assert "#general (Ops)" in note
         assert "Send Messages" in note
         assert len(bot.fake.calls_of("post")) == 1
@@ -279,10 +279,10 @@ async def test_a_server_that_removes_the_bot_is_recorded_and_others_continue(
 async def test_a_second_gateway_with_the_same_token_is_reported(tmp_path: Path) -> None:
     async with house(tmp_path / "a") as place, place.bot() as bot:
         await bot.ask("one")
-        assert bot.gateway.manager.states["discord"].notes == []
+        assert bot.gateway.status.states["discord"].notes == []
         bot.fake.post(bot.general, bot.fake.bot, "from elsewhere", nonce="another")
-        await bot.until(lambda: bot.gateway.manager.states["discord"].notes)
-        assert "second gateway" in bot.gateway.manager.states["discord"].notes[0]
+        await bot.until(lambda: bot.gateway.status.states["discord"].notes)
+        assert "second gateway" in bot.gateway.status.states["discord"].notes[0]
 
 
 async def test_the_invitation_asks_for_the_needed_permissions_only(tmp_path: Path) -> None:

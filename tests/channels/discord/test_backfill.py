@@ -123,7 +123,7 @@ async def test_an_unreadable_channel_does_not_hold_up_others(
                 bot.say("two", place=other)
                 await bot.until(lambda: len(bot.fake.untaken) == 1)  # the unreadable one
                 await bot.fake.gap_closed()
-                await bot.gateway.dispatcher.intake.taken_in()
+                await bot.gateway.taken_in()
                 assert await texts(bot, other) == ["@Tapeway before", "one", "two"]
         assert ("discord.channel_not_read" in [one["event"] for one in logs]) == logged
 
@@ -172,5 +172,5 @@ async def test_a_server_that_comes_back_later_is_caught_up_with(tmp_path: Path) 
             await bot.until(lambda: bot.fake.calls_of("history"))
             await bot.pass_by(1)
             await bot.fake.gap_closed()
-            await bot.gateway.dispatcher.intake.taken_in()
+            await bot.gateway.taken_in()
             assert "one" in await texts(bot)

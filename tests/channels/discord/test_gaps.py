@@ -38,7 +38,7 @@ async def in_time(bot: Bot, wanted: Callable[[], object], seconds: float = 100) 
 
 def channel(bot: Bot) -> DiscordChannel:
     """Return the channel object."""
-    return next(one for one in bot.gateway.manager._channels if isinstance(one, DiscordChannel))
+    return next(one for one in bot.gateway.channels.values() if isinstance(one, DiscordChannel))
 
 
 async def test_an_odd_message_in_the_history_does_not_hold_up_others(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ async def test_messages_missed_during_a_catch_up_are_read_by_the_next_one() -> N
         await clock.advance(0)
         for seconds in (16, 0):
             monitor.gaps.missed()
-            monitor.accepted()
+            monitor.state.accepted()
             await clock.advance(seconds)
         assert len(source.read_at) == 1
         gate.set()
@@ -146,11 +146,11 @@ async def test_a_catch_up_that_keeps_failing_is_retried_less_often() -> None:
         group.start_soon(monitor.run)
         await clock.advance(0)
         monitor.gaps.missed()
-        monitor.accepted()
+        monitor.state.accepted()
         await clock.advance(600)
         assert source.read_at == [15, 30, 60, 120, 240, 360]
         monitor.gaps.missed()
-        monitor.accepted()
+        monitor.state.accepted()
         await clock.advance(15)
         assert source.read_at[6:] == [615]
         group.cancel_scope.cancel()

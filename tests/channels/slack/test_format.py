@@ -12,7 +12,6 @@ from channels.markdown.split import split
 from channels.slack.format import (
     EMPTY,
     LIMIT,
-    MAX_CHARACTERS,
     neutral,
     plain,
     render,
@@ -22,6 +21,8 @@ from channels.slack.format import (
 from tests.channels.markdown.samples import markdowns
 from tests.fakes.slack.text import pings
 from tests.fakes.slack.world import Message
+
+MAX_CHARACTERS = 12_000  # that Slack accepts in one message
 
 PINGS = (
     "<!here>",

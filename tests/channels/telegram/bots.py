@@ -52,7 +52,7 @@ class Bot:
         await self.until(lambda: not self.fake.updates.pending)
         async with anyio.create_task_group() as group:
             group.start_soon(self._tick)
-            await self.gateway.dispatcher.idle()
+            await self.gateway.idle()
             group.cancel_scope.cancel()
         return await tape_of(self.gateway, f"telegram:{chat}").read()
 
@@ -69,7 +69,7 @@ class Bot:
 
     def state(self) -> str:
         """Return how the channel is."""
-        return self.gateway.manager.states["telegram"].state
+        return self.gateway.status.states["telegram"].state
 
 
 def _text(message: dict[str, Any]) -> str:

@@ -6,31 +6,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from anyio.abc import TaskGroup
-
 from channels.telegram.adapter import TelegramChannel
 from channels.telegram.settings import TelegramSettings
 from channels.testing import ChannelRun, FakeHost, run_channel
 from tests.clock import ManualClock
 from tests.fakes.telegram.server import FakeTelegram
-
-
-class Host(FakeHost):
-    """The host of the Slack tests, with the names that they use."""
-
-    def __init__(self, group: TaskGroup, clock: ManualClock) -> None:
-        super().__init__(clock, ("Tapeway", "Robin"))
-        self.open(group)
-        self.notes, self.reports = self.warnings, self.errors
-        self._tell = self.notify
-
-    @property
-    def refuses(self) -> list[Exception]:
-        return self.refusals
-
-    @refuses.setter
-    def refuses(self, refusals: list[Exception]) -> None:
-        self.refusals = refusals
 
 
 @dataclass

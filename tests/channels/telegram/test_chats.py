@@ -12,7 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.typing_indicator import TYPING_INTERVAL_SECONDS
-from gateway.scheduling.dispatcher import GREETING
+from gateway.scheduling.notices import GREETING
 from tests.channels.telegram.bots import Bot, telegram_bot
 from tests.fakes.base.faults import LostAnswer, ServerError
 from tests.fakes.openai.script import EmptyStream, Text
@@ -180,7 +180,7 @@ async def test_f4_a_token_that_is_revoked_is_unfit_and_the_rest_runs(tmp_path: P
     async with telegram_bot(tmp_path, WEB__ENABLED="true") as bot:
         bot.fake.token_revoked = True
         await bot.until(lambda: bot.state() == "unfit")
-        states = bot.gateway.manager.states
+        states = bot.gateway.status.states
         assert "@BotFather" in states["telegram"].why
         assert states["web"].state == "ready"
 
@@ -192,7 +192,7 @@ async def test_f4_a_second_reader_makes_it_wait_and_then_it_goes_on(tmp_path: Pa
         bot.fake.fail("getUpdates", *[conflict] * 3)
         bot.fake.updates.end_poll()
         await bot.until(lambda: bot.state() == "waiting")
-        assert "one reader" in bot.gateway.manager.states["telegram"].why
+        assert "one reader" in bot.gateway.status.states["telegram"].why
         bot.fake.say(7, ada, "hi")
         await bot.settled(7)
         assert bot.state() == "ready"
@@ -235,7 +235,7 @@ async def test_e7_an_empty_answer_of_the_model_is_told(tmp_path: Path) -> None:
         bot.fake.say(7, in_private(bot), "hi")
         await bot.settled(7)
         (told,) = bot.fake.messages(7)
-        assert told.text.startswith("Sorry, I could not answer")
+        assert told.text.startswith("Sorry, I couldn't answer")
 
 
 async def test_the_stop_of_a_draft_ends_the_answer(tmp_path: Path) -> None:

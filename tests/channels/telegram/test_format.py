@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from channels.markdown.split import split
 from channels.telegram.format import (
     LIMIT,
     MAX_ENTITIES,
-    pieces,
+    Rendered,
     plain,
     render,
     render_partial,
@@ -23,6 +24,11 @@ from tests.channels.markdown.samples import has_in_order, letters, markdowns
 from tests.channels.web.test_format import Reader
 
 texts = markdowns | st.text(max_size=200)
+
+
+def pieces(markdown: str) -> list[Rendered]:
+    drawn = [render(piece) for piece in split(markdown, LIMIT, size)]
+    return [message for message in drawn if message[0]]
 
 
 def units(text: str) -> int:

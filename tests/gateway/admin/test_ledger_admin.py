@@ -26,7 +26,7 @@ async def test_rows_are_listed_newest_first_and_by_status(tmp_path: Path) -> Non
         server.enqueue(Failure(500, "boom", None, "server_error"))
         await ask(gateway, channel)
         await ask(gateway, channel, ext_id="1/2", message_id="2")
-        desk = LedgerAdmin(gateway.services, gateway.dispatcher)
+        desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
         listed = [(row["id"], row["status"]) for row in await desk.rows()]
         failed = [row["id"] for row in await desk.rows("failed")]
     assert listed == [("in-2", "done"), ("in-1", "failed"), ("out-2", "sent"), ("out-1", "sent")]
@@ -40,7 +40,7 @@ async def test_a_question_that_failed_is_asked_again(tmp_path: Path) -> None:
         server.enqueue(Failure(500, "boom", None, "server_error"))
         await ask(gateway, channel)
         server.enqueue(Text(("at last",)))
-        desk = LedgerAdmin(gateway.services, gateway.dispatcher)
+        desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
         assert await desk.retry("in-1") == "in-1 will be answered again in editing:1"
         entries = await settled(gateway, "editing:1")
         assert (await desk.show("in-1"))["status"] == "done"
@@ -55,7 +55,7 @@ async def test_a_send_that_was_refused_is_made_again(tmp_path: Path) -> None:
     async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
         server.enqueue(Text(("hello",)))
         await ask(gateway, channel)
-        desk = LedgerAdmin(gateway.services, gateway.dispatcher)
+        desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
         (dead,) = await desk.rows("dead")
         assert (await desk.show(dead["id"]))["payload"]["text"] == "hello"
         await desk.retry(dead["id"])
@@ -69,11 +69,11 @@ async def test_a_question_that_waits_is_dropped_and_never_asked(tmp_path: Path) 
     gate = asyncio.Event()
     async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
         server.enqueue(Text(("one", "two"), gate=gate))
-        desk = LedgerAdmin(gateway.services, gateway.dispatcher)
+        desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
         for number in (1, 2):
             question = replace(QUESTION, ext_id=f"1/{number}", message_id=str(number))
             await channel.host.accept([question])
-            await gateway.dispatcher.intake.taken_in()
+            await gateway.taken_in()
         await server.wait_for_requests(1)
         assert await desk.drop("in-2") == "in-2 is dropped"
         gate.set()
@@ -85,7 +85,7 @@ async def test_a_question_that_waits_is_dropped_and_never_asked(tmp_path: Path) 
 @pytest.mark.parametrize("row", ["in-99", "out-99", "12", "in-", "in-1; DROP"])
 async def test_a_row_that_is_not_there_is_a_sentence(tmp_path: Path, row: str) -> None:
     async with gateway_of(tmp_path) as gateway:
-        desk = LedgerAdmin(gateway.services, gateway.dispatcher)
+        desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
         for act in (desk.show, desk.retry, desk.drop):
             with pytest.raises(AdminError, match="row"):
                 await act(row)
@@ -95,7 +95,7 @@ async def test_what_was_answered_is_neither_asked_again_nor_dropped(tmp_path: Pa
     channel = EditingChannel(Platform())
     async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
         await ask(gateway, channel)
-        desk = LedgerAdmin(gateway.services, gateway.dispatcher)
+        desk = LedgerAdmin(gateway.services, gateway.parts.recovery)
         before = await tape_of(gateway, "editing:1").size()
         for act in (desk.retry, desk.drop):
             with pytest.raises(AdminError, match="its status is done"):

@@ -104,7 +104,7 @@ async def test_a_group_with_a_new_id_counts_its_messages_anew(tmp_path: Path) ->
             message_id="1",
         )
         lanes = await hear(gateway, channel, old, change, new)
-        room = await gateway.dispatcher.rooms.of(room_of(gateway))
+        room = await gateway.parts.memories.of(room_of(gateway))
     assert lanes == ["said:-100/1", "said:-200/1"]
     assert {"-100/1", "-200/1"} <= room.entries.keys()
 
@@ -222,7 +222,7 @@ async def test_what_was_said_while_a_turn_set_an_anchor_is_shown_to_the_next(
         server.enqueue(ToolCalls((handoff,)), Text(("Do", "ne."), gate=gate), Text(("Yes.",)))
         await hear_until(channel, server, asks(1, "1", "where is the kettle?"), 1)
         await channel.host.accept([says(2, "2", "the lid is under the sink", reply_to="1")])
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         gate.set()
         await settled(gateway, SESSION)
         await hear(gateway, channel, asks(3, "1", "and the lid?", reply_to="1"))

@@ -61,7 +61,7 @@ async def test_a_room_that_was_forgotten_is_read_again_as_it_was(tmp_path: Path)
             says(4, "1", "and now?", addressed=True),
             says(5, "2", ",help", addressed=True),
         )
-        rooms = gateway.dispatcher.rooms
+        rooms = gateway.parts.memories
         kept = await rooms.of(room_of(gateway))
         rooms.forget([room_of(gateway)])
         again = await rooms.of(room_of(gateway))
@@ -89,7 +89,7 @@ async def test_people_are_known_by_mention_by_handle_and_by_the_name_that_a_text
     channel = PlainChannel()
     async with gateway_of(tmp_path, None, Brings(channel), ACCESS__MODE="open") as gateway:
         await hear(gateway, channel, says(1, "1", "hello"), says(2, "2", "hello"))
-        room = await gateway.dispatcher.rooms.of(room_of(gateway))
+        room = await gateway.parts.memories.of(room_of(gateway))
 
         def people(text: str, **more: object) -> tuple[str, ...]:
             return room.people(says(3, "3", text, **more))

@@ -103,7 +103,7 @@ class EditingChannel(Channel):
 
 async def ask(gateway: Gateway, channel: EditingChannel, **change: str) -> list[str]:
     await channel.host.accept([replace(QUESTION, **change)])  # type: ignore[arg-type]
-    await gateway.dispatcher.intake.taken_in()
+    await gateway.taken_in()
     return names(await settled(gateway, "editing:1"))
 
 
@@ -138,7 +138,7 @@ async def test_d1_the_place_of_a_draft_survives_the_process(tmp_path: Path) -> N
             ):
                 await anyio.sleep(0.005)
         async with gateway_of(tmp_path, server, Brings(EditingChannel(platform))) as gateway:
-            await gateway.dispatcher.intake.taken_in()
+            await gateway.taken_in()
             await settled(gateway, "editing:1")
     assert list(platform.messages) == ["m1"]
     assert platform.messages["m1"].endswith("what is it?")
@@ -224,7 +224,7 @@ async def test_a_stopped_turn_s_notice_takes_the_place_of_a_draft_that_is_being_
         await channel.host.accept([QUESTION])
         await channel.showing.wait()
         await channel.host.accept([replace(QUESTION, text=",stop", ext_id="1/2", message_id="2")])
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         channel.slow.set()
         await settled(gateway, "editing:1")
     assert platform.messages == {"m1": "Stopped."}
@@ -263,5 +263,5 @@ async def test_d1_a_send_of_unknown_outcome_is_marked_also_after_it_was_asked_to
             while first.before:  # noqa: ASYNC110 - a fault that is used up has no event
                 await anyio.sleep(0.005)
         async with gateway_of(tmp_path, server, Brings(EditingChannel(platform))) as gateway:
-            await gateway.dispatcher.idle()
+            await gateway.idle()
     assert list(platform.messages.values()) == ["whole", f"{RESENT}whole"]

@@ -66,7 +66,7 @@ async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
     async with asked_once(tmp_path) as (gateway, channel):
         gone = replace(QUESTION, kind="delete", ext_id="1/1/deleted", text="")
         await channel.host.accept([gone])
-        await gateway.dispatcher.idle()
+        await gateway.idle()
         story = await explained(gateway, "in-2")
         assert story.head.startswith("in-1 is a message 1")
         assert told(story, "changed") == ["deleted on its platform"]

@@ -115,10 +115,12 @@ async def test_b7_a_closed_chat_is_refused_once_a_day_and_its_text_is_not_kept(
     ):
         await channel.host.accept([MESSAGE, replace(MESSAGE, ext_id="-100/2", message_id="2")])
         await channel.host.accept([replace(MESSAGE, ext_id="-100/3", addressed=False)])
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         entries = await settled(gateway, "plain:-100")
     assert server.requests == []
-    assert [post.text.split(".")[0] for post in channel.posts] == ["I am not open to this chat yet"]
+    assert [post.text.split(".")[0] for post in channel.posts] == [
+        "I'm not enabled in this chat yet"
+    ]
     assert "plain:-100" in channel.posts[0].text
     assert names(entries).count("access.refused") == 3
     assert "secret question" not in str([entry.payload for entry in entries])
@@ -133,7 +135,7 @@ async def test_an_open_chat_is_answered_to_the_asking_message(tmp_path: Path) ->
         gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
     ):
         await channel.host.accept([MESSAGE])
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         await settled(gateway, "plain:-100")
     (post,) = channel.posts
     assert (post.chat_id, post.reply_to) == ("-100", "1")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from channels.message import Author
-from gateway.intake.bot_guard import MOST, WINDOW, BotGuard
+from gateway.intake.bot_guard import MAX_ANSWERS, WINDOW_SECONDS, BotGuard
 from tests.clock import ManualClock
 from tests.gateway.intake.test_access import MESSAGE
 
@@ -25,17 +25,17 @@ def test_b5_a_bot_is_ignored_by_default_and_a_person_is_not() -> None:
 
 def test_b5_the_21st_message_of_a_bot_in_a_minute_is_suppressed() -> None:
     guard = BotGuard(ManualClock(), "answer")
-    assert all(guard.judge(BOT).addressed for _ in range(MOST))
+    assert all(guard.judge(BOT).addressed for _ in range(MAX_ANSWERS))
     told = guard.judge(BOT)
     assert (told.addressed, told.why) == (False, "said by a bot, too often in a minute")
-    assert all(guard.judge(MESSAGE).addressed for _ in range(MOST * 2))
+    assert all(guard.judge(MESSAGE).addressed for _ in range(MAX_ANSWERS * 2))
     assert guard.judge(replace(BOT, sender=Author("9", "Other", is_bot=True))).addressed
     assert guard.judge(replace(BOT, channel="other")).addressed
 
 
 def test_a_bot_in_two_chats_has_one_count() -> None:
     guard = BotGuard(ManualClock(), "answer")
-    for number in range(MOST):
+    for number in range(MAX_ANSWERS):
         assert guard.judge(replace(BOT, chat_id=str(number))).addressed
     assert not guard.judge(replace(BOT, chat_id="another")).addressed
 
@@ -45,8 +45,8 @@ async def test_what_was_suppressed_does_not_count_and_the_window_slides() -> Non
     clock = ManualClock()
     guard = BotGuard(clock, "answer")
     guard.judge(BOT)
-    await clock.advance(WINDOW - 1)
-    for _ in range(MOST * 2):
+    await clock.advance(WINDOW_SECONDS - 1)
+    for _ in range(MAX_ANSWERS * 2):
         guard.judge(BOT)
     assert not guard.judge(BOT).addressed
     await clock.advance(1)
@@ -60,6 +60,6 @@ async def test_bots_that_went_quiet_are_forgotten() -> None:
     guard = BotGuard(clock, "answer")
     for number in range(50):
         guard.judge(replace(BOT, sender=Author(str(number), "Bot", is_bot=True)))
-    await clock.advance(WINDOW)
+    await clock.advance(WINDOW_SECONDS)
     guard.judge(BOT)
-    assert len(guard._said) == 1
+    assert len(guard.answered) == 1

@@ -44,9 +44,9 @@ async def test_a4_a_question_that_waits_and_is_deleted_is_not_asked(
             await channel.host.accept([SECOND, deletion(SECOND)])
         else:
             await channel.host.accept([SECOND])
-            await gateway.dispatcher.intake.taken_in()
+            await gateway.taken_in()
             await channel.host.accept([deletion(SECOND)])
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         gate.set()
         entries = await settled(gateway, "plain:-100")
     assert len(server.requests) == 1
@@ -62,7 +62,7 @@ async def test_a4_a_deleted_question_stays_unasked_after_a_restart(tmp_path: Pat
         async with gateway_of(tmp_path, server, Brings(channel), **waits, **more) as gateway:
             await channel.host.accept([MESSAGE])
             await channel.host.accept([deletion(MESSAGE)])
-            await gateway.dispatcher.intake.taken_in()
+            await gateway.taken_in()
         async with gateway_of(tmp_path, server, Brings(PlainChannel()), **more) as gateway:
             await settled(gateway, "plain:-100")
     assert server.requests == []
@@ -121,9 +121,9 @@ async def test_a4_a_question_that_is_deleted_while_it_is_steered_ends_nothing(
         await channel.host.accept([MESSAGE])
         await server.wait_for_requests(1)
         await channel.host.accept([SECOND])
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         await channel.host.accept([deletion(SECOND)])
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         gate.set()
         entries = await settled(gateway, "plain:-100")
     assert [post.text for post in channel.posts] == ["one"]
@@ -131,7 +131,7 @@ async def test_a4_a_question_that_is_deleted_while_it_is_steered_ends_nothing(
 
 
 async def test_a4_a_message_of_a_burst_that_is_deleted_as_its_turn_begins_takes_no_other_along(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     channel = PlainChannel()
     more = {"ACCESS__MODE": "open", "BUFFER__DEBOUNCE": "0.05"}
@@ -140,7 +140,7 @@ async def test_a4_a_message_of_a_burst_that_is_deleted_as_its_turn_begins_takes_
         gateway_of(tmp_path, server, Brings(channel), **more) as gateway,
     ):
         # Its row is dropped, and whoever is about to ask it does not know that yet.
-        gateway.dispatcher.intake._deleted = lambda _row: None
+        monkeypatch.setattr(gateway.parts.dispatcher, "deleted", lambda _row: None)
         await channel.host.accept([MESSAGE, SECOND, deletion(SECOND)])
         await settled(gateway, "plain:-100")
         while not channel.posts:  # noqa: ASYNC110 - a post has no event

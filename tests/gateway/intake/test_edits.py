@@ -60,8 +60,8 @@ async def explained(gateway: Gateway, message_id: str) -> Report:
 @pytest.mark.parametrize(
     ("mode", "status", "says"),
     [
-        ("paired", "refused", "not let in: neither the chat nor the person is on the allowlist"),
-        ("open", "taped", "not decided yet, or it never came to a tape"),
+        ("paired", "refused", "refused: neither the chat nor the person is on the allowlist"),
+        ("open", "taped", "not decided yet, or never put on a tape"),
     ],
 )
 async def test_an_edit_of_what_nobody_knows_is_explained_without_its_words(
@@ -142,7 +142,7 @@ async def test_a4_a_question_that_waits_behind_a_turn_is_asked_as_it_reads_then(
         await server.wait_for_requests(1)
         await channel.host.accept([second])
         await channel.host.accept([edit("second", second)])
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         gate.set()
         await settled(gateway, "plain:-100")
     last = server.requests[-1].body["messages"][-1]["content"]
@@ -159,7 +159,7 @@ async def test_a4_the_edit_survives_a_restart_before_its_turn(tmp_path: Path) ->
         ) as gateway:
             await channel.host.accept([replace(MESSAGE, text="frist")])
             await channel.host.accept([edit("first")])
-            await gateway.dispatcher.intake.taken_in()
+            await gateway.taken_in()
         assert server.requests == []
         async with gateway_of(tmp_path, server, Brings(PlainChannel()), **more) as gateway:
             await settled(gateway, "plain:-100")

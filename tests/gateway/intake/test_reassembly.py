@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.message import Author, InboundMessage, Media
-from gateway.intake.reassembly import HARD_CUT, MOST_PARTS, Parts, Reassembler, merge_parts
+from gateway.intake.reassembly import MAX_PART_LENGTH, MAX_PARTS, Parts, Reassembler, merge_parts
+from gateway.pipeline.router import OutboundChannelRouter
 from gateway.storage.ledger.rows import InboxRow
 from tests.clock import ManualClock, settle
-from tests.gateway.intake.test_access import MESSAGE
+from tests.gateway.intake.test_access import MESSAGE, PlainChannel
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +32,10 @@ class Joining:
         self.released: list[list[str]] = []
         self._group = group
         self._number = 0
-        self.joiner = Reassembler(self.clock, lambda _channel: wait, self._release, self._spawn)
+        channel = PlainChannel()
+        channel.traits = replace(channel.traits, join_wait=wait)
+        router = OutboundChannelRouter({channel.name: channel})
+        self.joiner = Reassembler(self.clock, router, self._release, self._spawn)
 
     def _release(self, parts: Parts) -> None:
         self.released.append([row.message.text for row in parts])
@@ -145,10 +149,10 @@ async def test_what_is_no_rest_of_a_paste_stays_by_itself(
 
 
 async def test_only_so_many_parts_are_one_message(joining: Joining) -> None:
-    for number in range(MOST_PARTS + 1):
+    for number in range(MAX_PARTS + 1):
         joining.put(str(number), "rest")
     await joining.clock.advance(5)
-    assert [len(parts) for parts in joining.released] == [MOST_PARTS, 1]
+    assert [len(parts) for parts in joining.released] == [MAX_PARTS, 1]
 
 
 async def test_a_channel_that_tears_nothing_apart_waits_for_nothing() -> None:
@@ -217,7 +221,7 @@ def test_a_joined_message_asks_when_any_of_its_parts_does() -> None:
     assert not merge_parts([part("a"), part("b")]).addressed
 
 
-@pytest.mark.parametrize("text", ["x" * HARD_CUT, "😀" * (HARD_CUT // 2)])
+@pytest.mark.parametrize("text", ["x" * MAX_PART_LENGTH, "😀" * (MAX_PART_LENGTH // 2)])
 def test_a_text_that_was_cut_in_a_word_goes_on_in_it(text: str) -> None:
     assert merge_parts([part(text), part("y")]).text == f"{text}y"
     assert merge_parts([part(text[:-1]), part("y")]).text == f"{text[:-1]}\ny"

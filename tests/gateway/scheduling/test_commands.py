@@ -47,7 +47,7 @@ def test_a_line_that_cannot_be_read_is_told_why(line: str, told: str) -> None:
         (",tape.serch query=x", "Did you mean `,tape.search`?"),
         (",stop", "There is nothing to stop."),
         (",stop everything", "`,stop all`"),
-        (",reset", "From here on I begin afresh."),
+        (",reset", "I'm starting over from here."),
         (",tape.handoff name=task/done summary='it is done'", '"anchor": "task/done"'),
     ],
 )
@@ -77,7 +77,7 @@ async def _run(
     said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
     tape = tape_of(gateway, "plain:-100").name
     asked = Question("plain:-100", tape, lane, role, (row_of(said),))
-    commands = Commands(gateway.services, gateway.dispatcher.builtin.tools, _stop)
+    commands = Commands(gateway.services, gateway.parts.agent.tools, _stop)
     return await commands.run(asked)
 
 
@@ -109,7 +109,7 @@ async def test_in_a_group_of_one_lane_only_admins_set_an_anchor(tmp_path: Path) 
     async with gateway_of(tmp_path) as gateway:
         told = await _run(gateway, ",handoff done", Role.MEMBER, lane=None)
         assert await tape_of(gateway, "plain:-100").size() == 0
-    assert told == "Only admins may set an anchor here: it concerns the whole group."
+    assert told == "Only admins may set an anchor here: it affects the whole group."
 
 
 @pytest.mark.anyio

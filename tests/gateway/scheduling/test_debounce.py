@@ -10,9 +10,9 @@ import pytest
 
 from agent.tool import Role
 from channels.message import Author, InboundMessage
-from gateway.keyed_queue import Work
+from gateway.background import Work
 from gateway.pipeline.turn import Question
-from gateway.scheduling.debounce import Debouncer, key_of
+from gateway.scheduling.debounce import Debouncer
 from gateway.storage.ledger.rows import InboxRow
 from tests.clock import ManualClock
 
@@ -48,7 +48,7 @@ async def bench() -> AsyncIterator[Bench]:
     clock = ManualClock()
     flushed: list[list[int]] = []
 
-    async def flush(one: Question) -> None:
+    def flush(one: Question) -> None:
         flushed.append([row.id for row in one.rows])
 
     async with anyio.create_task_group() as group:
@@ -64,9 +64,9 @@ async def bench() -> AsyncIterator[Bench]:
 
 
 async def test_b6_a_burst_goes_on_once_after_its_last_message(bench: Bench) -> None:
-    await bench.buffer.add(asked(1), 1.0)
+    bench.buffer.add(asked(1), 1.0)
     await bench.clock.advance(0.9)
-    await bench.buffer.add(asked(2), 1.0)
+    bench.buffer.add(asked(2), 1.0)
     await bench.clock.advance(0.9)
     assert bench.flushed == []
     await bench.clock.advance(0.2)
@@ -75,27 +75,27 @@ async def test_b6_a_burst_goes_on_once_after_its_last_message(bench: Bench) -> N
 
 async def test_b6_a_burst_without_end_goes_on_after_the_longest_wait(bench: Bench) -> None:
     for number in range(12):
-        await bench.buffer.add(asked(number), 1.0)
+        bench.buffer.add(asked(number), 1.0)
         await bench.clock.advance(0.9)
     assert bench.flushed[0] == list(range(12))
 
 
 async def test_authors_threads_and_sessions_do_not_wait_for_each_other(bench: Bench) -> None:
-    await bench.buffer.add(asked(1), 1.0)
-    await bench.buffer.add(asked(2, author="b"), 1.0)
-    await bench.buffer.add(asked(3, session="t"), 1.0)
-    await bench.buffer.add(asked(4, thread="x"), 1.0)
+    bench.buffer.add(asked(1), 1.0)
+    bench.buffer.add(asked(2, author="b"), 1.0)
+    bench.buffer.add(asked(3, session="t"), 1.0)
+    bench.buffer.add(asked(4, thread="x"), 1.0)
     await bench.clock.advance(1.0)
     assert sorted(bench.flushed) == [[1], [2], [3], [4]]
 
 
 async def test_without_a_wait_it_goes_on_at_once(bench: Bench) -> None:
-    await bench.buffer.add(asked(1), 0)
+    bench.buffer.add(asked(1), 0)
     assert bench.flushed == [[1]]
 
 
 async def test_a_burst_that_is_taken_away_is_not_asked(bench: Bench) -> None:
-    await bench.buffer.add(asked(1), 1.0)
+    bench.buffer.add(asked(1), 1.0)
     taken = bench.buffer.take_away(lambda one: one.message.sender.id == "a")
     assert [row.id for one in taken for row in one.rows] == [1]
     await bench.clock.advance(20)
@@ -104,7 +104,7 @@ async def test_a_burst_that_is_taken_away_is_not_asked(bench: Bench) -> None:
 
 async def test_the_lane_of_a_burst_is_known_while_it_is_collected(bench: Bench) -> None:
     first = asked(1)
-    await bench.buffer.add(first, 1.0)
-    assert bench.buffer.lane_of(key_of(first)) == "lane"
+    bench.buffer.add(first, 1.0)
+    assert bench.buffer.lane_of(first.burst_key) == "lane"
     await bench.clock.advance(1.0)
-    assert bench.buffer.lane_of(key_of(first)) is None
+    assert bench.buffer.lane_of(first.burst_key) is None

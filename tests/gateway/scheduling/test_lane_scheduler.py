@@ -9,9 +9,10 @@ import anyio
 import pytest
 
 from agent.turn_log import TurnLog
-from gateway.keyed_queue import Work
+from gateway.background import Work
 from gateway.pipeline.turn import Question, Turn
 from gateway.scheduling.lane_scheduler import LaneScheduler
+from gateway.settings.sections import TurnSettings
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
 from tests.gateway.scheduling.test_debounce import asked
@@ -56,7 +57,7 @@ async def bench() -> AsyncIterator[Bench]:
             await own.gates[number].wait()
             own.ended.append((number, "done"))
         except anyio.get_cancelled_exc_class():
-            own.ended.append((number, str((turn.stopped_by or {}).get("why"))))
+            own.ended.append((number, str(turn.stopped_by.get("why"))))
             raise
 
     async with anyio.create_task_group() as group:
@@ -67,7 +68,7 @@ async def bench() -> AsyncIterator[Bench]:
 
             group.start_soon(do)
 
-        made.append(Bench(LaneScheduler(run, spawn, most_lanes=2, most_turns=5)))
+        made.append(Bench(LaneScheduler(run, spawn, TurnSettings(lanes=2, running=5))))
         made[0].begin.set()
         yield made[0]
         group.cancel_scope.cancel()
@@ -222,7 +223,7 @@ async def test_d1_a_turn_that_is_handed_over_is_followed_by_none() -> None:
 
             group.start_soon(do)
 
-        sessions = LaneScheduler(run, spawn, most_lanes=2, most_turns=5)
+        sessions = LaneScheduler(run, spawn, TurnSettings(lanes=2, running=5))
         for number in (1, 2):
             sessions.submit(in_lane(number, None))
         await anyio.wait_all_tasks_blocked()

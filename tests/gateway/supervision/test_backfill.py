@@ -77,7 +77,7 @@ class History(EditingChannel):
 
 
 async def texts(gateway: Gateway, chat: str = "1") -> list[str]:
-    await gateway.dispatcher.intake.taken_in()
+    await gateway.taken_in()
     entries = await settled(gateway, f"editing:{chat}")
     return [entry.meta["text"] for entry in entries if "inbox" in entry.meta]
 
@@ -87,7 +87,7 @@ async def test_d2_what_was_said_while_away_is_taped_once_and_in_order(tmp_path: 
     async with gateway_of(tmp_path, None, Brings(first)) as gateway:
         await first.ready.wait()
         await first.host.accept([said(1, -2)])
-        await gateway.dispatcher.idle()
+        await gateway.idle()
     second = History(said(0, 700), said(1, -2), said(2, -20), said(3, -30))
     async with gateway_of(tmp_path, None, Brings(second)) as gateway:
         await second.ready.wait()
@@ -122,7 +122,7 @@ async def test_what_comes_in_before_the_gap_is_filled_moves_no_mark(tmp_path: Pa
     async with gateway_of(tmp_path, None, Brings(first)) as gateway:
         await first.ready.wait()
         await first.host.accept([said(1, -2)])
-        await gateway.dispatcher.idle()
+        await gateway.idle()
     # It ends between the first of its live messages and the gap's.
     second = History(catches_up=False)
     async with gateway_of(tmp_path, None, Brings(second)):
@@ -198,10 +198,10 @@ async def test_d7_what_was_refused_while_the_database_was_away_is_not_behind_a_m
     async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
         await started(gateway, channel, clock)
         await channel.host.accept([said(1, -20)])
-        gateway.services.persist._ballast.given_up = True
+        gateway.services.guard._ballast.given_up = True
         with pytest.raises(ChannelDown):
             await channel.host.accept([said(2, -30)])
-        gateway.services.persist._ballast.given_up = False
+        gateway.services.guard._ballast.given_up = False
         await channel.host.accept([said(3, -60)])
         assert await mark(gateway) == NOW + timedelta(minutes=10)
 
@@ -244,7 +244,7 @@ async def test_d2_questions_of_hours_apart_that_waited_are_no_burst(tmp_path: Pa
         await channel.ready.wait()
         waited = [said(1, 180), said(2, 10)]
         await channel.host.accept([replace(one, **asks) for one in waited])  # type: ignore[arg-type]
-        await gateway.dispatcher.intake.taken_in()
+        await gateway.taken_in()
         await until(lambda: len(channel.platform.messages) == 2)
 
 

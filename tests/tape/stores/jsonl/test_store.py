@@ -382,7 +382,7 @@ async def _read_bytes(query: Query, folder: Path, blocks: int) -> int:
         block = [said(f"a word {place}", lane="ab"[place % 2]) for place in range(40)]
         await store.append(T, [*block, anchor(f"phase:{number}")])
     await store.close()
-    reader = FileReader.open(open_index(folder / INDEX), store._folder)
+    reader = FileReader(open_index(folder / INDEX), store._folder)
     before = _bytes_read()
     assert reader.query(query)
     reader.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from channels.concurrency import wait_at_most
+from channels.clock import wait_at_most
 from tests.clock import ManualClock
 
 pytestmark = pytest.mark.anyio

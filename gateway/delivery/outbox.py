@@ -1,0 +1,90 @@
+"""Put messages into the outbox, in the transaction that decides to send them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import anyio.to_thread
+
+from channels.message import OutboundMessage
+from gateway.services import Services
+from gateway.storage.ledger.rows import OutboxRow, with_place
+from tape.entry import NewEntry, event, utc_iso
+from tape.turn_events import OUTBOUND
+from tape.unit_of_work import Unit
+
+MAX_INLINE_CHARACTERS: Final = 4_000
+"""Maximum length of a text that is split on the event loop; a longer one gets a thread."""
+
+
+async def commit_with_sends(
+    services: Services,
+    unit: Unit,
+    sends: Sequence[OutboundMessage],
+    session_id: str,
+    lane: str | None,
+) -> list[OutboxRow]:
+    """Commit a unit together with messages for the outbox; return the rows to send."""
+    unit = Unit(list(unit.steps))
+    moment = utc_iso(services.clock.now())
+    dated = [
+        replace(piece, date=moment) for send in sends for piece in await _pieces(services, send)
+    ]
+    steps = [services.ledger.outbox.send_later(unit, send, session_id, lane) for send in dated]
+    outcomes = await services.store.commit(unit)
+    rows = []
+    for step, send in zip(steps, dated, strict=True):
+        written = outcomes[step].rows
+        if written:
+            draft = written[0]["platform_id"]
+            rows.append(
+                OutboxRow(
+                    id=written[0]["id"],
+                    session_id=session_id,
+                    turn_id=send.turn,
+                    lane=lane,
+                    status="pending",
+                    attempts=0,
+                    message=with_place(send, draft),
+                    platform_id=draft,
+                    drafted=written[0]["op"] == "place",
+                )
+            )
+    return rows
+
+
+async def _pieces(services: Services, send: OutboundMessage) -> list[OutboundMessage]:
+    """Split a message by the limits of its platform; each piece is a send of its own."""
+    channel = services.router.channels.get(send.channel)
+    texts = [send.text]
+    if channel is not None and len(send.text) < MAX_INLINE_CHARACTERS:
+        texts = channel.split(send.text)
+    elif channel is not None:  # some Markdown takes long to split: other chats must not wait
+        texts = await anyio.to_thread.run_sync(channel.split, send.text)
+    first, *rest = texts or [send.text]
+    return [
+        replace(send, text=first),
+        *(
+            replace(send, text=text, piece=number, idem=f"{send.idem}.{number}", reply_to=None)
+            for number, text in enumerate(rest, start=1)
+        ),
+    ]
+
+
+def outbound_event(send: OutboundMessage, final: str | None = None) -> NewEntry:
+    """Return the event that records a message to the chat.
+
+    Its text is left out if it equals `final`, the text of the turn's final message.
+    """
+    data: dict[str, Any] = {
+        "idem": send.idem,
+        "kind": send.kind,
+        "channel": send.channel,
+        "chat": send.chat_id,
+        "reply_to": send.reply_to,
+    }
+    if send.text != final:
+        data["text"] = send.text
+    return event(OUTBOUND, data)

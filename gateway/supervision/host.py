@@ -1,0 +1,165 @@
+"""The gateway as one channel sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Final
+
+from agent.models.offline import OFFLINE
+from channels.base import Channel
+from channels.clock import Clock
+from channels.draft import DraftReference
+from channels.errors import ChannelDown
+from channels.host import Cursors, FullHost
+from channels.message import Author, InboundMessage, ShownMessage
+from gateway.background import Spawn, Work
+from gateway.context.history import read_history
+from gateway.delivery.sender import OutboxSender
+from gateway.intake.intake import Intake
+from gateway.logs import get_log
+from gateway.services import Services
+from gateway.storage.ledger.rows import account_id
+from gateway.supervision.gap import BackfillGap
+from gateway.supervision.status import StatusBoard
+from gateway.turn.running import RunningTurns
+from tape.entry import utc_iso
+from tape.errors import StoreUnavailable
+
+OVERLAP: Final = timedelta(minutes=10)
+"""How far a cursor is moved back before a gap is read: platforms' clocks differ from ours."""
+
+MAX_GAP: Final = timedelta(days=7)
+"""Maximum age of messages that are backfilled."""
+
+OFFLINE_HINT: Final = (
+    "No model is configured, so the offline model answers. Set TAPEWAY_AGENT__MODEL (and"
+    " TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY) and restart."
+)
+
+
+@contextmanager
+def _down_while_away() -> Iterator[None]:
+    """Raise ChannelDown while the database is unavailable, so that the platform redelivers."""
+    try:
+        yield
+    except StoreUnavailable as away:
+        raise ChannelDown(f"the database is unavailable: {away}") from away
+
+
+class GatewayHost(FullHost):
+    """The host of one channel, from one start of it to the next."""
+
+    def __init__(
+        self,
+        services: Services,
+        status: StatusBoard,
+        intake: Intake,
+        sender: OutboxSender,
+        turns: RunningTurns,
+        spawn: Spawn,
+        channel: Channel,
+    ) -> None:
+        agent = services.settings.agent
+        self._services = services
+        self._status = status
+        self._intake = intake
+        self._sender = sender
+        self._turns = turns
+        self._spawn = spawn
+        self._channel = channel
+        self._gap = BackfillGap()
+        self.clock: Clock = services.clock
+        self.agent_name: str = agent.name
+        self.names: Sequence[str] = agent.names_in_chats()
+        self.holds_unknown_outcomes: bool = services.settings.delivery.ambiguous == "hold"
+        self.hint: str | None = OFFLINE_HINT if agent.model == OFFLINE else None
+
+    async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
+        kept_back = self._gap.kept_back() if "backfill" in self._channel.capabilities else None
+        try:
+            with _down_while_away():
+                return await self._intake.accept(messages, kept_back)
+        except ChannelDown:
+            self._gap.open()
+            raise
+
+    async def cursors(self) -> Cursors:
+        now = self._services.clock.now()
+        with _down_while_away():
+            cursors = await self._services.ledger.cursors.read(self._channel.name, OVERLAP, MAX_GAP)
+        self._gap.given_out(cursors, now)
+        return cursors
+
+    def gap_opened(self) -> None:
+        self._gap.open()
+
+    def gap_skipped(self, chat_id: str, account: str = "") -> None:
+        self._gap.skipped.add((account, chat_id))
+
+    def gap_closed(self, cursors: Cursors | None = None) -> None:
+        complete_until = self._gap.close(cursors)
+        if complete_until is not None:  # newer messages have arrived through the connection
+            name, table = self._channel.name, self._services.ledger.cursors
+            self._spawn("marks", lambda: table.advance_all(name, complete_until))
+
+    async def threads(self, chat_id: str, since: datetime, account: str = "") -> list[str]:
+        account = account_id(self._channel.name, account)
+        with _down_while_away():
+            return await self._services.ledger.inbox.threads(account, chat_id, since)
+
+    def ready(self) -> None:
+        self._status.connected(self._channel.name)
+
+    def down(self, why: str) -> None:
+        self._status.down(self._channel.name, why)
+
+    def heartbeat(self) -> None:
+        self._status.heartbeat(self._channel.name)
+
+    def warn(self, text: str) -> None:
+        self._status.warn(self._channel.name, text)
+
+    def log_exception(self, event: str) -> None:
+        get_log().error(event, channel=self._channel.name, exc_info=True)
+
+    async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
+        session_id = await self._session_of(channel, chat_id)
+        tape = self._services.tapes.session_tape(session_id)
+        return await read_history(tape, self.agent_name, limit)
+
+    async def _session_of(self, channel: str, chat_id: str) -> str:
+        # A plugin expects a whole message; nobody wrote one yet, so it has no author.
+        message = InboundMessage(
+            channel=channel,
+            chat_id=chat_id,
+            ext_id="",
+            message_id="",
+            sender=Author("", ""),
+            text="",
+            date=utc_iso(self.clock.now()),
+        )
+        pipeline = self._services.pipeline
+        try:
+            return await pipeline.resolve_session(message)
+        except Exception as cause:  # the page must open all the same
+            get_log().error("hook.resolve_session_failed", exc_info=cause)
+            return pipeline.default_session(message)
+
+    def start_soon(self, name: str, work: Work) -> None:
+        self._spawn(name, work)
+
+    async def wait_sent(self, message: InboundMessage) -> None:
+        await self._sender.idle((message.channel, message.account, message.chat_id))
+
+    async def open_draft(self, message: InboundMessage) -> DraftReference | None:
+        turn = self._turns.by_message(message)
+        if turn is None:
+            return None
+        return await self._services.ledger.outbox.open_draft(
+            message, turn.question.session_id, turn.id, turn.question.lane
+        )
+
+    async def locate_draft(self, place: DraftReference) -> None:
+        await self._services.ledger.outbox.locate_draft(place)

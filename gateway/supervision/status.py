@@ -1,0 +1,97 @@
+"""The state of each channel, for `/health/ready` and the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import anyio
+
+from channels.base import Channel
+from gateway.clock import Clock
+from gateway.logs import get_log
+from tape.entry import utc_iso
+
+State = Literal["starting", "ready", "waiting", "unfit", "stopped"]
+
+
+@dataclass(slots=True)
+class ChannelState:
+    """The state of one channel.
+
+    why    the sentence of the last error
+    notes  warnings of the running channel, each with its remedy
+    since  the time of the last change of state, ISO 8601 in UTC
+    heard  the time of the last proof that messages arrive, in monotonic seconds
+    """
+
+    state: State = "starting"
+    why: str = ""
+    notes: list[str] = field(default_factory=list)
+    since: str = ""
+    heard: float = float("-inf")
+
+
+class StatusBoard:
+    """Records the state of every channel, by name."""
+
+    def __init__(self, clock: Clock, channels: Sequence[Channel]) -> None:
+        self._clock = clock
+        self._channels = channels
+        self._settled = anyio.Event()
+        self.states = {channel.name: ChannelState() for channel in channels}
+        self._check_settled()
+
+    async def settled(self) -> None:
+        """Wait until every channel has connected or failed once."""
+        await self._settled.wait()
+
+    def ready(self) -> bool:
+        """Return whether every channel is connected."""
+        return all(state.state == "ready" for state in self.states.values())
+
+    def stalled(self) -> dict[str, float]:
+        """Return the connected channels that receive nothing, each with its silence in seconds."""
+        now = self._clock.monotonic()
+        return {
+            channel.name: now - self.states[channel.name].heard
+            for channel in self._channels
+            if channel.traits.stalled_after is not None
+            and self.states[channel.name].state == "ready"
+            and now - self.states[channel.name].heard > channel.traits.stalled_after
+        }
+
+    def heartbeat(self, name: str) -> None:
+        """Record proof that a channel receives messages; a successful send is none."""
+        self.states[name].heard = self._clock.monotonic()
+
+    def connected(self, name: str) -> None:
+        """Record that a channel is connected."""
+        self.change(name, "ready")
+        self.heartbeat(name)
+        get_log().info("channel.ready", channel=name)
+
+    def down(self, name: str, why: str) -> None:
+        """Record that a channel has lost its connection and reconnects by itself."""
+        self.change(name, "waiting", why)
+        get_log().warning("channel.down", channel=name, why=why)
+
+    def warn(self, name: str, text: str) -> None:
+        """Record a warning about a running channel, once."""
+        notes = self.states[name].notes
+        if text not in notes:
+            notes.append(text)
+            get_log().warning("channel.note", channel=name, note=text)
+
+    def change(self, name: str, state: State, why: str = "") -> None:
+        """Record a channel's state; its notes and last heartbeat stay."""
+        before = self.states[name]
+        moment = utc_iso(self._clock.now())
+        since = before.since if before.state == state and before.since else moment
+        self.states[name] = ChannelState(state, why, before.notes, since, before.heard)
+        self._check_settled()
+
+    def _check_settled(self) -> None:
+        if all(state.state != "starting" for state in self.states.values()):
+            self._settled.set()

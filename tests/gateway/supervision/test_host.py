@@ -1,0 +1,62 @@
+"""The gateway as a channel sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channels.message import InboundMessage
+from gateway.hooks.specs import hookimpl
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
+from tests.gateways import gateway_of
+
+pytestmark = pytest.mark.anyio
+
+
+class BySender:
+    """Gives each person a session, and refuses those without an id."""
+
+    def __init__(self, *, refuses: bool) -> None:
+        self.refuses = refuses
+        self.asked: list[Any] = []
+
+    @hookimpl
+    def resolve_session(self, message: InboundMessage) -> str:
+        self.asked.append(message)
+        if self.refuses and not message.sender.id:
+            raise LookupError("nobody")
+        return "plain:-100" if message.sender.is_bot else f"{message.channel}:{message.chat_id}"
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+async def test_a_plugin_that_reads_the_sender_does_not_break_the_history(
+    tmp_path: Path, refuses: bool
+) -> None:
+    channel, plugin = PlainChannel(), BySender(refuses=refuses)
+    more = {"ACCESS__MODE": "open"}
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), plugin, **more) as gateway,
+    ):
+        await channel.host.accept([MESSAGE])
+        await gateway.idle()
+        shown = await channel.host.history("plain", "-100", 10)
+    assert (shown[0].role, shown[0].text) == ("person", MESSAGE.text)
+    assert all(isinstance(one, InboundMessage) for one in plugin.asked)
+    assert (plugin.asked[-1].channel, plugin.asked[-1].chat_id) == ("plain", "-100")
+
+
+async def test_the_history_of_a_renamed_chat_is_that_of_its_old_id(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), ACCESS__MODE="open") as gateway,
+    ):
+        await channel.host.accept([MESSAGE])
+        await gateway.idle()
+        gateway.services.aliases["plain:-777"] = "plain:-100"
+        shown = await channel.host.history("plain", "-777", 10)
+    assert shown[0].text == MESSAGE.text

@@ -1,0 +1,52 @@
+"""The running gateway, as those see it who embed it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
+from tests.gateways import gateway_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_message_is_answered_without_a_channel(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        server.enqueue(Text(("it is ", "ripe")))
+        answer = await gateway.ask({"channel": "script", "chat_id": "1", "text": "the plum?"})
+        tape = await gateway.services.tapes.session_tape("script:1").read()
+    assert answer == "it is ripe"
+    assert tape[-1].payload["data"]["status"] == "done"
+
+
+async def test_an_idle_gateway_debounces_runs_and_sends_nothing(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    more = {"ACCESS__MODE": "open", "BUFFER__DEBOUNCE": "0.2", "TURN__RUNNING": "1"}
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Brings(channel), **more) as gateway,
+    ):
+        elsewhere = replace(MESSAGE, chat_id="-200", ext_id="-200/1")
+        await channel.host.accept([MESSAGE, elsewhere])
+        await gateway.taken_in()
+        assert channel.posts == []
+        await gateway.idle()
+        assert len(channel.posts) == 2
+
+
+async def test_a_gateway_that_finishes_leaves_what_it_debounces_to_the_next(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    more = {"ACCESS__MODE": "open", "BUFFER__DEBOUNCE": "9"}
+    async with FakeOpenAI() as server:
+        async with gateway_of(tmp_path, server, Brings(channel), **more) as gateway:
+            await channel.host.accept([MESSAGE])
+            await gateway.finish()
+            assert channel.posts == []
+        async with gateway_of(tmp_path, server, Brings(channel), **more) as gateway:
+            await gateway.idle()
+            assert len(channel.posts) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -56,7 +56,17 @@ class InboxRow:
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> InboxRow:
         """Read a row of `open_inbox`, or a whole row of the table."""
-        values = {field.name: row[field.name] for field in fields(cls) if field.name != "message"}
+        own = (
+            "id",
+            "account_id",
+            "session_id",
+            "entry_id",
+            "lane",
+            "turn_id",
+            "status",
+            "attempts",
+        )
+        values = {name: row[name] for name in own}
         return cls(**values, message=InboundMessage.from_payload(load(row["payload"])))
 
 

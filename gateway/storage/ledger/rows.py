@@ -56,17 +56,8 @@ class InboxRow:
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> InboxRow:
         """Read a row of `open_inbox`, or a whole row of the table."""
-        own = (
-            "id",
-            "account_id",
-            "session_id",
-            "entry_id",
-            "lane",
-            "turn_id",
-            "status",
-            "attempts",
-        )
-        values = {name: row[name] for name in own}
+        names = ("id", "account_id", "session_id", "entry_id", "lane", "turn_id", "status")
+        values = {name: row[name] for name in (*names, "attempts")}
         return cls(**values, message=InboundMessage.from_payload(load(row["payload"])))
 
 

@@ -24,7 +24,6 @@ from agent.turn_log import TurnLog, WriteOnce
 from channels.message import OutboundMessage
 from gateway.context.selection import reselect_messages
 from gateway.context.tape_access import other_tapes
-from gateway.hooks.provided import provided_tools
 from gateway.hooks.results import ResultRefused
 from gateway.hooks.specs import hookimpl
 from gateway.logs import get_log
@@ -195,7 +194,7 @@ class AgentPlugin:
 
     async def tools(self) -> list[Tool]:
         """Return the tools of every plugin; the first of each name wins."""
-        return await provided_tools(self._services.hooks)
+        return await self._services.hooks.tools()
 
     async def _system(self, prompt: Any, state: dict[str, Any]) -> str:
         parts = await self._services.hooks.call_many("system_prompt", prompt=prompt, state=state)

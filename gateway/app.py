@@ -38,8 +38,7 @@ from gateway.home import Running, announce, locked, withdraw
 from gateway.hooks.loader import Failure, load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
-from gateway.http.admin_explain import explain_routes
-from gateway.http.admin_ledger import ledger_routes
+from gateway.http.admin_ledger import explain_routes, ledger_routes
 from gateway.http.admin_tapes import tape_routes
 from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.server import QuietServer, listen, make_server

@@ -1,7 +1,7 @@
 """The gateway's errors.
 
 GatewayError        `exit_code` is the exit code of a command
-+-- SettingsError     a setting is wrong: 2
++-- SettingsError     a setting is wrong, and nothing was started: 2
 +-- HomeInUse         another gateway runs in this instance directory: 3
 +-- PortInUse         the address is taken: 3
 +-- CommandRefused    a comma command was refused; its author reads the sentence
@@ -20,14 +20,10 @@ class GatewayError(Exception):
 
 
 class SettingsError(GatewayError):
-    """One or more settings are wrong; nothing was started."""
-
     exit_code = 2
 
 
 class HomeInUse(GatewayError):
-    """Another gateway runs in the same instance directory."""
-
     exit_code = 3
 
     def __init__(self, home: Path, pid: int | None) -> None:
@@ -40,8 +36,6 @@ class HomeInUse(GatewayError):
 
 
 class PortInUse(GatewayError):
-    """The address of the HTTP server is taken."""
-
     exit_code = 3
 
     def __init__(self, host: str, port: int, cause: OSError) -> None:

@@ -1,7 +1,6 @@
 """The instance directory: one gateway at a time, and how its tools find it.
 
-A lock on `gateway.lock` refuses a second gateway. `gateway.json`, readable by its owner only, holds
-the address and token of the running one.
+A lock refuses a second gateway; an address file, for its owner only, describes the running one.
 """
 
 from __future__ import annotations
@@ -85,7 +84,6 @@ def announce(home: Path, running: Running) -> None:
 
 
 def withdraw(home: Path) -> None:
-    """Remove what `announce` wrote."""
     (home / ADDRESS).unlink(missing_ok=True)
 
 

@@ -1,7 +1,6 @@
 """Logging: dotted events with keys and values, as text on a terminal and as JSON otherwise.
 
-structlog writes synchronously to standard error, because its bridge to the standard library costs
-five times as much. `session`, `turn` and `channel` are bound where they are known.
+structlog's bridge to the standard library would cost five times as much as writing directly.
 """
 
 from __future__ import annotations
@@ -54,5 +53,4 @@ def _json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
 
 
 def get_log() -> FilteringBoundLogger:
-    """Return the logger."""
     return cast(FilteringBoundLogger, structlog.get_logger())

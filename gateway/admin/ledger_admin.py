@@ -19,25 +19,11 @@ from tape.unit_of_work import Row, Unit
 
 MAX_LISTED: Final = 1_000
 _ID: Final = re.compile(r"(in|out)-(\d{1,18})")
-_INBOX: Final = (
-    "id",
-    "account_id",
-    "session_id",
-    "entry_id",
-    "lane",
-    "turn_id",
-    "status",
-    "attempts",
-    "payload",
-)
 _BOXES: Final = {"in": "inbox", "out": "outbox"}
 
 
 class LedgerAdmin:
-    """Reads the ledger, and changes one row at a time.
-
-    Without `recovery`, a change takes effect at the next start.
-    """
+    """Reads the ledger and changes single rows; without `recovery`, from the next start on."""
 
     def __init__(self, services: Services, recovery: Recovery | None) -> None:
         self._services = services
@@ -64,16 +50,16 @@ class LedgerAdmin:
     async def retry(self, name: str) -> str:
         """Answer a question again, or send a message again; return what will happen."""
         short, row = await self._row(name)
-        read = _outbox if short == "out" else _inbox
-        read(row)  # an unreadable row cannot be retried
-        changed = await self._change(short, row, "retry")
+        _read(short, row)  # an unreadable row cannot be retried
+        changed = _read(short, await self._change(short, row, "retry"))
+        if self._recovery is not None:
+            if isinstance(changed, OutboxRow):
+                self._recovery.sender.enqueue([changed])
+            else:
+                self._recovery.ask_again(changed)
         when = " at the next start" if self._recovery is None else ""
         if short == "out":
-            if self._recovery is not None:
-                self._recovery.sender.enqueue([_outbox(changed)])
             return f"{name} will be sent again to {row['chat_id']}{when}"
-        if self._recovery is not None:
-            self._recovery.ask_again(_inbox(changed))
         return f"{name} will be answered again in {row['session_id'] or row['chat_id']}{when}"
 
     async def drop(self, name: str) -> str:
@@ -87,21 +73,17 @@ class LedgerAdmin:
         return f"{name} is dropped"
 
     async def _change(self, short: str, row: Row, action: str) -> Row:
+        name = f"{short}-{row['id']}"
         unit = Unit()
         unit.run(f"ledger.{action}_{_BOXES[short]}", expect=1, id=row["id"])
         if row["session_id"]:
             tape = self._services.tapes.session_tape(row["session_id"]).name
-            change = event(
-                f"ledger.{action}", {"row": f"{short}-{row['id']}", "was": row["status"]}
-            )
-            unit.append(tape, [change])
+            unit.append(tape, [event(f"ledger.{action}", {"row": name, "was": row["status"]})])
         try:
             await self._services.store.commit(unit)
         except TapeError as cause:
-            raise AdminError(
-                f"cannot {action} {short}-{row['id']}: its status is {row['status']}"
-            ) from cause
-        _short, changed = await self._row(f"{short}-{row['id']}")
+            raise AdminError(f"cannot {action} {name}: its status is {row['status']}") from cause
+        _short, changed = await self._row(name)
         return changed
 
     async def _row(self, name: str) -> tuple[str, Row]:
@@ -109,23 +91,15 @@ class LedgerAdmin:
         if matched is None:
             raise AdminError(f"{name} is not a row: use a name such as in-12 or out-34, as listed")
         short = matched[1]
-        found = await self._services.ledger.store.select(
-            f"ledger.{_BOXES[short]}_row", {"id": int(matched[2])}
-        )
+        values = {"id": int(matched[2])}
+        found = await self._services.ledger.store.select(f"ledger.{_BOXES[short]}_row", values)
         if not found:
             raise AdminError(f"there is no row {name}: `tapeway ledger list` shows the rows")
         return short, found[0]
 
 
-def _inbox(row: Mapping[str, Any]) -> InboxRow:
+def _read(short: str, row: Mapping[str, Any]) -> InboxRow | OutboxRow:
     try:
-        return InboxRow.read({name: row[name] for name in _INBOX})
+        return OutboxRow.read(row) if short == "out" else InboxRow.read(row)
     except (TypeError, KeyError, ValueError) as cause:
-        raise AdminError(f"in-{row['id']} cannot be read by this version") from cause
-
-
-def _outbox(row: Mapping[str, Any]) -> OutboxRow:
-    try:
-        return OutboxRow.read(row)
-    except (TypeError, KeyError, ValueError) as cause:
-        raise AdminError(f"out-{row['id']} cannot be read by this version") from cause
+        raise AdminError(f"{short}-{row['id']} cannot be read by this version") from cause

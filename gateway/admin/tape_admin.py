@@ -5,7 +5,9 @@ A tape is given by its session (`telegram:-100123`), its name, or the beginning 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,15 +16,19 @@ from typing import Any, Final, Protocol, runtime_checkable
 from gateway.context.replay import prompts_of
 from gateway.errors import AdminError
 from gateway.services import Services
+from gateway.storage.ledger.rows import run_alone
 from tape.entry import Entry
 from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.importing.importer import Import
 from tape.query import Query
 from tape.search.indexer import SearchState
-from tape.unit_of_work import Unit
 
 MAX_SHOWN: Final = 10_000
+PROGRESS_SECONDS: Final = 0.5  # between two notes of progress
+
+Progress = dict[str, Any]
+
 _TEXTS: Final = object()
 _SHOWS: Final[Mapping[str, object]] = {
     **dict.fromkeys(("after", "before", "limit"), int),
@@ -48,7 +54,7 @@ class _IndexedStore(Protocol):
 
 
 class TapeAdmin:
-    """Reads the tapes of a gateway; raises AdminError with a sentence."""
+    """Reads the tapes of a gateway; raises AdminError."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -57,15 +63,11 @@ class TapeAdmin:
     async def tapes(self) -> list[dict[str, Any]]:
         """Return every tape: its session if known, name, entries and newest date."""
         sessions = {tape: session for session, tape in (await self._sessions()).items()}
-        return [
-            {
-                "session": sessions.get(info.name, ""),
-                "tape": info.name,
-                "entries": info.size,
-                "newest": info.last_date,
-            }
-            for info in await self._store.tapes()
-        ]
+        found = []
+        for info in await self._store.tapes():
+            row = {"session": sessions.get(info.name, ""), "tape": info.name}
+            found.append({**row, "entries": info.size, "newest": info.last_date})
+        return found
 
     async def find(self, name: str) -> str:
         """Return the full name of a tape."""
@@ -83,19 +85,16 @@ class TapeAdmin:
 
     async def entries(self, tape: str, where: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the entries of a tape (by its full name) that meet a query's conditions."""
-        try:
+        with _as_admin_errors():
             query = Query(tape, **{"limit": 50, **_conditions(where, _SHOWS)})
-            return [as_line(entry) for entry in await self._store.query(query)]
-        except TapeError as refused:
-            raise AdminError(str(refused)) from refused
+            found = await self._store.query(query)
+        return [as_line(entry) for entry in found]
 
     async def search(self, tape: str, text: str, how: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the matches of a search; `how` holds the conditions of `Tape.search`."""
         given = _conditions(how, _SEARCHES)
-        try:
+        with _as_admin_errors():
             found = await self._services.tapes.tape(tape).search(text, **given)
-        except TapeError as refused:
-            raise AdminError(str(refused)) from refused
         return [as_line(entry) for entry in found]
 
     async def reindex(self) -> dict[str, Any]:
@@ -108,20 +107,39 @@ class TapeAdmin:
         return asdict(self._indexed_store().search_state())
 
     async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]:
-        """Return the prompt of each model call of a turn; see `gateway.context.replay.Shown`."""
-        try:
-            return [
-                asdict(shown) for shown in await prompts_of(self._services.tapes.tape(tape), turn)
-            ]
-        except TapeError as refused:
-            raise AdminError(str(refused)) from refused
+        """Return the prompt of each model call of a turn; see `ReplayedPrompt`."""
+        with _as_admin_errors():
+            found = await prompts_of(self._services.tapes.tape(tape), turn)
+        return [asdict(shown) for shown in found]
 
-    def import_to(self, path: Path, session: str, tape: str) -> Import:
-        """Return an import, not yet started, of a file to a session's tape or a named one."""
+    async def import_tape(
+        self, path: Path, session: str, tape: str, *, dry_run: bool
+    ) -> AsyncGenerator[Progress, None]:
+        """Import a file; yield `{doing, done, of}` now and then, finally `{report, added, there}`.
+
+        Raises AdminError or TapeError with nothing imported.
+        """
+        work = self._import_to(path, session, tape)
+        # A task, not a group: the reader may stop at any time, and in another task.
+        running = asyncio.create_task(self._import(work, session, dry_run=dry_run))
+        try:
+            while not (await asyncio.wait({running}, timeout=PROGRESS_SECONDS))[0]:
+                yield {"doing": work.doing, "done": work.done, "of": work.report.lines}
+            yield running.result()
+        finally:
+            running.cancel()
+
+    async def _import(self, work: Import, session: str, *, dry_run: bool) -> Progress:
+        report = asdict(await work.examine())
+        added = 0 if dry_run else await work.write()
+        if not dry_run:
+            await self.know(session)
+        return {"report": report, "added": added, "there": work.existing}
+
+    def _import_to(self, path: Path, session: str, tape: str) -> Import:
         if bool(session) == bool(tape):
             raise AdminError(
-                "name the target: either a session (--session telegram:-100123) or a tape"
-                " (--tape NAME)"
+                "name the target: a session (--session telegram:-100123) or a tape (--tape NAME)"
             )
         session = self._services.aliases.get(session, session)
         name = tape or self._services.tapes.session_tape(session).name
@@ -131,10 +149,9 @@ class TapeAdmin:
         """Record the session of an imported tape, so that the tape is listed with it."""
         if session:
             session = self._services.aliases.get(session, session)
-            unit = Unit()
             tape = self._services.tapes.session_tape(session).name
-            unit.run("ledger.know_session", session_id=session, tape=tape)
-            await self._services.store.commit(unit)
+            values = {"session_id": session, "tape": tape}
+            await run_alone(self._services.store, "ledger.know_session", **values)
 
     def _indexed_store(self) -> _IndexedStore:
         store: object = self._store
@@ -159,29 +176,26 @@ class TapeAdmin:
         if len(found) == 1:
             return found[0]
         if found:
-            raise AdminError(
-                f"the names of {len(found)} tapes begin with {shown}: write more of it"
-            )
+            raise AdminError(f"{len(found)} tapes have names that begin with {shown}: write more")
         near = get_close_matches(shown, list(sessions), n=3)
         hint = f"; the nearest are {', '.join(near)}" if near else ""
-        raise AdminError(
-            f"there is no tape or session {shown!r}{hint}: `tapeway tape list` shows the tapes"
-        )
+        missing = f"there is no tape or session {shown!r}{hint}"
+        raise AdminError(f"{missing}: `tapeway tape list` shows the tapes")
 
 
 def as_line(entry: Entry) -> dict[str, Any]:
-    """Return an entry as a JSONL line has it: id, kind, payload, meta and date."""
-    return {
-        "id": entry.id,
-        "kind": entry.kind,
-        "payload": entry.payload,
-        "meta": entry.meta,
-        "date": entry.date,
-    }
+    return {name: getattr(entry, name) for name in ("id", "kind", "payload", "meta", "date")}
+
+
+@contextmanager
+def _as_admin_errors() -> Iterator[None]:
+    try:
+        yield
+    except TapeError as refused:
+        raise AdminError(str(refused)) from refused
 
 
 def _conditions(where: Mapping[str, Any], known: Mapping[str, object]) -> dict[str, Any]:
-    """Check conditions that came over the wire."""
     found: dict[str, Any] = {}
     for name, value in where.items():
         if known.get(name) is _TEXTS and _are_texts(value):
@@ -191,9 +205,7 @@ def _conditions(where: Mapping[str, Any], known: Mapping[str, object]) -> dict[s
         else:
             raise AdminError(f"{name[:40]} is not a condition, or its value has the wrong type")
     if found.get("limit", 0) > MAX_SHOWN:
-        raise AdminError(
-            f"the limit is {MAX_SHOWN} entries: `tapeway tape export` writes all of them"
-        )
+        raise AdminError(f"the limit is {MAX_SHOWN} entries: `tapeway tape export` writes all")
     return found
 
 

@@ -12,8 +12,7 @@ import orjson
 from anyio import open_file
 
 from gateway.admin.ledger_admin import LedgerAdmin
-from gateway.admin.tape_admin import TapeAdmin
-from gateway.admin.tape_import import Progress, import_tape
+from gateway.admin.tape_admin import Progress, TapeAdmin
 from gateway.app import running_gateway
 from gateway.cli.chat.chat_client import client_of
 from gateway.errors import AdminError, GatewayError
@@ -43,13 +42,13 @@ class AdminClient(Protocol):
     """What an operator's command calls: the methods of `LedgerAdmin` and `TapeAdmin` by name."""
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
-        """Call `ledger.NAME` or `tapes.NAME`; raises AdminError with a sentence if refused."""
+        """Call `ledger.NAME` or `tapes.NAME`; raises AdminError if refused."""
         ...
 
     def import_tape(
         self, path: Path, session: str, tape: str, *, dry_run: bool
     ) -> AsyncIterator[Progress]:
-        """Import a file and yield the progress, then the report."""
+        """Import a file; see `TapeAdmin.import_tape`."""
         ...
 
 
@@ -67,7 +66,7 @@ class LocalAdmin:
     def import_tape(
         self, path: Path, session: str, tape: str, *, dry_run: bool
     ) -> AsyncIterator[Progress]:
-        return import_tape(self._tapes, path, session, tape, dry_run=dry_run)
+        return self._tapes.import_tape(path, session, tape, dry_run=dry_run)
 
 
 class RemoteAdmin:
@@ -84,9 +83,8 @@ class RemoteAdmin:
         try:
             response = await self._client.request(method, path, **sent)
         except httpx2.HTTPError as cause:
-            raise GatewayError(
-                f"the gateway of this home does not answer ({type(cause).__name__})"
-            ) from cause
+            why = f"the gateway of this home does not answer ({type(cause).__name__})"
+            raise GatewayError(why) from cause
         if response.status_code == 422:
             raise AdminError(response.json()["error"])
         _require_ok(response)
@@ -114,10 +112,9 @@ class RemoteAdmin:
 
 
 def _require_ok(response: httpx2.Response) -> None:
-    if response.status_code != 200:
-        raise GatewayError(
-            f"the gateway answered with status {response.status_code}: is it another version?"
-        )
+    status = response.status_code
+    if status != 200:
+        raise GatewayError(f"the gateway answered with status {status}: is it another version?")
 
 
 async def _pieces(path: Path) -> AsyncIterator[bytes]:

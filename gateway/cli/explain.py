@@ -17,8 +17,7 @@ from gateway.cli.http_get import http_get
 from gateway.errors import GatewayError
 from gateway.explain.explainer import Explainer
 from gateway.explain.read_only import read_only
-from gateway.explain.render import to_text
-from gateway.explain.report import Report
+from gateway.explain.report import Report, to_text
 from gateway.home import Running, find_running
 from gateway.settings import Settings, load_settings
 from tape.errors import TapeError
@@ -52,9 +51,8 @@ def _report(settings: Settings, message: str) -> Report:
 
 
 def _remote(found: Running, message: str) -> Report:
-    status, body = http_get(
-        found, f"/api/explain?message={quote(message, safe='')}", TIMEOUT_SECONDS
-    )
+    path = f"/api/explain?message={quote(message, safe='')}"
+    status, body = http_get(found, path, TIMEOUT_SECONDS)
     if status != 200:
         raise GatewayError(f"the gateway answered with status {status}: is it another version?")
     return Report.from_json(body)
@@ -69,7 +67,6 @@ async def _with_plugins(settings: Settings, message: str) -> Report:
 
 
 def _database(settings: Settings) -> Path | None:
-    """Return the database with the ledger and the tapes; None if the tapes may be elsewhere."""
     url = settings.tape_url
     if not url.startswith("sqlite:"):
         raise GatewayError(

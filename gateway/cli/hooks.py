@@ -45,11 +45,8 @@ def check_hooks(settings: Settings) -> int:
 
 
 def _load(runtime: HookRuntime) -> list[str]:
-    failures = load_plugins(runtime)
-    return [
-        *(f"The plugin {failure.name} did not load: {failure.error}" for failure in failures),
-        *map(str, runtime.findings),
-    ]
+    failed = [f"The plugin {one.name} did not load: {one.error}" for one in load_plugins(runtime)]
+    return [*failed, *map(str, runtime.findings)]
 
 
 def _print_problems(problems: list[str]) -> int:

@@ -1,7 +1,6 @@
-"""Get one JSON document from the running gateway, with nothing but the standard library.
+"""Get one JSON document from the running gateway, using only the standard library.
 
-`tapeway health` runs every few seconds and people wait for `tapeway explain`: an HTTP library takes
-longer to import than either takes to answer.
+An HTTP library takes longer to import than `tapeway health` and `tapeway explain` take to answer.
 """
 
 from __future__ import annotations
@@ -16,10 +15,7 @@ from gateway.home import Running
 
 
 def http_get(found: Running, path: str, timeout: float) -> tuple[int, Any]:
-    """Return the status and the JSON body of a response; raises GatewayError without one.
-
-    The body is None if a status other than 200 comes without a JSON object.
-    """
+    """Return a response's status and JSON body; raises GatewayError if there is no response."""
     address = urlsplit(found.url)
     host = address.hostname or "127.0.0.1"
     connection = http.client.HTTPConnection(host, address.port, timeout=timeout)
@@ -30,9 +26,7 @@ def http_get(found: Running, path: str, timeout: float) -> tuple[int, Any]:
         ok = response.status == 200
         return response.status, json.loads(body) if ok or body[:1] == b"{" else None
     except (OSError, http.client.HTTPException, ValueError) as cause:
-        why = str(cause) or type(cause).__name__
-        raise GatewayError(
-            f"the gateway at {found.url} does not answer ({why}): check its log"
-        ) from cause
+        why = f"the gateway at {found.url} does not answer ({str(cause) or type(cause).__name__})"
+        raise GatewayError(f"{why}: check its log") from cause
     finally:
         connection.close()

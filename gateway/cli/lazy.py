@@ -11,8 +11,7 @@ import typer
 def run(target: str, *arguments: Any) -> None:
     """Load `module:function`, run it with the settings, and exit with the code it returns."""
     module, _, name = target.partition(":")
-    code = import_module("gateway.cli.runner").run_command(
-        getattr(import_module(module), name), *arguments
-    )
+    work = getattr(import_module(module), name)
+    code = import_module("gateway.cli.runner").run_command(work, *arguments)
     if code:
         raise typer.Exit(code)

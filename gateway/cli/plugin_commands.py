@@ -1,9 +1,8 @@
 """Commands of plugins.
 
-A package declares a command as an entry point of the group `tapeway.commands`: the entry point's
-name is the command's, its object a function or a `typer.Typer`, and the help is the package's
-summary. Listing it imports nothing of the package. A command that no package declares may still
-come from a plugin's `register_cli_commands`, for which every plugin is loaded.
+A package declares a command as an entry point of the group `tapeway.commands`: a function or a
+`typer.Typer`, imported only when it runs; its help is the package's summary. An undeclared command
+may come from a plugin's `register_cli_commands`, for which every plugin is loaded.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def _discard_output() -> int:
 
 
 def _print_error(cause: BaseException) -> int:
-    """Print an error with a sentence and return the exit code; raise any other error."""
+    # Other errors are ours to mend: their traceback is printed.
     if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
         raise cause
     print(f"tapeway: {cause}", file=sys.stderr)
@@ -81,8 +81,7 @@ def _print_error(cause: BaseException) -> int:
 
 
 def _quiet(settings: LogSettings) -> LogSettings:
-    loud = ("debug", "info", "warning", "error")
-    level = loud[max(loud.index(settings.level), loud.index("warning"))]
+    level = "error" if settings.level == "error" else "warning"
     return settings.model_copy(update={"level": level})
 
 

@@ -9,13 +9,12 @@ from typing import Any
 
 def print_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Print rows under the names of their columns; without rows, say so on standard error."""
-    cells = [[str(row.get(name) or "") for name in columns] for row in rows]
-    table = [columns, *cells]
-    widths = [max(len(line[column]) for line in table) for column in range(len(columns))]
+    table = [columns, *([str(row.get(name) or "") for name in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
         padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         print_line("  ".join(padded).rstrip())
-    if not cells:
+    if len(table) == 1:
         print("(nothing)", file=sys.stderr)
 
 

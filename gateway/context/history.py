@@ -17,9 +17,8 @@ ENTRIES_PER_MESSAGE: Final = 4
 
 async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]:
     """Return the newest messages of a chat, oldest first."""
-    entries = await tape.find(
-        kinds=(MESSAGE, EVENT), limit=limit * ENTRIES_PER_MESSAGE, newest=True
-    )
+    most = limit * ENTRIES_PER_MESSAGE
+    entries = await tape.find(kinds=(MESSAGE, EVENT), limit=most, newest=True)
     gone = await deleted(tape, entries[0].id) if entries else set()
     finals = _finals(entries)
     shown: list[ShownMessage] = []
@@ -32,12 +31,8 @@ async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]
 
 
 def _finals(entries: Sequence[Entry]) -> Mapping[str, str]:
-    """Return the final text of each turn, which its `outbound` event does not repeat."""
-    return {
-        entry.meta["turn"]: entry.text
-        for entry in entries
-        if entry.kind == MESSAGE and entry.meta.get("final")
-    }
+    finals = (entry for entry in entries if entry.kind == MESSAGE and entry.meta.get("final"))
+    return {entry.meta["turn"]: entry.text for entry in finals}
 
 
 def _person(entry: Entry) -> ShownMessage:

@@ -12,9 +12,8 @@ from PIL import Image
 
 from channels.errors import MediaRefused
 
-Image.MAX_IMAGE_PIXELS = (
-    None  # Pillow's own limit would only warn; ours is checked below, before anything is unpacked.
-)
+# Pillow's own limit would only warn; ours is checked below, before anything is unpacked.
+Image.MAX_IMAGE_PIXELS = None
 
 FORMATS: Final = ("JPEG", "PNG", "WEBP", "GIF")
 SUFFIXES: Final = {"JPEG": "jpg", "MPO": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}

@@ -1,7 +1,6 @@
 """Images for a model: fetched when a turn takes their message, and kept as files.
 
-The tape holds a reference; the bytes are in the instance directory, named by their digest. Images
-that are too large, unreadable or late are described to the model instead.
+The tape holds references by digest. The model gets a description of an image that is unusable.
 """
 
 from __future__ import annotations
@@ -48,17 +47,10 @@ async def load_images(services: Services, turn: Turn) -> None:
     if not numbers:
         return
     entries = await turn.tape.entries(numbers)
-    wanted = [
-        (entries[number], media)
-        for number in numbers
-        if number in entries
-        for media in _images(entries[number])
-    ]
-    loaded = {
-        entry.payload["data"]["entry"]
-        for entry in await turn.tape.find(turn=turn.id)
-        if entry.name == MESSAGE_MEDIA
-    }
+    shown = [entries[number] for number in numbers if number in entries]
+    wanted = [(entry, media) for entry in shown for media in _images(entry)]
+    own = await turn.tape.find(turn=turn.id)
+    loaded = {entry.payload["data"]["entry"] for entry in own if entry.name == MESSAGE_MEDIA}
     found: dict[int, dict[str, list[str]]] = {}
     for entry, media in wanted[-MAX_IMAGES:]:
         if entry.id in loaded:
@@ -86,7 +78,7 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
     settings = services.settings.media
     channel = services.router.channels.get(str(entry.meta.get("channel", "")))
     if channel is None or "media" not in channel.capabilities:
-        raise MediaRefused("its channel is not there")
+        raise MediaRefused("its channel is gone")
     data = b""
     with anyio.move_on_after(settings.seconds) as scope:
         try:
@@ -98,9 +90,9 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
                 get_log().error("media.fetch_failed", exc_info=cause)
             raise MediaRefused("it could not be fetched") from cause
     if scope.cancelled_caught:
-        raise MediaRefused(f"it did not come within {settings.seconds:g} s")
+        raise MediaRefused(f"it did not arrive within {settings.seconds:g} s")
     if len(data) > settings.bytes:
-        raise MediaRefused("it is larger than it was said to be")
+        raise MediaRefused("it is larger than announced")
     suffix = await anyio.to_thread.run_sync(_check, data, settings.pixels)
     name = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
     folder = services.settings.home_path / "media"
@@ -108,7 +100,7 @@ async def _fetch(services: Services, entry: Entry, media: Media) -> str:
         await anyio.to_thread.run_sync(_keep, folder, name, data)
     except OSError as cause:
         get_log().error("media.not_kept", why=str(cause))
-        raise MediaRefused("it could not be kept on the disk") from cause
+        raise MediaRefused("it could not be stored") from cause
     return SCHEME + name
 
 
@@ -129,15 +121,11 @@ def _keep(folder: Path, name: str, data: bytes) -> None:
 
 
 def has_images(messages: Sequence[Message]) -> bool:
-    """Return whether any message holds an image's reference."""
     return any(_references(message) for message in messages)
 
 
 def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
-    """Return the messages with their images as data URLs, newest images first, up to a maximum.
-
-    Other images, and those whose file is gone, are replaced by a note.
-    """
+    """Return the messages with images as data URLs, newest first up to a maximum, and notes."""
     left = MAX_REQUEST_CHARACTERS
 
     def show(url: str) -> str | None:
@@ -168,8 +156,7 @@ def _map_images(message: Message, show: Any) -> Message:
         if part.get("type") != "image_url":
             texts.append(str(part.get("text", "")))
             continue
-        url = str(part["image_url"]["url"])
-        shown = show(url)
+        shown = show(str(part["image_url"]["url"]))
         if shown is None:
             texts.append("[an image that you cannot see]")
         else:
@@ -182,8 +169,7 @@ def _map_images(message: Message, show: Any) -> Message:
 def _data_url(url: str, home: Path) -> str | None:
     if not url.startswith(SCHEME):
         return url
-    name = url.removeprefix(SCHEME)
-    path = home / "media" / Path(name).name
+    path = home / "media" / Path(url.removeprefix(SCHEME)).name
     try:
         data = path.read_bytes()
     except OSError:

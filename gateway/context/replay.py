@@ -14,10 +14,8 @@ from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
 from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM
 
-UNMARKED: Final = "not known to be what was sent: no mark of that was recorded"
-DIFFERENT: Final = (
-    "not the bytes that were sent: a plugin built the view, or the tape lost some of its words"
-)
+UNMARKED: Final = "may differ from what was sent: no digest was recorded"
+DIFFERENT: Final = "differs from what was sent: a plugin built the view, or the tape lost some text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +36,7 @@ class ReplayedPrompt:
 
 
 async def prompts_of(tape: Tape, turn: str) -> list[ReplayedPrompt]:
-    """Return the prompts of a turn's model calls, in order; raises AdminError for an unknown turn.
-
-    A view that a plugin built is not on the tape, so its prompt is not exact.
-    """
+    """Return the prompts of a turn's model calls, in order; raises AdminError for another turn."""
     own = await tape.find(turn=turn)
     steps = [entry for entry in own if entry.name == LOOP_STEP]
     if not own:
@@ -71,5 +66,5 @@ async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Re
 
 async def _system(tape: Tape, entry_id: object) -> str:
     found = await tape.entries([entry_id]) if type(entry_id) is int else {}
-    told = [entry for entry in found.values() if entry.name == PROMPT_SYSTEM]
-    return next((str(entry.payload["data"].get("text", "")) for entry in told), "")
+    prompts = [entry for entry in found.values() if entry.name == PROMPT_SYSTEM]
+    return next((str(entry.payload["data"].get("text", "")) for entry in prompts), "")

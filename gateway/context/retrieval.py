@@ -1,8 +1,4 @@
-"""Messages near a question but outside its lane: from the room memory, and old evidence.
-
-The linker finds recent messages that belong to a question. Older ones are found by search: entries
-that contain all of the question's rarest words. They are few, or none.
-"""
+"""Messages near a question but outside its lane: recent ones from the room memory, old evidence."""
 
 from __future__ import annotations
 
@@ -53,8 +49,8 @@ async def find_nearby(
 async def find_evidence(tape: Tape, lane: str, question: str, before: int, most: int) -> list[int]:
     """Return the newest old entries outside a lane that contain a question's rarest words.
 
-    `before` is the first entry in the room memory. Entries from before a reset are excluded. If the
-    search fails, return none, so that the question is still answered.
+    `before` is the first entry in the room memory; entries from before a reset are excluded. A
+    failed search returns none, so that the question is still answered.
     """
     words = [word for word in words_of_task(question) if _is_distinctive(word)][:EVIDENCE_WORDS]
     if most < 1 or len(words) < EVIDENCE_WORDS or before <= 1:
@@ -65,15 +61,9 @@ async def find_evidence(tape: Tape, lane: str, question: str, before: int, most:
     except TapeError as cause:
         get_log().warning("evidence.not_searched", why=str(cause))
         return []
-    asides = ("command", "hint")
     begin = reset.id if reset else 0
-    found = [
-        entry.id
-        for entry in hits
-        if entry.id > begin
-        and entry.meta.get("lane") != lane
-        and not any(mark in entry.meta for mark in asides)
-    ]
+    others = (entry for entry in hits if entry.id > begin and entry.meta.get("lane") != lane)
+    found = [entry.id for entry in others if not {"command", "hint"} & entry.meta.keys()]
     return sorted(found[:most])
 
 

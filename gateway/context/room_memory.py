@@ -1,6 +1,6 @@
 """In-memory window of recent messages per chat, used to link new ones.
 
-A room memory is built from its tape's newest messages and their recorded links. One that was
+It is read from the tape's newest messages and their recorded links, so that a memory that was
 evicted and read again links exactly as before.
 """
 
@@ -87,7 +87,6 @@ class RoomMemory:
             self._called = {k: who for k, who in self._called.items() if who in self.room.authors}
 
     def _judge(self) -> None:
-        """Update `alone` and `filling`."""
         recent = list(islice(reversed(self.room.heard), RECENT))
         self.alone = len({heard.author for heard in recent if not heard.agent}) < 2
         self.filling = self._fills(recent)
@@ -99,10 +98,9 @@ class RoomMemory:
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
         """Return the ids of those whom a message addresses: mentions, a leading name, the agent."""
-        found = dict.fromkeys(self._person(name) for name in message.mentions[:MAX_ADDRESSEES])
-        found.update(dict.fromkeys([self._begins_with(message.text)]))
-        if message.addressed:
-            found = {AGENT: None, **found}
+        mentioned = (self._person(name) for name in message.mentions[:MAX_ADDRESSEES])
+        agent = [AGENT] if message.addressed else []
+        found = dict.fromkeys([*agent, *mentioned, self._begins_with(message.text)])
         people = (one for one in found if one and one != message.sender.id)
         return tuple(islice(people, MAX_ADDRESSEES))
 
@@ -178,20 +176,17 @@ class RoomMemories:
             room.hear(*_ours(room.room, lane, turn, text, at))
 
     async def _newest(self, tape: str) -> list[Entry]:
-        """Return a tape's newest messages, as many as a room holds."""
         own = self._tapes.tape(tape)
         page = await own.find(kinds=(MESSAGE,), limit=PAGE, newest=True)
         kept = [entry for entry in page if _is_said(entry)]
-        if (
-            len(page) == PAGE and len(kept) < WINDOW
-        ):  # Commands, and texts before tool calls, may fill a page.
+        # Commands, and texts before tool calls, may fill a page.
+        if len(page) == PAGE and len(kept) < WINDOW:
             before = page[0].id
             more = await own.find(kinds=(MESSAGE,), before=before, limit=MORE, newest=True)
             kept = [*(entry for entry in more if _is_said(entry)), *kept]
         return kept[-WINDOW:]
 
     def _evict(self) -> None:
-        """Evict the rooms that were idle for longest, until the others fit."""
         remembered = sum(max(len(room.room), MIN_ROOM_WEIGHT) for room in self._rooms.values())
         while remembered > MAX_MESSAGES and len(self._rooms) > 1:
             _tape, oldest = self._rooms.popitem(last=False)
@@ -208,15 +203,11 @@ def open_linker() -> Linker:
 
 
 def room_key(message: InboundMessage, inbox_id: int) -> str:
-    """Return the key of a message within a room.
-
-    A migrated chat counts its messages from 1 again, and a slash command may have no message.
-    """
+    # A migrated chat counts its messages from 1 again, and a slash command may have no message.
     return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
 
 
 def utterance_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) -> Utterance:
-    """Return a message in the linker's form."""
     return Utterance(
         key=room_key(message, inbox_id),
         at=parse_date(message.date).timestamp(),
@@ -232,8 +223,8 @@ def utterance_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) 
 def link_meta(link: LaneLink, people: Sequence[str], chat: str) -> dict[str, Any]:
     """Return a link for the meta of its message's entry, with the platform's message ids."""
     parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
-    told = {"parent": parent, "why": link.why, "to": list(people)}
-    return {name: value for name, value in told.items() if value}
+    meta = {"parent": parent, "why": link.why, "to": list(people)}
+    return {name: value for name, value in meta.items() if value}
 
 
 def _is_said(entry: Entry) -> bool:
@@ -243,7 +234,6 @@ def _is_said(entry: Entry) -> bool:
 
 
 def _read(entry: Entry, room: LinkerRoom) -> tuple[Utterance, LaneLink] | None:
-    """Return an entry's message and link, or None for other entries and foreign formats."""
     if not _is_said(entry):
         return None
     meta = entry.meta
@@ -258,36 +248,34 @@ def _read(entry: Entry, room: LinkerRoom) -> tuple[Utterance, LaneLink] | None:
 
 def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:
     chat = str(meta.get("chat", ""))
-    told = meta.get("link") or {}
-    reply_to, parent = meta.get("reply_to"), told.get("parent")
+    link = meta.get("link") or {}
+    reply_to, parent = meta.get("reply_to"), link.get("parent")
     said = Utterance(
         key=f"{chat}/{meta.get('message_id') or 'in-' + str(meta['inbox'])}",
         at=parse_date(meta["said_at"]).timestamp(),
         author=str(meta.get("author", "")),
         name=str(meta.get("name", "")),
         text=str(meta.get("text", "")),
-        mentions=tuple(str(one) for one in told.get("to", ())),
+        mentions=tuple(str(one) for one in link.get("to", ())),
         reply_to=f"{chat}/{reply_to}" if reply_to else None,
         thread=str(meta["thread"]) if meta.get("thread") else None,
     )
     if parent and "/" not in parent and not parent.startswith(OURS):
         parent = f"{chat}/{parent}"
-    return said, LaneLink(meta["lane"], parent, str(told.get("why", "")))
+    return said, LaneLink(meta["lane"], parent, str(link.get("why", "")))
 
 
 def _ours(
     room: LinkerRoom, lane: str, turn: str, text: str, at: float
 ) -> tuple[Utterance, LaneLink]:
-    """Return an answer of the agent, addressed to the last person who spoke in its lane."""
-    known = room.lanes.get(lane)
-    people = [heard for heard in known.heard if not heard.agent] if known else []
-    asked = people[-1] if people else None
+    # An answer is addressed to the last person who wrote in its lane.
+    heard = room.lanes[lane].heard if lane in room.lanes else ()
+    asked = next((one for one in reversed(heard) if not one.agent), None)
     to = (asked.author,) if asked else ()
     said = Utterance(f"{OURS}{turn}", at, AGENT, "", text, to, agent=True)
     return said, LaneLink(lane, asked.key if asked else None, "an answer")
 
 
 def _names(name: str, handle: str) -> set[str]:
-    """Return the names by which a message can address a person."""
     folded = name.casefold().split()
     return {"".join(folded), *folded[:1], handle.casefold()} - {""}

@@ -1,7 +1,6 @@
 """The messages that a turn takes: what is new in its lane since the last turn, the question last.
 
-Messages that wait for a turn of their own are left to it. While a lane has only a few messages,
-some of the room's are included, so that a first question in a group has context.
+Messages that wait for their own turn are left out; a young lane also gets some of the room's.
 """
 
 from __future__ import annotations
@@ -37,16 +36,17 @@ REFILL_SHARE: Final = 0.5
 """Share of the token budget refilled with earlier messages after an overflow."""
 
 FEW: Final = 6
-"""A lane with fewer messages than this gets others that seem to belong to it, or the room's last
-few."""
+"""Number of the room's last messages that a young lane gets when none is likely to belong to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The messages that a turn shows: `include` from other lanes, then `takes` from its own.
+    """The messages that a turn shows.
 
-    `pictured` lists those with images, except the questions. `whole` means that the view shows the
-    whole room, because one conversation fills it.
+    include   messages from other lanes, shown first
+    takes     messages from its own lane
+    pictured  those with images, except the questions
+    whole     one conversation fills the room, so the view shows all of it
     """
 
     include: tuple[int, ...] = ()
@@ -55,7 +55,6 @@ class Selection:
     whole: bool = False
 
     def start(self, turn: str) -> TurnStart:
-        """Return the turn's first event."""
         return TurnStart(turn, self.takes, self.include, self.whole)
 
 
@@ -88,29 +87,20 @@ async def select_messages(
     budget: int,
     near: Nearby = NOTHING_NEAR,
 ) -> Selection:
-    """Return the messages that a new turn takes, its questions last.
+    """Return the messages that a new turn takes, within `budget` tokens; the questions always.
 
-    `waiting` are the entries that wait for turns of their own. `budget` is in tokens; the questions
-    are always taken.
+    `waiting` are the entries that wait for turns of their own.
     """
     anchor = await tape.last_anchor(lane=lane)
     after = await _begin(tape, anchor) if anchor else 0
-    recent = await tape.find(
-        after=after,
-        lane=lane,
-        kinds=(MESSAGE, EVENT),
-        limit=MAX_LOOKBACK,
-        newest=True,
-    )
+    kinds = (MESSAGE, EVENT)
+    recent = await tape.find(after=after, lane=lane, kinds=kinds, limit=MAX_LOOKBACK, newest=True)
     taken = set(selected_ids(recent))
     gone = await deleted(tape, after)
     settled = taken | gone | set(waiting) | set(asked)
     unseen = set(waiting) | set(asked)
-    fresh = [
-        entry
-        for entry in recent
-        if entry.id not in settled and (_is_chatter(entry) or _must_show(entry, recent, unseen))
-    ]
+    rest = [entry for entry in recent if entry.id not in settled]
+    fresh = [e for e in rest if _is_chatter(e) or _must_show(e, recent, unseen)]
     kept = _newest_within(fresh, budget)
     include: list[Entry] = []
     if lane is not None:
@@ -153,11 +143,8 @@ async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Ent
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     shown = await view_entries(TapeSnapshot(tape, anchors[-1].id - 1), LATEST, lane, turn)
     mine = {*selected_ids(own), *(entry.id for entry in own)}
-    return [
-        entry
-        for entry in shown
-        if entry.kind == MESSAGE and entry.id not in mine and "edit_of" not in entry.meta
-    ]
+    others = (entry for entry in shown if entry.kind == MESSAGE and entry.id not in mine)
+    return [entry for entry in others if "edit_of" not in entry.meta]
 
 
 def selected_ids(entries: Iterable[Entry]) -> list[int]:
@@ -170,11 +157,8 @@ def _is_pictured(entry: Entry) -> bool:
 
 
 async def _begin(tape: Tape, anchor: Entry) -> int:
-    """Return the entry after which a lane is checked for messages that no turn has taken.
-
-    Messages that arrived while the anchor's turn ran come before the anchor, but no turn has shown
-    them.
-    """
+    # Messages that arrived while the anchor's turn ran come before the anchor, but no turn has
+    # shown them: the check for messages that no turn has taken begins where that turn began.
     turn = anchor.meta.get("turn")
     own = await tape.find(turn=turn, limit=1) if isinstance(turn, str) else []
     return min([anchor.id, *(entry.id for entry in own)])
@@ -183,10 +167,7 @@ async def _begin(tape: Tape, anchor: Entry) -> int:
 async def _elsewhere(
     tape: Tape, lane: str, near: Nearby, after: int, *, few: bool, first: bool
 ) -> list[Entry]:
-    """Return messages of other lanes to include: likely ones, else the room's last few.
-
-    If one conversation fills the room, return all of its messages.
-    """
+    """Return messages of other lanes: all in a filled room, likely ones, or the last few."""
     wanted = [*near.evidence, *(number for number in near.likely if number > after)]
     if first and near.opened_on:
         wanted.append(near.opened_on)
@@ -197,25 +178,18 @@ async def _elsewhere(
         others = [entry for entry in room if entry.meta.get("lane") != lane and _is_said(entry)]
         kept = others if near.whole else others[-FEW:]
         found.update((entry.id, entry) for entry in kept)
-    return [
-        entry
-        for _number, entry in sorted(found.items())
-        if entry.meta.get("lane") != lane and _is_said(entry) and _may_leave(entry, near)
-    ]
+    said = [entry for _number, entry in sorted(found.items()) if _is_said(entry)]
+    return [e for e in said if e.meta.get("lane") != lane and _may_leave(e, near)]
 
 
 def _may_leave(entry: Entry, near: Nearby) -> bool:
     """Return whether a message may be shown outside its thread: some threads are private."""
     lane = str(entry.meta.get("lane"))
-    threads = (
-        entry.meta.get("thread"),
-        lane.removeprefix(THREAD) if lane.startswith(THREAD) else None,
-    )
-    return all(thread in (None, near.thread) for thread in threads)
+    lane_thread = lane.removeprefix(THREAD) if lane.startswith(THREAD) else None
+    return {entry.meta.get("thread"), lane_thread} <= {None, near.thread}
 
 
 def _is_said(entry: Entry) -> bool:
-    """Return whether an entry is a person's message or an answer."""
     said = "inbox" in entry.meta or entry.payload.get("role") == "user" or entry.meta.get("final")
     return bool(said) and not any(mark in entry.meta for mark in ("command", HINT, "prompt_of"))
 
@@ -232,13 +206,11 @@ def _must_show(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -
     if edited in unseen:
         return False
     takes = [take.id for take in recent if is_take(take) and edited in selected_ids([take])]
-    if takes:
-        return max(takes) < entry.id
-    return all(other.id != edited for other in recent)  # Taken long ago, or not at all yet.
+    # Without a take, it was taken long ago, or not at all yet.
+    return max(takes) < entry.id if takes else all(other.id != edited for other in recent)
 
 
 def _pairs(steps: Sequence[Entry]) -> list[Entry]:
-    """Return calls with the results that follow them, without other texts."""
     paired: list[Entry] = []
     for call, result in pairwise(steps):
         if (call.kind, result.kind) == (TOOL_CALL, TOOL_RESULT):

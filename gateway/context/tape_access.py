@@ -1,8 +1,4 @@
-"""Access to other chats' tapes, decided by ids and roles, never by text.
-
-Only the owner has it, and only in a private conversation, because a group would see the answer.
-Having written in a chat once does not prove membership now.
-"""
+"""Access to other chats' tapes: for the owner only, in a private chat, decided by ids and roles."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Embeddings by a small model on this machine; needs the extra `semantic`.
-
-A static model (one vector per word piece, averaged) is small and fast enough for a thread of the
-gateway. Its first use loads it from its folder, or downloads it by name.
-"""
+"""Embeddings by a small static model on this machine; needs the extra `semantic`."""
 
 from __future__ import annotations
 
@@ -32,11 +28,9 @@ class LocalEmbedder:
         self._model: Any = None
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector per text; see `tape.search.embedder.Embedder`."""
         return await anyio.to_thread.run_sync(self._embed, list(texts))
 
     async def aclose(self) -> None:
-        """Release the model."""
         self._model = None
 
     def _embed(self, texts: list[str]) -> list[Vector]:
@@ -50,7 +44,7 @@ class LocalEmbedder:
         except Exception as cause:
             raise EmbedderFailed(
                 f"the embedding model {self._path} cannot be used ({type(cause).__name__}):"
-                " name a folder in TAPEWAY_SEARCH__MODEL, or let it be fetched"
+                " set TAPEWAY_SEARCH__MODEL to its folder, or allow its download"
             ) from cause
         return found
 
@@ -59,7 +53,7 @@ def make_local_embedder(settings: Settings) -> LocalEmbedder:
     """Return the configured embedder; raises SettingsError if the extra is missing."""
     if find_spec(PACKAGE) is None:
         raise SettingsError(
-            "TAPEWAY_SEARCH__EMBEDDER is local, but the package of the models is not installed:"
+            f"TAPEWAY_SEARCH__EMBEDDER is local, but the package {PACKAGE} is not installed:"
             " install tapeway with the extra `semantic`, or set TAPEWAY_SEARCH__EMBEDDER=openai"
         )
     return LocalEmbedder(settings.search.model or MODEL, settings.search.dimensions)

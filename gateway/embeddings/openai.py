@@ -36,7 +36,6 @@ class OpenAIEmbedder:
         )
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector per text; see `tape.search.embedder.Embedder`."""
         try:
             answer = await self._client.embeddings.create(
                 model=self._model,
@@ -47,19 +46,18 @@ class OpenAIEmbedder:
         except openai.APIStatusError as cause:
             # Without the server's text, which may repeat the input.
             raise EmbedderFailed(
-                f"the server of embeddings answered {cause.status_code} for the model"
+                f"the embedding server answered {cause.status_code} for the model"
                 f" {self._model}: check TAPEWAY_SEARCH__MODEL, __BASE_URL and __API_KEY"
             ) from None
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, ValueError) as cause:
             raise EmbedderFailed(
-                f"the server of embeddings cannot be reached ({type(cause).__name__}):"
+                f"the embedding server cannot be reached ({type(cause).__name__}):"
                 " check TAPEWAY_SEARCH__BASE_URL"
             ) from None
         found = sorted(answer.data or (), key=lambda one: one.index)
         return [one.embedding for one in found]
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
 
@@ -73,7 +71,7 @@ def make_openai_embedder(settings: Settings) -> OpenAIEmbedder:
         key = key or agent.key() or os.environ.get("OPENAI_API_KEY", "").strip()
     if not key and not base_url:
         raise SettingsError(
-            "TAPEWAY_SEARCH__EMBEDDER is openai, but no key is named; for example"
+            "TAPEWAY_SEARCH__EMBEDDER is openai, but no key is set; for example"
             " TAPEWAY_SEARCH__API_KEY=sk-..., or TAPEWAY_SEARCH__BASE_URL for a server of your own"
         )
     return OpenAIEmbedder(own.model or MODEL, base_url, key, own.dimensions)

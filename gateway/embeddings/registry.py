@@ -24,7 +24,6 @@ EMBEDDERS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def make_embedder(settings: Settings) -> Embedder | None:
-    """Return the configured embedder, or None."""
     name = settings.search.embedder
     if not name:
         return None
@@ -42,7 +41,6 @@ def open_meaning(settings: Settings, store: TapeStore) -> SemanticIndex | None:
 
 
 def _database(settings: Settings) -> Path:
-    """Return the database next to which the vectors are stored."""
     scheme, _, rest = settings.tape_url.partition(":")
     path = rest.removeprefix("//").split("?")[0]
     own = scheme == "sqlite" and path

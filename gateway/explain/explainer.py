@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateway.explain.lookup import MAX_MATCHES, Match, find
-from gateway.explain.message_report import (
-    first_of,
-    head_of,
-    is_about_another,
-    message_lines,
-    payload_of,
-)
+from gateway.explain.lookup import Match, find
+from gateway.explain.message_report import first_of, head_of, is_about_another, message_lines
 from gateway.explain.report import (
+    MAX_MATCHES,
     Report,
     ReportLine,
     StoreReads,
+    payload_of,
     quoted,
     secrets_of,
     without_secrets,
@@ -34,7 +30,6 @@ class Explainer:
         self._secrets = secrets_of(settings)
 
     async def explain(self, asked: str) -> Report:
-        """Report what happened to a message, and why."""
         found = await find(self._reads, asked)
         report = await self._report(asked, found)
         return Report.from_json(without_secrets(report.to_json(), self._secrets))
@@ -62,14 +57,11 @@ class Explainer:
         return Report(asked, head_of(row, payload), lines)
 
     async def _subject(self, row: Row) -> Row | None:
-        """Return the message that a row edits, deletes or is part of, or None if it stands for
-        itself."""
+        """Return the message that a row edits, deletes or is part of, if there is one."""
         values = {name: row[name] for name in ("message_id", "chat_id", "account_id")}
         if is_about_another(payload_of(row)):
-            rows = await self._reads.select(
-                "ledger.told_chat_message", {**values, "limit": MAX_MATCHES}
-            )
-            return first_of(rows)
+            values["limit"] = MAX_MATCHES
+            return first_of(await self._reads.select("ledger.told_chat_message", values))
         if row["status"] == "joined":
             of = {"entry_id": row["entry_id"], "session_id": row["session_id"]}
             heads = await self._reads.select("ledger.head_of", {**of, "before": row["id"]})
@@ -79,7 +71,6 @@ class Explainer:
         return None
 
     async def _of_send(self, asked: str, row: Row) -> Report:
-        """Report on a message of the agent: the question that it answers, and the whole turn."""
         payload = payload_of(row)
         kind = "a notice" if payload.get("kind") == "notice" else "an answer"
         part = f", part {row['part']}" if row["part"] else ""
@@ -111,9 +102,8 @@ class Explainer:
         says = quoted(entry.text or dump(entry.payload), 1000)
         what = f"{entry.kind} {entry.name}" if entry.name else entry.kind
         head = f"entry {entry.id} of the tape {tape} belongs to no message and no turn"
-        return head, [
-            ReportLine(entry.date, "entry", f"{what}: {says}", {"meta": dict(entry.meta)})
-        ]
+        meta = {"meta": dict(entry.meta)}
+        return head, [ReportLine(entry.date, "entry", f"{what}: {says}", meta)]
 
     async def _tape(self, row: Row) -> str:
         values = {"session_id": row["session_id"] or ""}

@@ -1,8 +1,4 @@
-"""The lookup of a message by what an operator has.
-
-That is a platform's id, `chat/message`, a link, a ledger row (in-12, out-34), an entry (TAPE#7), a
-turn, or the id of an answer.
-"""
+"""The lookup of a message by its id, a link, a ledger row, a tape's entry or a turn."""
 
 from __future__ import annotations
 
@@ -12,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from channels.registry import read_link
-from gateway.explain.report import Option, StoreReads, quoted
-from tape.entry import Entry, load
+from gateway.explain.report import MAX_MATCHES, Option, StoreReads, payload_of, quoted
+from tape.entry import Entry
 from tape.query import Query
 from tape.unit_of_work import Row
 
-MAX_MATCHES: Final = 50
 _ROW: Final = re.compile(r"(in|out)-(\d{1,18})")
 _TURN: Final = re.compile(r"t-[0-9a-f]{20}")
 _ENTRY: Final = re.compile(r"(.+)#(\d{1,10})")
@@ -26,11 +21,7 @@ _NEAR: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The result of a lookup: a row of the inbox or the outbox, an entry, or neither.
-
-    missing  the sentence if nothing was found
-    options  the candidates if there are several
-    """
+    """A row or an entry; `missing` says why there is none, `options` are several candidates."""
 
     inbox: Row | None = None
     outbox: Row | None = None
@@ -42,7 +33,7 @@ class Match:
 
 
 async def find(reads: StoreReads, asked: str) -> Match:
-    """Look up a message; the module lists the accepted forms."""
+    """Look up a message; `_HOW` lists the accepted forms."""
     text = asked.strip().strip("<>")
     if not text or len(text) > 1000:
         return Match(missing=_HOW)
@@ -76,9 +67,8 @@ _HOW: Final = (
 async def _row(reads: StoreReads, box: str, number: int) -> Match:
     rows = await reads.select(f"ledger.{'inbox' if box == 'in' else 'outbox'}_row", {"id": number})
     if not rows:
-        return Match(
-            missing=f"There is no row {box}-{number}: `tapeway ledger list` shows the newest rows."
-        )
+        missing = f"There is no row {box}-{number}: `tapeway ledger list` shows the newest rows."
+        return Match(missing=missing)
     return Match(inbox=rows[0]) if box == "in" else Match(outbox=rows[0])
 
 
@@ -96,7 +86,6 @@ async def _of_turn(reads: StoreReads, turn: str) -> Match:
 
 
 async def _entry(reads: StoreReads, name: str, number: int) -> Match:
-    """Find an entry by its tape's name or its session's id."""
     rows = await reads.select("ledger.told_session", {"session_id": name})
     tape = str(rows[0]["tape"]) if rows else name
     entries = await reads.query(Query(tape, ids=(number,)))
@@ -122,7 +111,6 @@ async def _entry(reads: StoreReads, name: str, number: int) -> Match:
 
 
 async def _message(reads: StoreReads, number: str, chat: str = "", channel: str = "") -> Match:
-    """Find a message by the platform's id."""
     values = {"message_id": number, "chat_id": chat, "channel": channel, "limit": MAX_MATCHES}
     inbox = await reads.select("ledger.told_inbox", values)
     outbox = await reads.select("ledger.told_outbox", values)
@@ -130,35 +118,24 @@ async def _message(reads: StoreReads, number: str, chat: str = "", channel: str 
     for row in inbox:
         # Edits share the message's id; the first row is the message itself.
         heads.setdefault((row["account_id"], row["chat_id"]), row)
+    if not heads and not outbox:
+        return Match(missing=await _never_heard(reads, number, chat, channel))
     if len(heads) + len(outbox) > 1:
         options = [*map(_inbox_option, heads.values()), *map(_outbox_option, outbox)]
         return Match(options=options)
-    for row in heads.values():
-        return Match(inbox=row)
-    for row in outbox:
-        return Match(outbox=row)
-    return Match(missing=await _never_heard(reads, number, chat, channel))
-
-
-def _payload(row: Row) -> dict[str, object]:
-    try:
-        payload = load(row["payload"])
-    except ValueError:
-        return {}
-    return payload if isinstance(payload, dict) else {}
+    return Match(inbox=next(iter(heads.values()), None), outbox=next(iter(outbox), None))
 
 
 def _inbox_option(row: Row) -> Option:
     where = f"{row['account_id']} {row['chat_id']}, heard {row['received_at'][:19]}"
-    if row["status"] == "refused":
-        return Option(f"in-{row['id']}", f"{where}: refused")
-    if row["entry_id"] is None:
-        return Option(f"in-{row['id']}", f"{where}: on no tape")
-    return Option(f"in-{row['id']}", f"{where}: {quoted(str(_payload(row).get('text', '')), 60)}")
+    if row["status"] == "refused" or row["entry_id"] is None:
+        what = "refused" if row["status"] == "refused" else "on no tape"
+        return Option(f"in-{row['id']}", f"{where}: {what}")
+    return Option(f"in-{row['id']}", f"{where}: {quoted(str(payload_of(row).get('text', '')), 60)}")
 
 
 def _outbox_option(row: Row) -> Option:
-    text = quoted(str(_payload(row).get("text", "")), 60)
+    text = quoted(str(payload_of(row).get("text", "")), 60)
     return Option(f"out-{row['id']}", f"{row['account_id']} {row['chat_id']}, sent there: {text}")
 
 
@@ -176,17 +153,12 @@ async def _never_heard(reads: StoreReads, number: str, chat: str, channel: str) 
 
 
 async def _near(reads: StoreReads, number: str, chat: str, channel: str) -> str:
-    """Return the message with the nearest numeric id, and its row."""
     if not _is_number(number) or not (chat or channel):
         return ""
     rows = await reads.select("ledger.told_near", {"message_id": number, "limit": _NEAR})
-    wanted = [
-        row
-        for row in rows
-        if _is_number(row["message_id"])
-        and (not chat or row["chat_id"] == chat)
-        and (not channel or str(row["account_id"]).partition(":")[0] == channel)
-    ]
+    rows = [row for row in rows if _is_number(row["message_id"])]
+    rows = [row for row in rows if not chat or row["chat_id"] == chat]
+    wanted = [row for row in rows if not channel or row["account_id"].split(":")[0] == channel]
     if not wanted:
         return ""
     nearest = min(wanted, key=lambda row: abs(float(row["message_id"]) - float(number)))

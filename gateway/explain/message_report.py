@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gateway.explain.report import ReportLine, StoreReads, bounded, quoted
+from gateway.explain.report import ReportLine, StoreReads, bounded, payload_of, quoted
 from gateway.explain.turn_report import send_lines, turn_lines
 from tape.context import MESSAGE_EDIT
 from tape.deletions import MESSAGE_DELETE
-from tape.entry import EVENT, Entry, load
+from tape.entry import EVENT, Entry
 from tape.linking.utterance import AGENT
 from tape.query import Query
 from tape.turn_events import is_take, read_take
@@ -22,17 +22,7 @@ NOTICES: Final = ("command", "full", "stopped", "poison", "stale")
 """Notices about one message; their keys end with its row."""
 
 
-def payload_of(row: Row) -> dict[str, Any]:
-    """Return a row's payload, or {} if it is unreadable."""
-    try:
-        payload = load(row["payload"])
-    except ValueError:
-        return {}
-    return payload if isinstance(payload, dict) else {}
-
-
 async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLine]:
-    """Return the lines about a message in the inbox."""
     payload = payload_of(row)
     entries = await reads.query(Query(tape, ids=(row["entry_id"],))) if row["entry_id"] else []
     entry = entries[0] if entries else None
@@ -48,13 +38,14 @@ async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLi
     for notice in NOTICES:
         lines += await send_lines(reads, f"n-{notice}:{row['id']}")
     if _is_closed(row, entry):
-        lines += await _refusal_lines(reads, row, payload)
+        where = f"{payload.get('channel')}:{payload.get('account', '')}:{row['chat_id']}"
+        lines += await send_lines(reads, f"n-refusal:{where}:{row['received_at'][:10]}")
     lines.append(ReportLine("", "outcome", outcome(row, payload), {"status": row["status"]}))
     return lines
 
 
 def _is_closed(row: Row, entry: Entry | None) -> bool:
-    """Return whether a message was refused: its text is on no tape and must not be shown."""
+    # The text of a refused message is on no tape, and must not be shown.
     return row["status"] == "refused" and (entry is None or entry.kind == EVENT)
 
 
@@ -85,18 +76,16 @@ def _who(payload: Mapping[str, Any]) -> str:
     if not isinstance(sender, Mapping):
         return "author unknown"
     bot = ", a bot" if sender.get("is_bot") else ""
-    kind = {"edit": "edited", "delete": "deleted", "change": "changed"}.get(
-        str(payload.get("kind")), "written"
-    )
+    verbs = {"edit": "edited", "delete": "deleted", "change": "changed"}
+    kind = verbs.get(str(payload.get("kind")), "written")
     return f"{kind} by {quoted(str(sender.get('name', '')), 80)} (id {sender.get('id')}{bot})"
 
 
 def _addressed(payload: Mapping[str, Any]) -> ReportLine:
     asked, why = bool(payload.get("addressed")), str(payload.get("why") or "")
     data = {"addressed": asked, "why": why}
-    if asked:
-        return ReportLine("", "addressed", f"yes: {why or 'the platform says so'}", data)
-    return ReportLine("", "addressed", f"no: {why or 'it does not ask the agent'}", data)
+    yes, no = why or "the platform says so", why or "it does not ask the agent"
+    return ReportLine("", "addressed", f"yes: {yes}" if asked else f"no: {no}", data)
 
 
 def _access(row: Row, entry: Entry | None) -> ReportLine:
@@ -104,9 +93,8 @@ def _access(row: Row, entry: Entry | None) -> ReportLine:
         rule = row["why"]
         if entry is not None and entry.kind == EVENT:
             rule = entry.payload["data"].get("why")
-        return ReportLine(
-            "", "access", f"refused: {rule or 'the rule was not recorded'}", {"rule": rule}
-        )
+        says = f"refused: {rule or 'the rule was not recorded'}"
+        return ReportLine("", "access", says, {"rule": rule})
     access = entry.meta.get("access") if entry is not None else None
     if isinstance(access, Mapping):
         says = f"allowed as {access.get('role')}: {access.get('rule')}"
@@ -117,7 +105,6 @@ def _access(row: Row, entry: Entry | None) -> ReportLine:
 
 
 def _own_mention(payload: Mapping[str, Any]) -> str:
-    """Return how a message mentions the agent, if it mentions nobody else."""
     mentions = set(payload.get("mentions") or ())
     mine = payload.get("addressed") and payload.get("why") == "mention" and len(mentions) == 1
     return str(mentions.pop()).removeprefix("@") if mine else ""
@@ -127,9 +114,8 @@ def _lane(entry: Entry, own: str) -> list[ReportLine]:
     lane, link = entry.meta.get("lane"), entry.meta.get("link")
     data = {"lane": lane, "link": link, "entry": entry.id}
     if lane is None:
-        return [
-            ReportLine(entry.date, "lane", f"entry {entry.id}; the chat is one conversation", data)
-        ]
+        says = f"entry {entry.id}; the chat is one conversation"
+        return [ReportLine(entry.date, "lane", says, data)]
     says = f"entry {entry.id} in the lane {lane}"
     if isinstance(link, Mapping):
         # A lane is named after its first message.
@@ -173,7 +159,6 @@ async def _changes(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLin
 
 
 async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]:
-    """Return lines about the turns that showed an unaddressed message soon after it."""
     lane = entry.meta.get("lane")
     near = Query(tape, after=entry.id, before=entry.id + LOOK_AHEAD, kinds=(EVENT,))
     found = await reads.query(near)
@@ -184,18 +169,9 @@ async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]
     for take in found:
         if is_take(take) and entry.id in read_take(take).shown:
             turn = read_take(take).turn
-            says = f"shown to the turn {turn}, as context"
-            turns.setdefault(
-                turn, ReportLine(take.date, "view", says, {"turn": turn, "entry": take.id})
-            )
+            says, data = f"shown to the turn {turn}, as context", {"turn": turn, "entry": take.id}
+            turns.setdefault(turn, ReportLine(take.date, "view", says, data))
     return list(turns.values())
-
-
-async def _refusal_lines(
-    reads: StoreReads, row: Row, payload: Mapping[str, Any]
-) -> list[ReportLine]:
-    where = f"{payload.get('channel')}:{payload.get('account', '')}:{row['chat_id']}"
-    return await send_lines(reads, f"n-refusal:{where}:{row['received_at'][:10]}")
 
 
 def outcome(row: Row, payload: Mapping[str, Any]) -> str:
@@ -225,16 +201,14 @@ def outcome(row: Row, payload: Mapping[str, Any]) -> str:
 
 def head_of(row: Row, payload: Mapping[str, Any]) -> str:
     """Return one line that identifies a message."""
-    what = {"edit": "an edit", "delete": "a deletion", "change": "a change of the chat"}.get(
-        str(payload.get("kind")), "a message"
-    )
+    names = {"edit": "an edit", "delete": "a deletion", "change": "a change of the chat"}
+    what = names.get(str(payload.get("kind")), "a message")
     where = f"{row['account_id']} {row['chat_id']}"
     number = f" {row['message_id']}" if row["message_id"] else ""
     return f"in-{row['id']} is {what}{number} of {where}"
 
 
 def is_about_another(payload: Mapping[str, Any]) -> bool:
-    """Return whether a row edits or deletes another message."""
     return payload.get("kind") in ("edit", "delete")
 
 

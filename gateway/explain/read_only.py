@@ -21,11 +21,9 @@ class ReadOnly:
         self._reader = reader
 
     async def query(self, query: Query) -> list[Entry]:
-        """Run a query."""
         return self._reader.query(query)
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named read statement."""
         return self._reader.select(statement, values)
 
 

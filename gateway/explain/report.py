@@ -1,17 +1,18 @@
-"""The report model: dated lines in order, with the secrets of the settings redacted."""
+"""The report model and its text: dated lines, with the secrets of the settings redacted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
 from pydantic import BaseModel, SecretStr
 
-from tape.entry import Entry
+from tape.entry import Entry, load
 from tape.query import Query
 from tape.unit_of_work import Row
 
+MAX_MATCHES: Final = 50
 HIDDEN: Final = "[secret]"
 MIN_SECRET_CHARACTERS: Final = 6
 MAX_TEXT_CHARACTERS: Final = 300
@@ -34,7 +35,7 @@ class StoreReads(Protocol):
 class ReportLine:
     """One line of a report.
 
-    at     when it happened, ISO 8601 in UTC, or "" if that is not recorded
+    at     when it happened, ISO 8601 in UTC, or "" if unknown
     about  its subject: seen, addressed, access, lane, changed, turn, view, model, tool, ...
     says   the sentence
     data   the record behind it
@@ -70,19 +71,40 @@ class Report:
     options: Sequence[Option] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Report:
-        """Read the result of `to_json`."""
-        return cls(
-            raw["asked"],
-            raw["head"],
-            [ReportLine(**line) for line in raw["lines"]],
-            raw["missing"],
-            [Option(**option) for option in raw["options"]],
-        )
+        lines = [ReportLine(**line) for line in raw["lines"]]
+        options = [Option(**option) for option in raw["options"]]
+        return cls(raw["asked"], raw["head"], lines, raw["missing"], options)
+
+
+def to_text(report: Report) -> str:
+    """Return a report for a terminal, safe from control characters in other people's text."""
+    return "\n".join(printable(line) for line in _lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    if report.missing:
+        yield report.missing
+    if report.options:
+        yield f"{report.asked} may be several messages. Write instead:"
+        yield from (f"  {option.write}  {option.says}" for option in report.options)
+        if len(report.options) >= MAX_MATCHES:
+            yield "  and perhaps more: name the chat as well, CHAT/MESSAGE"
+    if report.head:
+        yield report.head
+        yield ""
+    for line in report.lines:
+        yield f"{line.at[:23].replace('T', ' '):23}  {line.about:9}  {line.says}"
+
+
+def printable(text: str) -> str:
+    """Return a text with every control character written out."""
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+    )
 
 
 def cut(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
@@ -91,8 +113,16 @@ def cut(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
 
 
 def quoted(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
-    """Return a text in quotes, shortened."""
     return f'"{cut(text, most)}"'
+
+
+def payload_of(row: Row) -> dict[str, Any]:
+    """Return a row's payload, or {} if it is unreadable."""
+    try:
+        payload = load(row["payload"])
+    except ValueError:
+        return {}
+    return payload if isinstance(payload, dict) else {}
 
 
 def bounded(value: Any, most: int = 2000) -> Any:
@@ -115,9 +145,8 @@ def secrets_of(settings: BaseModel) -> list[str]:
             found += secrets_of(value)
         elif isinstance(value, SecretStr):
             found.append(value.get_secret_value())
-    return sorted(
-        {text for text in found if len(text) >= MIN_SECRET_CHARACTERS}, key=len, reverse=True
-    )
+    secrets = {text for text in found if len(text) >= MIN_SECRET_CHARACTERS}
+    return sorted(secrets, key=len, reverse=True)
 
 
 def without_secrets(value: Any, secrets: Iterable[str]) -> Any:

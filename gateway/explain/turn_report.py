@@ -51,9 +51,8 @@ async def turn_lines(reads: StoreReads, tape: str, turn: str) -> list[ReportLine
         says = f"to see its exact prompts: tapeway tape show {tape} --view {turn}"
         lines.append(ReportLine("", "view", says))
     if len(entries) == MAX_ENTRIES:
-        lines.append(
-            ReportLine("", "turn", f"more than {MAX_ENTRIES} entries: the rest is on the tape")
-        )
+        says = f"more than {MAX_ENTRIES} entries: the rest is on the tape"
+        lines.append(ReportLine("", "turn", says))
     return lines
 
 
@@ -80,27 +79,22 @@ async def send_lines(reads: StoreReads, key: str) -> list[ReportLine]:
 
 
 def outbox_lines(row: Row) -> list[ReportLine]:
-    """Return the lines about one row of the outbox."""
     data = {name: row[name] for name in ("idem", "op", "status", "platform_id", "attempts", "why")}
     data["row"] = f"out-{row['id']}"
     lines = []
+    where = f" as message {row['platform_id']}" if row["platform_id"] else ""
     if row["op"] in ("place", "draft"):
         became = "and became the answer" if row["op"] == "place" else "and was not finished"
-        where = f" as message {row['platform_id']}" if row["platform_id"] else ""
         lines.append(ReportLine("", "draft", f"partial text was shown{where} {became}", data))
     if row["op"] == "draft":
         return lines
-    where = f" as message {row['platform_id']}" if row["platform_id"] else ""
     says = f"out-{row['id']} to {row['account_id']} {row['chat_id']}: {row['status']}{where}"
     if row["attempts"]:
-        says += f", attempted {_times(row['attempts'])}"
+        times = "once" if row["attempts"] == 1 else f"{row['attempts']} times"
+        says += f", attempted {times}"
     if row["why"]:
         says += f": {row['why']}"
     return [*lines, ReportLine("", "send", says, data)]
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
 
 
 def _lines(entry: Entry, done: set[Any], names: Mapping[Any, str]) -> Sequence[ReportLine]:
@@ -216,12 +210,9 @@ def _done(entry: Entry, names: Mapping[Any, str]) -> ReportLine:
 def _results(entry: Entry, done: set[Any]) -> Sequence[ReportLine]:
     if done:
         return ()
-    return [
-        _line(
-            entry, "tool", f"a tool returned {quoted(one if isinstance(one, str) else dump(one))}"
-        )
-        for one in entry.payload.get("results") or ()
-    ]
+    results = entry.payload.get("results") or ()
+    texts = [one if isinstance(one, str) else dump(one) for one in results]
+    return [_line(entry, "tool", f"a tool returned {quoted(text)}") for text in texts]
 
 
 def _message(entry: Entry) -> ReportLine:

@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import Any, Final
 
 from agent.tools import BUILTIN_TOOLS
-from gateway.hooks.provided import provided_tools
 from gateway.hooks.results import ResultRefused
 from gateway.hooks.runtime import BUILTIN, HookRuntime, call
 from gateway.hooks.specs import hookimpl
@@ -24,7 +23,6 @@ class BuiltinTools:
 
     @hookimpl
     def provide_tools(self) -> list[Any]:
-        """Return the builtin tools."""
         return list(BUILTIN_TOOLS)
 
 
@@ -34,9 +32,11 @@ async def check_plugins(hooks: HookRuntime, app: Any, *, with_store: bool) -> No
     `app` is a typer app for the plugins' commands. `with_store` opens and closes the plugins' tape
     stores, which needs a home without a running gateway.
     """
-    _report_plugins_without_hooks(hooks)
+    for name, plugin in hooks.manager.list_name_plugin():
+        if not hooks.manager.get_hookcallers(plugin):
+            hooks.report(name, "the plugin", "implements no hook", "Mark its methods @hookimpl.")
     hooks.register(BuiltinTools(), BUILTIN)
-    await provided_tools(hooks)
+    await hooks.tools()
     await hooks.call_many("provide_channels")
     hooks.call_many_sync("register_cli_commands", app=app)
     await _results(hooks, "resolve_session")
@@ -49,7 +49,6 @@ async def check_plugins(hooks: HookRuntime, app: Any, *, with_store: bool) -> No
 
 
 async def _results(hooks: HookRuntime, hook: str) -> list[Any]:
-    """Return the results of a hook; an error of a plugin is reported."""
     found = []
     for implementation in hooks.implementations(hook):
         try:
@@ -57,9 +56,3 @@ async def _results(hooks: HookRuntime, hook: str) -> list[Any]:
         except Exception as cause:
             implementation.failed(cause)
     return [result for result in found if result is not None]
-
-
-def _report_plugins_without_hooks(hooks: HookRuntime) -> None:
-    for name, plugin in hooks.manager.list_name_plugin():
-        if not hooks.manager.get_hookcallers(plugin):
-            hooks.report(name, "the plugin", "implements no hook", "Mark its methods @hookimpl.")

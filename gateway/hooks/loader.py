@@ -36,7 +36,7 @@ MOVED: Final = MappingProxyType(
         "tape.unit": "tape.unit_of_work",
     }
 )
-"""Where plugins import from now what they imported before; the changelog has the same list."""
+"""New import paths by the old ones; the changelog has the same list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,9 @@ class Failure:
 
 
 def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> list[Failure]:
-    """Register every plugin in the order of their names; return those that failed.
-
-    An entry point is a plugin object, or a class or function without arguments that makes one.
-    """
+    """Register every plugin (an object, or a callable that makes one), and return the failures."""
     failures: list[Failure] = []
-    found = list(entry_points(group=GROUP)) if points is None else points
+    found = entry_points(group=GROUP) if points is None else points
     for point in sorted(found, key=lambda point: point.name):
         try:
             if point.name == BUILTIN:
@@ -67,14 +64,13 @@ def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> 
 
 
 def load_error(cause: BaseException) -> str:
-    """Return why a plugin did not load, with the new place of what it imports from an old one."""
+    """Return why a plugin did not load, with the new path of an import that has moved."""
     sentence = f"{type(cause).__name__}: {cause}"
     moved = _moved(cause) if isinstance(cause, ImportError) else None
     return f"{sentence}. {moved[0]} is now {moved[1]}: import it from there" if moved else sentence
 
 
 def _moved(cause: ImportError) -> tuple[str, str] | None:
-    """Return the old and the new place of what an import did not find."""
     name = cause.name or ""
     # `from channels.message import Sender` names the module; the class stands in `name_from`.
     inner = getattr(cause, "name_from", None)  # since Python 3.12

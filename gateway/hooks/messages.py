@@ -10,7 +10,6 @@ from channels.message import OutboundMessage
 
 
 def field_of(message: Any, name: str, default: Any = None) -> Any:
-    """Return a field of a message, or the default."""
     if isinstance(message, Mapping):
         return message.get(name, default)
     return getattr(message, name, default)
@@ -42,9 +41,8 @@ def as_outbound(rendered: Any, inbound: Any) -> OutboundMessage:
     if text is None:
         text = content_of(rendered) if isinstance(rendered, Mapping) else str(rendered)
     # An answer to another chat must not reply to a message of this one.
-    elsewhere = {"channel", "chat_id"} & given.keys()
     origin = address_of(inbound)
-    if elsewhere:
+    if {"channel", "chat_id"} & given.keys():
         origin = {name: origin[name] for name in ("channel", "chat_id", "account")}
     return OutboundMessage(**{**origin, **given, "text": text})
 

@@ -1,7 +1,6 @@
 """Check what a plugin's hooks return, before anything uses it.
 
-A check returns the usable part of a result, or None, as if the plugin had not answered. It reports
-each problem together with its remedy.
+A check returns the usable part or None, and reports each problem together with its remedy.
 """
 
 from __future__ import annotations
@@ -56,13 +55,17 @@ class Finding:
         return f"The plugin {self.plugin}: {self.hook} {self.problem}. {self.remedy}"
 
 
+def _refuse(result: Any, fault: Fault, remedy: str) -> Any:
+    fault(f"returned {_kind(result)}", remedy)
+    return None
+
+
 def _instance(kind: type, remedy: str) -> Check:
     def check(result: Any, fault: Fault) -> Any:
         # A class has the methods of its objects, so it would pass for a store.
         if isinstance(result, kind) and not isinstance(result, type):
             return result
-        fault(f"returned {_kind(result)}", remedy)
-        return None
+        return _refuse(result, fault, remedy)
 
     return check
 
@@ -83,21 +86,15 @@ def _prompt(result: Any, fault: Fault) -> Any:
         isinstance(part, dict) and isinstance(part.get("type"), str) for part in result
     ):
         return result
-    fault(
-        f"returned {_kind(result)}",
-        "Return a string, or a list of content parts (dicts with a `type`).",
-    )
-    return None
+    remedy = "Return a string, or a list of content parts (dicts with a `type`)."
+    return _refuse(result, fault, remedy)
 
 
 def _stream(result: Any, fault: Fault) -> Any:
     if isinstance(result, AsyncIterable):
         return _events(result, fault)
-    fault(
-        f"returned {_kind(result)}",
-        "Return an async iterator, for example by writing the hook as an async generator.",
-    )
-    return None
+    remedy = "Return an async iterator, for example by writing the hook as an async generator."
+    return _refuse(result, fault, remedy)
 
 
 async def _events(stream: AsyncIterable[Any], fault: Fault) -> AsyncGenerator[Any, None]:
@@ -108,10 +105,8 @@ async def _events(stream: AsyncIterable[Any], fault: Fault) -> AsyncGenerator[An
             if isinstance(event, str) or isinstance(field_of(event, "kind"), str):
                 yield event
             else:
-                fault(
-                    f"yielded {_kind(event)}",
-                    "Yield pieces of text, or events with a `kind` and `data`.",
-                )
+                remedy = "Yield pieces of text, or events with a `kind` and `data`."
+                fault(f"yielded {_kind(event)}", remedy)
 
 
 def _outbounds(result: Any, fault: Fault) -> list[Any]:
@@ -133,11 +128,9 @@ def _outbound_problem(rendered: Any) -> str | None:
         return f"returned {_kind(rendered)}"
     if isinstance(rendered, Mapping) and not {"text", "content"} & rendered.keys():
         return "returned a mapping without a `text`"
-    for name in _TEXTS:
-        if not isinstance(field_of(rendered, name, ""), str):
-            return f"returned a message whose {name} is {_kind(field_of(rendered, name))}"
-    for name in _OPTIONAL_TEXTS:
-        if not isinstance(field_of(rendered, name), str | None):
+    for name in (*_TEXTS, *_OPTIONAL_TEXTS):
+        default, kinds = ("", str) if name in _TEXTS else (None, str | None)
+        if not isinstance(field_of(rendered, name, default), kinds):
             return f"returned a message whose {name} is {_kind(field_of(rendered, name))}"
     kind = field_of(rendered, "kind", "answer")
     return None if kind in get_args(OutboundKind) else f"returned a message of the kind {kind!r}"
@@ -150,7 +143,7 @@ def _listed(result: Any, fault: Fault, remedy: str) -> list[Any]:
         except Exception as cause:
             fault(f"raised {type(cause).__name__}: {cause}", "Fix the error.")
             return []
-    fault(f"returned {_kind(result)}", remedy)
+    _refuse(result, fault, remedy)
     return []
 
 
@@ -162,10 +155,8 @@ def _channels(result: Any, fault: Fault) -> list[Channel]:
         if not isinstance(channel, Channel):
             fault(f"returned {_kind(channel)} among its channels", remedy)
         elif not isinstance(name, str) or not _CHANNEL_NAME.fullmatch(name):
-            fault(
-                f"returned a channel with the name {name!r}",
-                "Use lowercase letters, digits, dashes and underscores, starting with a letter.",
-            )
+            rule = "Use lowercase letters, digits, dashes and underscores, starting with a letter."
+            fault(f"returned a channel with the name {name!r}", rule)
         else:
             usable.append(channel)
     return usable
@@ -215,7 +206,7 @@ def _arguments_problem(arguments: Any) -> tuple[str, str]:
 def _context(result: Any, fault: Fault) -> TapeContext | None:
     remedy = "Return TapeContext(anchor, select), with LATEST, a name or None as its anchor."
     if not isinstance(result, TapeContext):
-        fault(f"returned {_kind(result)}", remedy)
+        _refuse(result, fault, remedy)
         return None
     anchor: Any = result.anchor
     if not isinstance(anchor, str | Latest | None) or not callable(result.select):

@@ -1,8 +1,7 @@
 """Call hooks: in priority order, sync and async alike, each with the arguments it names.
 
-Later plugins run first. Ordinary hooks raise their errors; those of `on_error` observers are
-logged, so that no observer hides another or the error itself. What a plugin returns is checked
-(`gateway.hooks.results`): an unusable result is reported and counts as no result.
+Later plugins run first. Errors are raised, except those of `on_error` observers, which are logged.
+Unusable results are reported, and count as none.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Any, Final
 
 import pluggy
 
+from agent.tool import Tool
 from gateway.errors import GatewayError
 from gateway.hooks.results import CHECKS, CONTRIBUTIONS, Check, Fault, Finding
 from gateway.hooks.specs import NAMESPACE, TapewaySpec
@@ -35,7 +35,6 @@ class Implementation:
     fault: Fault
 
     def checked(self, result: Any) -> Any:
-        """Return the usable part of a result."""
         return result if self.check is None or result is None else self.check(result, self.fault)
 
     def failed(self, cause: Exception) -> None:
@@ -67,12 +66,8 @@ class HookRuntime:
         for caller in self.manager.get_hookcallers(plugin) or ():
             for impl in caller.get_hookimpls():
                 if impl.plugin is plugin and _is_wrapper(impl):
-                    self.report(
-                        name,
-                        caller.name,
-                        "is a wrapper",
-                        "Tapeway calls each implementation by itself: write it without `wrapper`.",
-                    )
+                    remedy = "Tapeway calls each implementation itself: write it without `wrapper`."
+                    self.report(name, caller.name, "is a wrapper", remedy)
 
     def names(self) -> list[str]:
         """Return the names of the plugins, first to run first."""
@@ -125,9 +120,27 @@ class HookRuntime:
         results = []
         for implementation in self.implementations(hook):
             answered, result = _call_sync(implementation, arguments)
-            if answered:
-                results.append(result)
+            results += [result] if answered else []
         return results
+
+    async def tools(self) -> list[Tool]:
+        """Return every plugin's tools; the first of each name wins.
+
+        Tools whose names differ, but not as providers see them, cannot both be offered: a builtin
+        tool stays, and among plugins the one that comes first.
+        """
+        found: dict[str, tuple[Implementation, Tool]] = {}
+        for source, tools in await self.contributions("provide_tools"):
+            for tool in tools or ():
+                found.setdefault(tool.name, (source, tool))
+        chosen: dict[str, Tool] = {}
+        for source, tool in sorted(found.values(), key=lambda pair: pair[0].plugin_name != BUILTIN):
+            rival = chosen.setdefault(tool.wire_name, tool)
+            if rival is not tool:
+                names = f"{tool.name!r}, which looks like {rival.name!r} to providers"
+                remedy = "Rename the tool: dots and other signs become underscores."
+                source.fault(f"returned the tool {names}", remedy)
+        return list(chosen.values())
 
     async def notify_error(self, stage: str, error: BaseException, message: Any) -> None:
         """Pass an error to every observer; an observer's own error is logged."""
@@ -136,9 +149,8 @@ class HookRuntime:
             try:
                 await call(implementation, arguments)
             except Exception as cause:
-                get_log().error(
-                    "hook.on_error_failed", plugin=implementation.plugin_name, exc_info=cause
-                )
+                plugin = implementation.plugin_name
+                get_log().error("hook.on_error_failed", plugin=plugin, exc_info=cause)
 
     def report(self, plugin: str, hook: str, problem: str, remedy: str) -> None:
         """Keep and log a problem with a plugin, once."""
@@ -157,7 +169,7 @@ class HookRuntime:
 
 
 async def call(implementation: Implementation, arguments: dict[str, Any]) -> Any:
-    """Call one implementation, wait for its result, and return the usable part of that."""
+    """Call an implementation, and return the usable part of its result."""
     try:
         result = _called(implementation, arguments)
         if inspect.isawaitable(result):

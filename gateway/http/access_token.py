@@ -1,7 +1,6 @@
 """The page's access token: from the settings, or from a file that the first start creates.
 
-Only its owner may open the file, and it is never a symbolic link: anyone who could read
-or replace it would be let in as the owner.
+Anyone who could read or replace the file could log in, so only its owner may open it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,6 @@ def token_of(settings: Settings) -> str:
 
 
 def show_token(settings: Settings) -> int:
-    """Print the access token of the page."""
     path = _file(settings)
     if path is None:
         token = settings.http.token.get_secret_value()
@@ -60,7 +58,6 @@ def _file(settings: Settings) -> Path | None:
 
 
 def _read(path: Path) -> str | None:
-    """Return the token of a file; None if there is no file."""
     try:
         # Nonblocking, because the path might name a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -91,7 +88,6 @@ def _read(path: Path) -> str | None:
 
 
 def _create(path: Path) -> str:
-    """Write a new token, completely or not at all, and return it."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     new = path.with_name(f".{path.name}.new")
     try:

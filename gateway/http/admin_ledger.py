@@ -1,4 +1,4 @@
-"""The ledger over HTTP, for `tapeway ledger` while a gateway is running."""
+"""The ledger and the reports over HTTP, for the command line while a gateway is running."""
 
 from __future__ import annotations
 
@@ -9,11 +9,21 @@ from starlette.routing import BaseRoute
 
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.errors import AdminError
+from gateway.explain.explainer import Explainer
 from gateway.http.json_route import json_route
 
 
+def explain_routes(explainer: Explainer) -> list[BaseRoute]:
+    """Return the routes of `tapeway explain`; the guard has checked who asks."""
+
+    async def explain(request: Request) -> Any:
+        return (await explainer.explain(request.query_params.get("message", ""))).to_json()
+
+    return [json_route("/api/explain", explain)]
+
+
 def ledger_routes(admin: LedgerAdmin) -> list[BaseRoute]:
-    """Return the routes; the guard has checked who asks."""
+    """Return the routes of `tapeway ledger`; the guard has checked who asks."""
 
     async def rows(request: Request) -> Any:
         limit = request.query_params.get("limit", "50")

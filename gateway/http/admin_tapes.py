@@ -15,7 +15,6 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from gateway.admin.tape_admin import TapeAdmin
-from gateway.admin.tape_import import import_tape
 from gateway.errors import AdminError
 from gateway.http.json_route import json_body, json_route
 from tape.errors import TapeError
@@ -61,7 +60,7 @@ def tape_routes(admin: TapeAdmin, folder: Path) -> list[BaseRoute]:
             _discard(name)
             raise
         session, tape = wanted.get("session", ""), wanted.get("tape", "")
-        progress = import_tape(admin, Path(name), session, tape, dry_run="dry_run" in wanted)
+        progress = admin.import_tape(Path(name), session, tape, dry_run="dry_run" in wanted)
         return StreamingResponse(_lines(progress, name), media_type="application/x-ndjson")
 
     return [

@@ -69,10 +69,7 @@ def make_app(
 def readiness(
     states: dict[str, ChannelState], deaf: dict[str, float], store_away: float | None, why: str
 ) -> Readiness:
-    """Return the body of `/health/ready`: the state of every channel and of the store.
-
-    `deaf` maps each stalled channel to the seconds since it last proved its connection.
-    """
+    """Return the body of `/health/ready`; `deaf` maps stalled channels to seconds of silence."""
     channels = {
         name: {
             "state": "deaf" if name in deaf else state.state,

@@ -1,8 +1,7 @@
-"""Access control: anyone on loopback, elsewhere anyone with the token.
+"""Access control: anyone on loopback, elsewhere anyone with the token, by cookie or header.
 
-The token comes from a login form or the header `Authorization: Bearer`, never in a URL. Requests
-for another host name, and posts from another site, are refused: a foreign page could otherwise
-talk to a gateway on its visitor's machine.
+Other host names and posts from other sites are refused: a foreign page could otherwise talk to a
+gateway on its visitor's machine.
 """
 
 from __future__ import annotations
@@ -48,7 +47,6 @@ class Guard:
         self._bearer = bearer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -100,7 +98,6 @@ class Guard:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host name is a loopback address."""
     if host == "localhost":
         return True
     try:
@@ -125,9 +122,9 @@ async def log_in(request: Request, token: str) -> Response:
     async for piece in request.stream():
         body += piece
         if len(body) > MAX_FORM_BYTES:
-            return RedirectResponse("/login?wrong=1", status_code=303)
+            break
     given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
-    if not same(given.strip(), token):
+    if len(body) > MAX_FORM_BYTES or not same(given.strip(), token):
         return RedirectResponse("/login?wrong=1", status_code=303)
     response = RedirectResponse("/", status_code=303)
     response.set_cookie(

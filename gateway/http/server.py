@@ -17,6 +17,8 @@ from starlette.applications import Starlette
 from gateway.errors import PortInUse, SettingsError
 from gateway.http.auth import is_loopback
 
+END_SECONDS: Final = 1.5
+
 
 def listen(host: str, port: int, token: str) -> socket.socket:
     """Open the socket; raises PortInUse, or SettingsError if a token is required."""
@@ -34,20 +36,16 @@ def listen(host: str, port: int, token: str) -> socket.socket:
     try:
         opened.bind((host, port))
         opened.listen(128)
-    except socket.gaierror as cause:
+    except OSError as cause:
         opened.close()
+        if not isinstance(cause, socket.gaierror):
+            raise PortInUse(host, port, cause) from cause
         raise SettingsError(
             f"TAPEWAY_HTTP__HOST: {host!r} is not an address of this machine ({cause.strerror});"
             " for example TAPEWAY_HTTP__HOST=127.0.0.1"
         ) from cause
-    except OSError as cause:
-        opened.close()
-        raise PortInUse(host, port, cause) from cause
     opened.setblocking(False)
     return opened
-
-
-END_SECONDS: Final = 1.5
 
 
 class QuietServer(uvicorn.Server):
@@ -58,29 +56,24 @@ class QuietServer(uvicorn.Server):
         self._ended = anyio.Event()
 
     async def run_on(self, opened: socket.socket) -> None:
-        """Serve on a socket until `end`."""
         try:
             await self.serve([opened])
         finally:
             self._ended.set()
 
     async def end(self) -> None:
-        """Stop listening, give open requests a moment, and wait for the end.
-
-        Cancelling alone would leave the socket registered with the event loop.
-        """
+        """Stop listening, give open requests a moment, and wait for the end."""
+        # Cancelling alone would leave the socket registered with the event loop.
         self.should_exit = True
         with anyio.move_on_after(END_SECONDS):
             await self._ended.wait()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Do nothing: the gateway has its own handlers."""
-        yield
+        yield  # The gateway has its own handlers.
 
 
 def make_server(app: Starlette, trusted_proxies: str) -> QuietServer:
-    """Return a server for an application, behind the trusted proxies."""
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -21,7 +21,6 @@ from agent.toolbox import Toolbox
 from agent.tools.anchors import hand_off
 from gateway.context.tape_access import other_tapes
 from gateway.errors import CommandRefused
-from gateway.hooks.provided import provided_tools
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.scheduling.debounce import Debouncer
@@ -119,7 +118,7 @@ class Commands:
             if command.name == "handoff":
                 command = _as_tool(command)
             shared = question.message.chat_kind == "group"
-            tools = await provided_tools(self._services.hooks)
+            tools = await self._services.hooks.tools()
             toolbox = Toolbox(tools, question.role, shared=shared)
             if command.name == "help":
                 return self._help(toolbox)

@@ -1,7 +1,6 @@
-"""Load the settings: frozen, built once at the edge, from an injected environment.
+"""Load the settings once, frozen. The first source that names a setting wins.
 
-The first source that names a setting wins: the environment, `.env`, a secrets folder (one file per
-setting, named like its variable), `tapeway.toml`.
+Sources: the environment, `.env`, a secrets folder (one file per variable), `tapeway.toml`.
 """
 
 from __future__ import annotations
@@ -24,9 +23,7 @@ from pydantic_settings import (
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
-from pydantic_settings import (
-    SettingsError as SourceError,
-)
+from pydantic_settings.exceptions import SettingsError as SourceError
 
 from agent.settings import AgentSettings
 from channels.cli.settings import CliSettings
@@ -35,71 +32,56 @@ from channels.slack.settings import SlackSettings
 from channels.telegram.settings import TelegramSettings
 from channels.web.settings import WebSettings
 from gateway.errors import SettingsError
-from gateway.settings.sections import (
-    AccessSettings,
-    BufferSettings,
-    ContextSettings,
-    DeliverySettings,
-    HttpSettings,
-    LogSettings,
-    MediaSettings,
-    SearchSettings,
-    TapeSettings,
-    TurnSettings,
-)
+from gateway.settings import sections
+from gateway.settings.sections import setting
 
 PREFIX: Final = "TAPEWAY_"
 
 
 class Settings(BaseSettings):
-    """All settings."""
-
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="ignore"
     )
 
-    home: Path = Field(
+    home: Path = setting(
         Path("~/.tapeway"),
-        description="The instance directory: the gateway's own files, including its database.",
-        examples=["/srv/tapeway"],
+        "The instance directory: the gateway's own files, including its database.",
+        example="/srv/tapeway",
     )
-    workspace: Path | None = Field(
+    workspace: Path | None = setting(
         None,
-        description="The folder the agent works in, with its AGENTS.md. Each workspace has tapes"
-        " of its own. Default: `workspace` in the home folder.",
-        examples=["/srv/tapeway/workspace"],
+        "The folder the agent works in, with its AGENTS.md. Each workspace has tapes of its own."
+        " Default: `workspace` in the home folder.",
+        example="/srv/tapeway/workspace",
     )
-    http: HttpSettings = Field(default_factory=HttpSettings)
-    tape: TapeSettings = Field(default_factory=TapeSettings)
-    access: AccessSettings = Field(default_factory=AccessSettings)
-    buffer: BufferSettings = Field(default_factory=BufferSettings)
-    turn: TurnSettings = Field(default_factory=TurnSettings)
-    context: ContextSettings = Field(default_factory=ContextSettings)
-    search: SearchSettings = Field(default_factory=SearchSettings)
-    media: MediaSettings = Field(default_factory=MediaSettings)
-    delivery: DeliverySettings = Field(default_factory=DeliverySettings)
+    http: sections.HttpSettings = Field(default_factory=sections.HttpSettings)
+    tape: sections.TapeSettings = Field(default_factory=sections.TapeSettings)
+    access: sections.AccessSettings = Field(default_factory=sections.AccessSettings)
+    buffer: sections.BufferSettings = Field(default_factory=sections.BufferSettings)
+    turn: sections.TurnSettings = Field(default_factory=sections.TurnSettings)
+    context: sections.ContextSettings = Field(default_factory=sections.ContextSettings)
+    search: sections.SearchSettings = Field(default_factory=sections.SearchSettings)
+    media: sections.MediaSettings = Field(default_factory=sections.MediaSettings)
+    delivery: sections.DeliverySettings = Field(default_factory=sections.DeliverySettings)
     agent: AgentSettings = Field(default_factory=AgentSettings)
     slack: SlackSettings = Field(default_factory=SlackSettings)
     telegram: TelegramSettings = Field(default_factory=TelegramSettings)
     discord: DiscordSettings = Field(default_factory=DiscordSettings)
     web: WebSettings = Field(default_factory=WebSettings)
     cli: CliSettings = Field(default_factory=CliSettings)
-    log: LogSettings = Field(default_factory=LogSettings)
+    log: sections.LogSettings = Field(default_factory=sections.LogSettings)
 
     @property
     def home_path(self) -> Path:
-        """The absolute path of the instance directory."""
         return self.home.expanduser().absolute()
 
     @property
     def workspace_path(self) -> Path:
-        """The absolute path of the workspace."""
         chosen = self.workspace.expanduser() if self.workspace else self.home_path / "workspace"
         return chosen.absolute()
 
     @property
     def tape_url(self) -> str:
-        """The URL of the tape store."""
         return self.tape.url or f"sqlite://{self.home_path / 'tapeway.db'}"
 
 
@@ -162,12 +144,8 @@ class _GivenEnvironment(EnvSettingsSource):
 def unknown_names(environ: Mapping[str, str]) -> list[str]:
     """Return a sentence for each TAPEWAY_ variable that is not a setting, with the nearest name."""
     known = {name for name, _section, _field in fields()} | {"TAPEWAY_SECRETS", "TAPEWAY_CONFIG"}
-    found = []
-    for name in sorted(environ):
-        if not name.startswith(PREFIX) or name.upper() in known:
-            continue
-        found.append(_not_a_setting(name, known))
-    return found
+    wrong = (name for name in sorted(environ) if name.startswith(PREFIX))
+    return [_not_a_setting(name, known) for name in wrong if name.upper() not in known]
 
 
 def fields() -> Iterator[tuple[str, str, FieldInfo]]:
@@ -201,7 +179,7 @@ def _explain(error: ErrorDetails) -> str:
 
 
 def describe(settings: Settings) -> dict[str, Any]:
-    """Return the settings that are logged at the start; none of them is secret."""
+    # These are logged at the start; none of them is secret.
     return {
         "home": str(settings.home_path),
         "model": settings.agent.model,

@@ -1,7 +1,6 @@
-"""The ballast: a reserve file that is deleted when the disk fills up.
+"""The ballast: a reserve file that is deleted when the disk fills up, to save open answers.
 
-The space that it frees lets answers in progress be saved. Nothing new is accepted until the disk
-has room for the file again.
+Nothing new is accepted until the disk has room for the file again.
 """
 
 from __future__ import annotations
@@ -31,12 +30,13 @@ class Ballast:
 
     def take(self) -> bool:
         """Create the file if the disk has room for it, and return whether it exists."""
-        if not self._size:
-            self.given_up = False
-            return True
+        made = not self._size or self._make()
+        self.given_up = self.given_up and not made
+        return made
+
+    def _make(self) -> bool:
         try:
             if self._path.exists() and self._path.stat().st_size == self._size:
-                self.given_up = False
                 return True
             if shutil.disk_usage(self._path.parent).free < FREE_FACTOR * self._size:
                 return False
@@ -52,7 +52,6 @@ class Ballast:
             with suppress(OSError):
                 self._path.unlink()
             return False
-        self.given_up = False
         return True
 
     def give_up(self) -> bool:

@@ -1,8 +1,6 @@
 """A plugin's tape store and a database for the ledger: two stores without a common transaction.
 
-A unit's appends are made first, each under a key, then its statements in one transaction. After a
-crash between the two, the tape is ahead; running the same unit again finds its entries by their
-keys.
+Appends come first, each under a key: a unit that is run again after a crash finds its entries.
 """
 
 from __future__ import annotations
@@ -31,7 +29,6 @@ class SplitStore:
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:
-        """Put a batch on a tape of the plugin's store."""
         return await self._tapes.append(tape, entries, key)
 
     async def commit(self, unit: Unit) -> list[Outcome]:
@@ -41,13 +38,10 @@ class SplitStore:
             if isinstance(step, Append):
                 entries = await self._tapes.append(step.tape, step.entries, step.key)
                 outcomes[position] = Outcome(entries=tuple(entries))
-        runs = [
-            (position, replace(step, values=resolve(step.values, outcomes)))
-            for position, step in enumerate(unit.steps)
-            if isinstance(step, Run)
-        ]
-        done = await self._database.commit(Unit([step for _position, step in runs]))
-        for (position, _step), outcome in zip(runs, done, strict=True):
+        runs = {n: step for n, step in enumerate(unit.steps) if isinstance(step, Run)}
+        steps = [replace(run, values=resolve(run.values, outcomes)) for run in runs.values()]
+        done = await self._database.commit(Unit([*steps]))
+        for position, outcome in zip(runs, done, strict=True):
             outcomes[position] = outcome
         return outcomes
 
@@ -61,22 +55,17 @@ class SplitStore:
             await self._tapes.append(tape, list(batch), f"import:{batch.after}:{batch.count}")
 
     async def query(self, query: Query) -> list[Entry]:
-        """Query the plugin's store."""
         return await self._tapes.query(query)
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named read statement on the database."""
         return await self._database.select(statement, values)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
-        """List the plugin's tapes."""
         return await self._tapes.tapes(prefix)
 
     async def size(self, tape: str) -> int:
-        """Return the size of a tape of the plugin's store."""
         return await self._tapes.size(tape)
 
     async def close(self) -> None:
-        """Close both stores."""
         await self._tapes.close()
         await self._database.close()

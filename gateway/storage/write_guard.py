@@ -1,7 +1,6 @@
-"""Retries of writes while the database or the disk is unavailable.
+"""Retries of writes while the database or the disk is unavailable, without a restart.
 
-Meanwhile nothing new is acknowledged and the gateway is not ready. A periodic probe notices when
-the database is back; no restart is needed.
+Meanwhile nothing new is acknowledged, and the gateway is not ready.
 """
 
 from __future__ import annotations
@@ -67,10 +66,7 @@ class WriteGuard:
         return done
 
     async def retrying(self, what: str, write: Callable[[], Awaitable[T]]) -> T:
-        """Make a write, and retry it with growing waits while the database is unavailable.
-
-        Raises StoreUnavailable only if the process ends meanwhile.
-        """
+        """Retry a write until it succeeds; raises StoreUnavailable only if the process ends."""
         backoff = Backoff(FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS)
         while True:
             try:

@@ -24,7 +24,6 @@ from agent.turn_log import TurnLog, WriteOnce
 from channels.message import OutboundMessage
 from gateway.context.selection import reselect_messages
 from gateway.context.tape_access import other_tapes
-from gateway.hooks.provided import provided_tools
 from gateway.hooks.results import ResultRefused
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
@@ -158,7 +157,7 @@ class AgentPlugin:
     ) -> Task:
         """Return the loop of a turn, or of a subagent with the same role and hooks."""
         settings = self._services.settings
-        tools = await provided_tools(self._services.hooks)
+        tools = await self._services.hooks.tools()
         toolbox = Toolbox(tools, context.role, shared=context.shared)
         hooks = _LoopHooks(self._services.hooks, session_id)
         reserve = estimate_text(system)

@@ -14,8 +14,7 @@ import pytest
 
 from channels.testing import Chat
 from gateway.explain.explainer import Explainer
-from gateway.explain.render import to_text
-from gateway.explain.report import Report, secrets_of
+from gateway.explain.report import Report, secrets_of, to_text
 from gateway.logs import set_up_logs
 from gateway.settings import LogSettings
 from gateway.storage.ledger.rows import account_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import quote
 from uuid import UUID
 
@@ -29,7 +29,7 @@ class ChatClient(Protocol):
         ...
 
     async def say(self, text: str, message_id: UUID) -> None:
-        """Send a message; raises GatewayError with a sentence if it is refused."""
+        """Send a message; raises GatewayError if it is refused."""
         ...
 
 
@@ -75,11 +75,8 @@ class RemoteChat:
                         yield event
 
     async def say(self, text: str, message_id: UUID) -> None:
-        body: dict[str, Any] = {
-            "id": str(message_id),
-            "person": {"id": self._person.id, "name": self._person.name},
-            "text": text,
-        }
+        person = {"id": self._person.id, "name": self._person.name}
+        body = {"id": str(message_id), "person": person, "text": text}
         with _plain_errors():
             response = await self._client.post(f"{self._path}/messages", json=body)
             if response.status_code == 422:
@@ -94,7 +91,7 @@ def _plain_errors() -> Iterator[None]:
     except httpx2.HTTPError as cause:
         raise GatewayError(
             f"the gateway of this home does not answer ({type(cause).__name__}): check that it is"
-            " still running; it answers what it has accepted at its next start"
+            " still running; it answers accepted questions at its next start"
         ) from cause
 
 

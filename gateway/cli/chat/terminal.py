@@ -58,7 +58,7 @@ async def run_once(settings: Settings, message: str, session: str) -> int:
 
 
 def check_name(session: str) -> None:
-    """Raise GatewayError for a name that would be another chat over HTTP."""
+    """Raise GatewayError for a name that does not fit into a URL's path."""
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,80}", session):
         raise GatewayError(
             f"--session {session!r}: use at most 80 letters, digits, dots, dashes and"
@@ -67,7 +67,6 @@ def check_name(session: str) -> None:
 
 
 def me() -> RoomPerson:
-    """Return the person at this terminal."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):
@@ -113,19 +112,14 @@ class Screen:
         self.link = link
         self.opened = anyio.Event()
         self._printer = Printer()
-        self._waiting: set[str] = set()
+        self.waiting: set[str] = set()
         self._settled = anyio.Event()
-
-    @property
-    def busy(self) -> bool:
-        """Whether an answer is pending."""
-        return bool(self._waiting)
 
     async def say(self, text: str) -> None:
         """Send a line; print why if the gateway refuses it."""
         message_id = uuid4()
         if text.strip() != STOP:
-            self._waiting.add(str(message_id))
+            self.waiting.add(str(message_id))
         try:
             await self.link.say(text, message_id)
         except GatewayError as refused:
@@ -133,8 +127,7 @@ class Screen:
             self._settle(str(message_id))
 
     async def settled(self) -> None:
-        """Wait until no answer is pending."""
-        while self._waiting:
+        while self.waiting:
             await self._settled.wait()
 
     async def show(self) -> None:
@@ -160,16 +153,14 @@ class Screen:
         elif kind == "draft":
             _write(self._printer.next(event["message"]["id"], event["message"]["text"]))
         elif kind == "message" and event["message"]["role"] != "person":
-            self._finish(event["message"])
+            message = event["message"]
+            _write(self._printer.finish(message["id"], message["text"]))
+            self._settle(message["reply_to"])
         elif kind == "silent":
             self._settle(event["reply_to"])
 
-    def _finish(self, message: Json) -> None:
-        _write(self._printer.finish(message["id"], message["text"]))
-        self._settle(message["reply_to"])
-
     def _settle(self, message_id: str) -> None:
-        self._waiting.discard(message_id)
+        self.waiting.discard(message_id)
         self._settled.set()
         self._settled = anyio.Event()
 
@@ -186,7 +177,7 @@ async def _converse(screen: Screen, settings: Settings) -> None:
             try:
                 line = await prompt.prompt_async("> ")
             except KeyboardInterrupt:
-                if screen.busy:
+                if screen.waiting:
                     await screen.say(STOP)
                 continue
             except EOFError:

@@ -13,14 +13,12 @@ COLUMNS: Final = ("id", "status", "account_id", "chat_id", "turn_id", "attempts"
 
 
 async def show_list(settings: Settings, status: str, limit: int) -> int:
-    """Print the newest rows as a table."""
     async with open_admin(settings) as admin:
         print_table(COLUMNS, await admin.call("ledger.rows", status=status, limit=limit))
     return 0
 
 
 async def show_row(settings: Settings, row: str) -> int:
-    """Print a row as JSON."""
     async with open_admin(settings) as admin:
         shown = await admin.call("ledger.show", name=row)
     print(json.dumps(shown, ensure_ascii=False, indent=2))
@@ -28,7 +26,6 @@ async def show_row(settings: Settings, row: str) -> int:
 
 
 async def change(settings: Settings, action: str, row: str) -> int:
-    """Retry or drop a row, and print what happens."""
     async with open_admin(settings) as admin:
         print(await admin.call(f"ledger.{action}", name=row))
     return 0

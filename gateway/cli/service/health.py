@@ -46,19 +46,16 @@ def ask(home: Path) -> tuple[bool, str]:
 
 
 def _home(environ: Mapping[str, str]) -> Path:
-    # A container names its home in the environment, which spares it loading the settings.
-    named = environ.get("TAPEWAY_HOME")
-    if named:
+    # A container sets its home in the environment, so its settings need not be loaded.
+    if named := environ.get("TAPEWAY_HOME"):
         return Path(named).expanduser().absolute()
     home: Path = import_module("gateway.settings").load_settings(environ).home_path
     return home
 
 
 def _notes(body: Mapping[str, Any]) -> list[str]:
-    channels = body.get("channels", {})
-    return [
-        f"{name}: {note}" for name, state in channels.items() for note in state.get("notes", ())
-    ]
+    states = body.get("channels", {}).items()
+    return [f"{name}: {note}" for name, state in states for note in state.get("notes", ())]
 
 
 def _problems(body: Mapping[str, Any]) -> str:

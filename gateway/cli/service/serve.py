@@ -36,7 +36,7 @@ async def serve(settings: Settings) -> int:
     async with anyio.create_task_group() as group:
         # The watcher outlives the gateway: a signal would otherwise interrupt its shutdown.
         with anyio.CancelScope() as scope:
-            # It starts first, too: much of a gateway's start never yields.
+            # It also starts first, because much of a gateway's start never yields.
             await group.start(watch, scope)
             async with running_gateway(settings) as gateway:
                 started.set()

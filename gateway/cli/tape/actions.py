@@ -24,7 +24,6 @@ INDEX_SECONDS: Final = 0.1
 
 
 async def show_list(settings: Settings) -> int:
-    """Print every tape as a table, the most recently used last."""
     async with open_admin(settings) as admin:
         rows = sorted(await admin.call("tapes.tapes"), key=lambda row: str(row["newest"]))
     print_table(COLUMNS, ({**row, "newest": row["newest"][:19]} for row in rows))
@@ -32,7 +31,6 @@ async def show_list(settings: Settings) -> int:
 
 
 async def show_entries(settings: Settings, name: str, where: dict[str, Any], as_json: bool) -> int:
-    """Print the entries that meet the conditions."""
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         where = {**where, "newest": True}
@@ -42,7 +40,6 @@ async def show_entries(settings: Settings, name: str, where: dict[str, Any], as_
 
 
 async def show_prompts(settings: Settings, name: str, turn: str, as_json: bool) -> int:
-    """Print what each model call of a turn was shown."""
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         found = await admin.call("tapes.prompts", tape=tape, turn=turn)
@@ -56,7 +53,6 @@ async def show_prompts(settings: Settings, name: str, turn: str, as_json: bool) 
 async def search(
     settings: Settings, name: str, text: str, how: dict[str, Any], as_json: bool
 ) -> int:
-    """Print the matches of a search, newest or best first."""
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
         found = await admin.call("tapes.search", tape=tape, text=text, how=how)
@@ -68,7 +64,6 @@ async def search(
 
 
 async def reindex(settings: Settings) -> int:
-    """Rebuild the word index, showing the progress."""
     async with open_admin(settings) as admin:
         state = await admin.call("tapes.reindex")
         while not state["ready"] and not state["problem"]:
@@ -83,7 +78,6 @@ async def reindex(settings: Settings) -> int:
 
 
 async def export(settings: Settings, name: str, target: str) -> int:
-    """Write a tape as JSONL to a new file or to standard output."""
     if target == "-":
         return await _export(settings, name, sys.stdout)
     with Path(target).open("x", encoding="utf-8") as out:  # noqa: ASYNC230 - nothing else runs
@@ -105,27 +99,24 @@ async def _export(settings: Settings, name: str, out: IO[str]) -> int:
 
 async def _write_all(admin: AdminClient, tape: str, out: IO[str]) -> int:
     # Entries that arrive meanwhile are written as well.
-    after = 0
     where = {"after": 0, "limit": PAGE}
     while page := await admin.call("tapes.entries", tape=tape, where=where):
         for entry in page:
             out.write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
-        after = int(page[-1]["id"])
-        where["after"] = after
-        _progress(f"{after} entries")
-    return after
+        where["after"] = int(page[-1]["id"])
+        _progress(f"{where['after']} entries")
+    return where["after"]
 
 
 async def follow(settings: Settings, name: str, as_json: bool) -> int:
-    """Print entries as they arrive, until Ctrl-C."""
     if find_running(settings.home_path) is None:
         raise GatewayError("no gateway is running on this home, so its tapes get no new entries")
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
-        first = {"limit": FOLLOW_FIRST, "newest": True}
-        page = await admin.call("tapes.entries", tape=tape, where=first)
+        where = {"limit": FOLLOW_FIRST, "newest": True}
         after = 0
         while True:
+            page = await admin.call("tapes.entries", tape=tape, where=where)
             for entry in page:
                 _print(entry, as_json)
                 after = int(entry["id"])
@@ -133,11 +124,9 @@ async def follow(settings: Settings, name: str, as_json: bool) -> int:
             if len(page) < PAGE:
                 await anyio.sleep(FOLLOW_SECONDS)
             where = {"after": after, "limit": PAGE}
-            page = await admin.call("tapes.entries", tape=tape, where=where)
 
 
 async def import_file(settings: Settings, file: str, session: str, tape: str, dry_run: bool) -> int:
-    """Import a file and print what was repaired."""
     async with open_admin(settings) as admin:
         last: dict[str, Any] = {}
         path = await anyio.Path(file).absolute()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,10 @@ _Since = Annotated[str, typer.Option(help="Only from this date on, such as 2026-
 _Until = Annotated[str, typer.Option(help="Only before this date.")]
 _Kinds = Annotated[list[str] | None, typer.Option(help="Only this kind; may be repeated.")]
 _Lane = Annotated[str, typer.Option(help="Only this lane.")]
+
+
+def _given(**conditions: Any) -> dict[str, Any]:
+    return {name: value for name, value in conditions.items() if value}
 
 
 @app.command("list")
@@ -49,17 +53,8 @@ def show(
     as_json: _AsJson = False,
 ) -> None:
     """Print the newest entries of a tape that meet all the given conditions."""
-    where = {
-        "after_anchor": anchor,
-        "before_anchor": until_anchor,
-        "since": since,
-        "until": until,
-        "kinds": kind,
-        "authors": author,
-        "lane": lane,
-        "text": text,
-    }
-    given = {condition: value for condition, value in where.items() if value}
+    given = _given(since=since, until=until, kinds=kind, authors=author, lane=lane, text=text)
+    given |= _given(after_anchor=anchor, before_anchor=until_anchor)
     if view and given:
         raise typer.BadParameter("--view shows all of its turn: give it no other conditions")
     if view:
@@ -85,15 +80,7 @@ def search(
 
     An entry matches if it contains all the words; double quotes enclose a phrase.
     """
-    how = {
-        "rank": rank,
-        "since": since,
-        "until": until,
-        "kinds": kind,
-        "author": author,
-        "lane": lane,
-    }
-    given = {condition: value for condition, value in how.items() if value}
+    given = _given(rank=rank, since=since, until=until, kinds=kind, author=author, lane=lane)
     run("gateway.cli.tape.actions:search", name, text, {**given, "limit": limit}, as_json)
 
 

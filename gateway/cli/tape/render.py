@@ -1,8 +1,4 @@
-"""Render tape entries for a terminal.
-
-Messages are untrusted data: characters that would move the cursor, color the screen or reverse the
-text direction are escaped.
-"""
+"""Render tape entries for a terminal, with unsafe characters of messages escaped."""
 
 from __future__ import annotations
 
@@ -66,26 +62,22 @@ def _part(part: object) -> str:
 def _who(entry: Mapping[str, Any]) -> str:
     meta, payload = entry["meta"], entry["payload"]
     if entry["kind"] == MESSAGE:
-        author = meta.get("author")
-        name = meta.get("name")
-        if name and author:
-            return f"{name} ({author})"
-        return str(name or author or payload.get("role", ""))
+        author, name = meta.get("author"), meta.get("name")
+        both = f"{name} ({author})" if name and author else ""
+        return both or str(name or author or payload.get("role", ""))
     return str(payload.get("name", "")) if entry["kind"] in (ANCHOR, EVENT) else ""
 
 
 def _content(entry: Mapping[str, Any]) -> str:
     kind, payload = entry["kind"], entry["payload"]
-    if kind == ANCHOR:
-        return _json(payload.get("state"))
-    if kind == EVENT:
-        return _json(payload.get("data"))
+    if kind in (ANCHOR, EVENT):
+        value = payload.get("state" if kind == ANCHOR else "data")
+        return dump(value) if value else ""
     if kind == TOOL_CALL:
         return "\n".join(_call(call) for call in payload.get("calls", ()))
     if kind == TOOL_RESULT:
-        return "\n".join(
-            one if isinstance(one, str) else dump(one) for one in payload.get("results", ())
-        )
+        results = payload.get("results", ())
+        return "\n".join(one if isinstance(one, str) else dump(one) for one in results)
     text = entry["meta"].get("text")
     return text if isinstance(text, str) else entry_text(kind, payload)
 
@@ -97,20 +89,14 @@ def _call(call: object) -> str:
     return f"{function.get('name', '')}({function.get('arguments', '')})"
 
 
-def _json(value: object) -> str:
-    return dump(value) if value else ""
-
-
 def _shown(text: str) -> str:
     return _escaped(_cut(text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def _cut(text: str) -> str:
-    return (
-        text
-        if len(text) <= MAX_CHARACTERS
-        else f"{text[:MAX_CHARACTERS]} ... ({len(text)} characters)"
-    )
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    return f"{text[:MAX_CHARACTERS]} ... ({len(text)} characters)"
 
 
 def _escaped(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from channels.host import Cursors
 from channels.message import InboundMessage
 from gateway.clock import Clock
-from gateway.storage.ledger.rows import account_id
+from gateway.storage.ledger.rows import account_id, run_alone
 from tape.entry import parse_date, utc_iso
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
@@ -43,10 +43,9 @@ class CursorTable:
             unit.run("ledger.move_cursor", account_id=account, chat_id=chat_id, value=moment)
 
     async def read(self, channel: str, overlap: timedelta, longest: timedelta) -> Cursors:
-        """Return each chat's cursor, moved back by `overlap` and at most `longest` ago.
+        """Return each chat's cursor, moved back by `overlap`, and at most `longest` ago.
 
-        Without any cursor the channel has never accepted a message; its cursor is then the present
-        moment.
+        A channel that has never accepted a message has the present moment as its cursor.
         """
         rows = await self._store.select("ledger.marks", {"channel": channel})
         found = {
@@ -68,7 +67,6 @@ class CursorTable:
         return Cursors(accounts, chats)
 
     def _past(self, date: str) -> datetime | None:
-        """Parse a date; return None if it is invalid or lies in the future."""
         try:
             moment = parse_date(date)
         except ValueError:
@@ -77,14 +75,10 @@ class CursorTable:
 
     async def advance_all(self, channel: str, moment: datetime) -> None:
         """Record that a channel's messages from before a moment are all accepted."""
-        unit = Unit()
-        value = utc_iso(moment)
-        unit.run("ledger.move_cursor", account_id=channel, chat_id="", value=value)
-        await self._store.commit(unit)
+        values = {"account_id": channel, "chat_id": "", "value": utc_iso(moment)}
+        await run_alone(self._store, "ledger.move_cursor", **values)
 
     async def probe(self) -> None:
         """Make a small write, to find out whether the database accepts any."""
-        unit = Unit()
-        moment = utc_iso(self._clock.now())
-        unit.run("ledger.move_cursor", account_id="", chat_id="probe", value=moment)
-        await self._store.commit(unit)
+        values = {"account_id": "", "chat_id": "probe", "value": utc_iso(self._clock.now())}
+        await run_alone(self._store, "ledger.move_cursor", **values)

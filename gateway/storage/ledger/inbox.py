@@ -10,7 +10,7 @@ import orjson
 from channels.message import InboundMessage
 from gateway.clock import Clock
 from gateway.storage.ledger.cursors import CursorTable
-from gateway.storage.ledger.rows import InboxRow, account_id, readable
+from gateway.storage.ledger.rows import InboxRow, account_id, readable, run_alone
 from tape.entry import NewEntry, dump, utc_iso
 from tape.store import UnitStore
 from tape.unit_of_work import FirstId, Unit
@@ -29,10 +29,9 @@ class Inbox:
         messages: Sequence[InboundMessage],
         kept_back: Collection[tuple[str, str]] | None = None,
     ) -> list[InboxRow]:
-        """Insert messages, all or none, and return the rows of the new ones.
+        """Insert messages, all or none; return the rows of the new ones and move the cursors.
 
-        The cursors of their chats move up to them, except for the chats in `kept_back` (account and
-        chat; an empty chat stands for the whole account). None keeps all cursors back.
+        `kept_back` lists chats with unmoved cursors as (account, chat); "" or None stands for all.
         """
         unit = Unit()
         moment = utc_iso(self._clock.now())
@@ -120,9 +119,7 @@ class Inbox:
 
     async def hand_over(self, turn_id: str) -> None:
         """Record that a turn was left to the next start on purpose, so it is no lost attempt."""
-        unit = Unit()
-        unit.run("ledger.hand_over", turn_id=turn_id)
-        await self._store.commit(unit)
+        await run_alone(self._store, "ledger.hand_over", turn_id=turn_id)
 
     def join(
         self,
@@ -134,14 +131,10 @@ class Inbox:
         lane: str | None,
     ) -> None:
         """Record that `others` are parts of the message in `row`."""
-        unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
+        self.rewrite(unit, row)
         for other in others:
             unit.run(
-                "ledger.joined",
-                id=other.id,
-                session_id=session_id,
-                entry_id=entry_id,
-                lane=lane,
+                "ledger.joined", id=other.id, session_id=session_id, entry_id=entry_id, lane=lane
             )
 
     def rewrite(self, unit: Unit, row: InboxRow) -> None:
@@ -154,12 +147,9 @@ class Inbox:
 
     async def original_of(self, edit: InboxRow) -> tuple[InboxRow, InboxRow] | None:
         """Return the row of the message that an edit changes, and the row of its latest text."""
-        values = {
-            "account_id": edit.account_id,
-            "chat_id": edit.message.chat_id,
-            "message_id": edit.message.message_id,
-            "before": edit.id,
-        }
+        said = edit.message
+        values = {"chat_id": said.chat_id, "message_id": said.message_id, "before": edit.id}
+        values["account_id"] = edit.account_id
         rows = await self._store.select("ledger.original_of", values)
         if not rows:
             return None
@@ -185,8 +175,7 @@ class Inbox:
         return [row["thread_id"] for row in await self._store.select("ledger.threads", values)]
 
     async def lane_of(self, account: str, chat_id: str, message_id: str) -> tuple[bool, str | None]:
-        """Look up a message (a person's or ours) by the platform's id: whether it is known, and its
-        lane."""
+        """Return whether a platform's id is known, as a person's message or ours, and its lane."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
         for statement in ("ledger.lane_of_message", "ledger.lane_of_answer"):
             rows = await self._store.select(statement, values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from gateway.storage.ledger.rows import run_alone
 from tape.entry import dump
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
@@ -22,32 +23,18 @@ class Leases:
         self._seconds = seconds
 
     def claim(self, unit: Unit, session_id: str, tape: str) -> int:
-        """Take a session; the step's outcome has its epoch in the column `epoch`.
-
-        The unit fails while another process holds the session: a lease lasts `seconds` by the
-        database's clock unless it is renewed.
-        """
-        return unit.run(
-            "ledger.claim_session",
-            expect=1,
-            session_id=session_id,
-            tape=tape,
-            owner=self._owner,
-            seconds=self._seconds,
-        )
+        """Take a session, or fail while another process holds it; the outcome has its `epoch`."""
+        values = {"session_id": session_id, "tape": tape, "seconds": self._seconds}
+        return unit.run("ledger.claim_session", expect=1, owner=self._owner, **values)
 
     async def renew(self, session_ids: Iterable[str]) -> None:
         """Renew our leases; sessions that another process took meanwhile stay with it."""
-        unit = Unit()
-        sessions = dump(sorted(session_ids))
-        unit.run("ledger.renew_leases", owner=self._owner, sessions=sessions, seconds=self._seconds)
-        await self._store.commit(unit)
+        values = {"sessions": dump(sorted(session_ids)), "seconds": self._seconds}
+        await run_alone(self._store, "ledger.renew_leases", owner=self._owner, **values)
 
     async def end_others(self) -> None:
         """End the leases of all other processes, which are known to be gone."""
-        unit = Unit()
-        unit.run("ledger.end_leases", owner=self._owner)
-        await self._store.commit(unit)
+        await run_alone(self._store, "ledger.end_leases", owner=self._owner)
 
     def fence(self, unit: Unit, session_id: str, epoch: int) -> None:
         """Make the unit fail if the session is no longer ours."""

@@ -37,15 +37,11 @@ MOST_ATTEMPTS: Final = 5
 
 @functools.cache
 def ledger_schema() -> Schema:
-    """Return the ledger's tables and statements for SQLite."""
     return read_schema("ledger", "gateway.storage.ledger", "sqlite")
 
 
 class Ledger:
-    """The inbox, the outbox, the leases and the cursors of one store.
-
-    `owner` names this process, `lease` is in seconds.
-    """
+    """The parts of the ledger of one store, for the process `owner`; `lease` is in seconds."""
 
     def __init__(
         self, store: UnitStore, clock: Clock, owner: str, lease: float = LEASE_SECONDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from channels.draft import DraftReference
 from channels.message import InboundMessage, OutboundMessage
-from gateway.storage.ledger.rows import OutboxRow, account_id, idem_key, readable
+from gateway.storage.ledger.rows import OutboxRow, account_id, idem_key, readable, run_alone
 from tape.entry import dump
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
@@ -19,10 +19,9 @@ class Outbox:
     def send_later(
         self, unit: Unit, message: OutboundMessage, session_id: str, lane: str | None
     ) -> int:
-        """Add a message; the step's outcome has its row, or no row.
+        """Add a message; the outcome has its row, unless its key is being sent or was sent.
 
-        No row means that a message with this key is being sent or was sent. A pending row is left
-        unchanged, because its sender identifies it by its id.
+        A pending row stays as it is, because its sender identifies it by its id.
         """
         return unit.run(
             "ledger.send_later",
@@ -39,16 +38,13 @@ class Outbox:
     async def open_draft(
         self, message: InboundMessage, session_id: str, turn_id: str, lane: str | None
     ) -> DraftReference | None:
-        """Record that a draft is about to be shown, and return its reference.
-
-        Return None if the answer itself is on its way already.
-        """
+        """Record a new draft and return its reference, or None if its answer is on the way."""
         idem = idem_key(turn_id, 0)
         found = await self._store.select("ledger.draft_of", {"idem": idem})
         if found:
             return DraftReference(idem, found[0]["platform_id"], again=True)
-        unit = Unit()
-        unit.run(
+        opened = await run_alone(
+            self._store,
             "ledger.open_draft",
             account_id=account_id(message.channel, message.account),
             chat_id=message.chat_id,
@@ -58,35 +54,25 @@ class Outbox:
             idem=idem,
             lane=lane,
         )
-        (opened,) = await self._store.commit(unit)
         return DraftReference(idem) if opened.changed else None
 
     async def locate_draft(self, place: DraftReference) -> None:
         """Record under which id the platform shows a draft."""
-        unit = Unit()
-        unit.run("ledger.place_draft", idem=place.idem, platform_id=place.platform_id)
-        await self._store.commit(unit)
+        values = {"idem": place.idem, "platform_id": place.platform_id}
+        await run_alone(self._store, "ledger.place_draft", **values)
 
     async def sending(self, row: OutboxRow) -> None:
         """Record that a send begins."""
-        unit = Unit()
-        unit.run("ledger.sending", id=row.id)
-        await self._store.commit(unit)
+        await run_alone(self._store, "ledger.sending", id=row.id)
 
     async def unsent(self, row: OutboxRow) -> None:
         """Record that a send which had begun did not happen."""
-        unit = Unit()
-        unit.run("ledger.unsent", id=row.id)
-        await self._store.commit(unit)
+        await run_alone(self._store, "ledger.unsent", id=row.id)
 
     async def unplaced(self, row: OutboxRow, *, unsure: bool = False) -> None:
-        """Record that a draft is gone which a message was to replace.
-
-        `unsure` means that an earlier send may have succeeded all the same.
-        """
-        unit = Unit()
-        unit.run("ledger.unplaced", id=row.id, status="sending" if unsure else "pending")
-        await self._store.commit(unit)
+        """Record that a message's draft is gone; `unsure` if an earlier send may have succeeded."""
+        status = "sending" if unsure else "pending"
+        await run_alone(self._store, "ledger.unplaced", id=row.id, status=status)
 
     def sent(self, unit: Unit, row: OutboxRow, platform_id: str | None) -> None:
         """Record that the platform has a message."""

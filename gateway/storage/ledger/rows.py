@@ -11,7 +11,7 @@ from channels.message import InboundMessage, OutboundMessage
 from gateway.logs import get_log
 from tape.entry import load
 from tape.store import UnitStore
-from tape.unit_of_work import Row, Unit
+from tape.unit_of_work import Outcome, Row, Unit
 
 T = TypeVar("T")
 
@@ -21,13 +21,19 @@ def account_id(channel: str, account: str = "") -> str:
     return f"{channel}:{account}" if account else channel
 
 
+async def run_alone(store: UnitStore, statement: str, **values: Any) -> Outcome:
+    """Run a statement in a transaction of its own."""
+    unit = Unit()
+    unit.run(statement, **values)
+    (outcome,) = await store.commit(unit)
+    return outcome
+
+
 def new_turn_id() -> str:
-    """Return a new turn's id."""
     return f"t-{uuid4().hex[:20]}"
 
 
 def idem_key(turn_id: str, part: int) -> str:
-    """Return the key of one part of a turn's answer."""
     return f"{turn_id}:{part}"
 
 
@@ -49,8 +55,9 @@ class InboxRow:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> InboxRow:
-        """Read a row of `open_inbox`."""
-        values = {name: value for name, value in row.items() if name != "payload"}
+        """Read a row of `open_inbox`, or a whole row of the table."""
+        names = ("id", "account_id", "session_id", "entry_id", "lane", "turn_id", "status")
+        values = {name: row[name] for name in (*names, "attempts")}
         return cls(**values, message=InboundMessage.from_payload(load(row["payload"])))
 
 
@@ -72,17 +79,11 @@ class OutboxRow:
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> OutboxRow:
         """Read a row of `open_outbox` whose status is not `draft`."""
+        names = ("id", "session_id", "turn_id", "lane", "status", "attempts", "platform_id")
+        message = OutboundMessage.from_payload(load(row["payload"]))
         return cls(
-            id=row["id"],
-            session_id=row["session_id"],
-            turn_id=row["turn_id"],
-            lane=row["lane"],
-            status=row["status"],
-            attempts=row["attempts"],
-            message=with_place(
-                OutboundMessage.from_payload(load(row["payload"])), row["platform_id"]
-            ),
-            platform_id=row["platform_id"],
+            **{name: row[name] for name in names},
+            message=with_place(message, row["platform_id"]),
             drafted=row["op"] == "place",
         )
 
@@ -103,7 +104,5 @@ async def readable(
         except (TypeError, KeyError, ValueError) as cause:
             why = f"this version cannot read it ({type(cause).__name__}: {cause})"
             get_log().error("ledger.unreadable", row=row["id"], statement=bury, why=why)
-            unit = Unit()
-            unit.run(bury, id=row["id"], why=why)
-            await store.commit(unit)
+            await run_alone(store, bury, id=row["id"], why=why)
     return found

@@ -9,7 +9,8 @@ with a database for the rest. Checks raise AssertionError.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol
@@ -58,21 +59,30 @@ def entry(row: InboxRow) -> NewEntry:
 async def taken_in(
     ledger: Ledger, said: InboundMessage = SAID, status: str = "waiting"
 ) -> InboxRow:
-    """Accept a message and put it on its tape."""
     (row,) = await ledger.inbox.accept([said])
-    unit = Unit()
-    ledger.inbox.take_in(unit, row, SESSION, TAPE, entry(row), "lane", status)
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.inbox.take_in(unit, row, SESSION, TAPE, entry(row), "lane", status)
     return replace(row, session_id=SESSION, status=status)
 
 
-async def refused(ledger: Ledger, unit: Unit) -> None:
-    """Expect a unit to fail."""
+@asynccontextmanager
+async def committed(ledger: Ledger) -> AsyncIterator[Unit]:
+    """Yield a unit and commit it at the end of the block."""
+    unit = Unit()
+    yield unit
+    await ledger.store.commit(unit)
+
+
+@asynccontextmanager
+async def refused(ledger: Ledger) -> AsyncIterator[Unit]:
+    """Yield a unit and expect its commit to fail."""
+    unit = Unit()
+    yield unit
     try:
         await ledger.store.commit(unit)
     except TapeError:
         return
-    raise AssertionError("a unit was taken that breaks what the ledger promises")
+    raise AssertionError("the ledger committed a unit that breaks its guarantees")
 
 
 async def texts(ledger: Ledger) -> list[str]:
@@ -85,20 +95,16 @@ async def sends(ledger: Ledger) -> list[tuple[str, str, str | None]]:
 
 
 async def send_later(ledger: Ledger, answer: OutboundMessage = ANSWER) -> list[OutboxRow]:
-    """Add a message to the outbox, and return the open rows."""
-    unit = Unit()
-    ledger.outbox.send_later(unit, answer, SESSION, None)
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.outbox.send_later(unit, answer, SESSION, None)
     return await ledger.outbox.open_rows()
 
 
 async def an_event_is_accepted_once(make: MakeLedger) -> None:
-    """Repeated deliveries change nothing, from any process, in one batch or in two."""
     ledger = make()
     first = await ledger.inbox.accept([SAID, number(2)])
-    again = await make("b").inbox.accept(
-        [replace(SAID, alt_id="another", text="changed"), number(3)]
-    )
+    changed = replace(SAID, alt_id="another", text="changed")
+    again = await make("b").inbox.accept([changed, number(3)])
     assert [row.message.ext_id for row in first] == ["1/1", "1/2"]
     assert [row.message.ext_id for row in again] == ["1/3"]
     twins = await ledger.inbox.accept([number(4), number(4)])
@@ -107,37 +113,32 @@ async def an_event_is_accepted_once(make: MakeLedger) -> None:
 
 
 async def events_of_other_accounts_are_others(make: MakeLedger) -> None:
-    """An account is a channel, or one of its accounts."""
     others = [SAID, replace(SAID, channel="talk"), replace(SAID, account="second")]
     assert len(await make().inbox.accept(others)) == 3
 
 
 async def a_batch_is_taken_whole_or_not(make: MakeLedger) -> None:
-    """One message that cannot be written keeps its batch out."""
     ledger = make()
     try:
         await ledger.inbox.accept([SAID, number(2, chat_id="\ud800")])
     except (TapeError, ValueError):
         assert await texts(ledger) == []
         return
-    raise AssertionError("the store took what is no text")
+    raise AssertionError("the store accepted a surrogate, which is not text")
 
 
 async def what_is_open_comes_back_in_order(make: MakeLedger) -> None:
-    """Until their ends are recorded."""
     ledger = make()
     rows = await ledger.inbox.accept([number(count, text=str(count)) for count in range(5)])
-    unit = Unit()
-    ledger.inbox.end(unit, rows[1:3], "taped")
-    ledger.inbox.end(unit, rows[3:4], "dead", "no reason")
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.inbox.end(unit, rows[1:3], "taped")
+        ledger.inbox.end(unit, rows[3:4], "dead", "no reason")
     assert await texts(make("b")) == ["0", "4"]
     (dead,) = await ledger.store.select("ledger.inbox_row", {"id": rows[3].id})
     assert (dead["status"], dead["why"]) == ("dead", "no reason")
 
 
 async def what_is_taken_in_twice_is_on_the_tape_once(make: MakeLedger) -> None:
-    """A unit whose outcome is unknown can be run again."""
     ledger = make()
     (row,) = await ledger.inbox.accept([SAID])
     for _time in range(2):
@@ -153,53 +154,44 @@ async def what_is_taken_in_twice_is_on_the_tape_once(make: MakeLedger) -> None:
 
 
 async def a_turn_takes_only_what_is_open(make: MakeLedger) -> None:
-    """Each attempt counts, unless the turn was handed over on purpose."""
     ledger = make()
     row = await taken_in(ledger)
     for _time in range(3):
-        unit = Unit()
-        ledger.inbox.take(unit, [row], "t-1")
-        await ledger.store.commit(unit)
+        async with committed(ledger) as unit:
+            ledger.inbox.take(unit, [row], "t-1")
     await ledger.inbox.hand_over("t-1")
     (open_row,) = await ledger.inbox.open_rows()
     assert (open_row.attempts, open_row.status, open_row.turn_id) == (2, "taken", "t-1")
-    unit = Unit()
-    ledger.inbox.end(unit, [row], "done")
-    await ledger.store.commit(unit)
-    unit = Unit()
-    ledger.inbox.take(unit, [row], "t-2")
-    await refused(ledger, unit)
+    async with committed(ledger) as unit:
+        ledger.inbox.end(unit, [row], "done")
+    async with refused(ledger) as unit:
+        ledger.inbox.take(unit, [row], "t-2")
 
 
 async def what_was_lost_to_another_process_cannot_be_committed(make: MakeLedger) -> None:
-    """The fence covers the whole unit."""
     first, second = make("a", 0.0), make("b")
     row = await taken_in(first)
     epoch = await _claim(first)
     assert await _claim(first) == epoch
     later = await _claim(second)
     assert later > epoch
-    unit = Unit()
-    first.leases.fence(unit, SESSION, epoch)
-    first.inbox.end(unit, [row], "done")
-    first.outbox.send_later(unit, ANSWER, SESSION, None)
-    await refused(first, unit)
+    async with refused(first) as unit:
+        first.leases.fence(unit, SESSION, epoch)
+        first.inbox.end(unit, [row], "done")
+        first.outbox.send_later(unit, ANSWER, SESSION, None)
     assert await texts(second) == ["what is it?"]
     assert await sends(second) == []
-    unit = Unit()
-    second.leases.fence(unit, SESSION, later)
-    second.inbox.end(unit, [row], "done")
-    await second.store.commit(unit)
+    async with committed(second) as unit:
+        second.leases.fence(unit, SESSION, later)
+        second.inbox.end(unit, [row], "done")
     assert await texts(second) == []
 
 
 async def a_leased_session_is_one_process_s(make: MakeLedger) -> None:
-    """Until its lease ends, or its holder is known to be gone."""
     first, second = make("a"), make("b")
     await _claim(first)
-    unit = Unit()
-    second.leases.claim(unit, SESSION, TAPE)
-    await refused(second, unit)
+    async with refused(second) as unit:
+        second.leases.claim(unit, SESSION, TAPE)
     await second.leases.end_others()
     epoch = await _claim(second)
     await first.leases.renew([SESSION])  # The session has moved to another process.
@@ -208,20 +200,17 @@ async def a_leased_session_is_one_process_s(make: MakeLedger) -> None:
 
 
 async def a_send_is_written_once(make: MakeLedger) -> None:
-    """Whatever text it has the second time."""
     ledger = make()
     await send_later(ledger)
     (row,) = await send_later(ledger, replace(ANSWER, text="something else"))
     assert row.message.text == "it is a plum"
-    unit = Unit()
-    ledger.outbox.sent(unit, row, "77")
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.outbox.sent(unit, row, "77")
     assert await send_later(ledger, replace(ANSWER, text="once more")) == []
     assert await ledger.inbox.lane_of("chat", "1", "77") == (True, None)
 
 
 async def a_draft_becomes_the_answer_in_its_place(make: MakeLedger) -> None:
-    """Also for the next process."""
     ledger = make()
     place = await ledger.outbox.open_draft(SAID, SESSION, "t-1", None)
     assert place is not None
@@ -240,40 +229,34 @@ async def a_draft_becomes_the_answer_in_its_place(make: MakeLedger) -> None:
 
 
 async def a_draft_that_becomes_no_answer_is_dropped(make: MakeLedger) -> None:
-    """Nothing is sent in its place."""
     ledger = make()
     assert await ledger.outbox.open_draft(SAID, SESSION, "t-1", None) is not None
-    unit = Unit()
-    ledger.outbox.drop_draft(unit, "t-1")
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.outbox.drop_draft(unit, "t-1")
     assert await send_later(ledger) == []
 
 
 async def a_send_that_begins_is_known_until_its_end(make: MakeLedger) -> None:
-    """Pending, sending, pending again; then sent, or given up with the reason."""
     ledger = make()
     (row,) = await send_later(ledger)
     await ledger.outbox.sending(row)
     assert await sends(make("b")) == [(ANSWER.idem, "sending", None)]
     await ledger.outbox.unsent(row)
     assert await sends(ledger) == [(ANSWER.idem, "pending", None)]
-    unit = Unit()
-    ledger.outbox.end_send(unit, row, "ambiguous", "nobody knows")
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.outbox.end_send(unit, row, "ambiguous", "no reply came")
     assert await sends(ledger) == []
     (held,) = await ledger.store.select("ledger.outbox_row", {"id": row.id})
-    assert (held["status"], held["why"]) == ("ambiguous", "nobody knows")
+    assert (held["status"], held["why"]) == ("ambiguous", "no reply came")
 
 
 async def a_row_that_cannot_be_read_is_dead_and_wedges_nothing(make: MakeLedger) -> None:
-    """The row has the reason, and its neighbours are returned."""
     ledger = make()
     rows = await ledger.inbox.accept([number(1, text="one"), number(2, text="two")])
     await send_later(ledger)
     await send_later(ledger, replace(ANSWER, idem="other"))
-    unit = Unit()
-    unit.run("ledger.rewrite", id=rows[0].id, payload='{"of": "another version"}')
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        unit.run("ledger.rewrite", id=rows[0].id, payload='{"of": "another version"}')
     assert await texts(ledger) == ["two"]
     (dead,) = await ledger.store.select("ledger.inbox_row", {"id": rows[0].id})
     assert dead["status"] == "dead"
@@ -281,13 +264,11 @@ async def a_row_that_cannot_be_read_is_dead_and_wedges_nothing(make: MakeLedger)
 
 
 async def a_deleted_question_is_not_asked_unless_a_turn_has_it(make: MakeLedger) -> None:
-    """The unit's outcome shows which happened."""
     ledger = make()
     waits = await taken_in(ledger)
     runs = await taken_in(ledger, number(2))
-    unit = Unit()
-    ledger.inbox.take(unit, [runs], "t-1")
-    await ledger.store.commit(unit)
+    async with committed(ledger) as unit:
+        ledger.inbox.take(unit, [runs], "t-1")
     unit = Unit()
     steps = [ledger.inbox.unask(unit, row) for row in (waits, runs)]
     outcomes = await ledger.store.commit(unit)
@@ -296,7 +277,6 @@ async def a_deleted_question_is_not_asked_unless_a_turn_has_it(make: MakeLedger)
 
 
 async def marks_go_forward_only(make: MakeLedger) -> None:
-    """And only if the caller says that nothing is missing before."""
     ledger = make()
     hour, week = timedelta(hours=1), timedelta(days=7)
     now = datetime.now(UTC)
@@ -329,12 +309,10 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
 
 
 async def a_session_goes_on_under_another_id(make: MakeLedger) -> None:
-    """And the latest alias counts."""
     ledger = make()
     for same_as in ("chat:0", "chat:1"):
-        unit = Unit()
-        ledger.inbox.alias(unit, "chat:2", same_as)
-        await ledger.store.commit(unit)
+        async with committed(ledger) as unit:
+            ledger.inbox.alias(unit, "chat:2", same_as)
     assert await make("b").inbox.aliases() == {"chat:2": "chat:1"}
 
 

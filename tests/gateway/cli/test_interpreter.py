@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
         (("run", "hello"), b"", 0, "offline model"),
         (("chat",), b"hello\n", 0, "offline model"),
         (("token",), b"", 0, "a-token-of-the-page"),
-        (("health",), b"", 1, "no gateway runs"),
+        (("health",), b"", 1, "no gateway is running"),
         (("explain", "in-1"), b"", 1, "cannot be read"),
         (("ledger", "list"), b"", 0, "(nothing)"),
         (("tape", "list"), b"", 0, "session  tape"),

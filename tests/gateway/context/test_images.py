@@ -192,8 +192,8 @@ async def test_e8_an_image_reaches_a_model_that_can_see_and_is_kept(tmp_path: Pa
         ("down", "it could not be fetched"),
         ("broken", "it could not be fetched"),
         ("refused", "Telegram does not give it out"),
-        ("large", "it is larger than it was said to be"),
-        ("slow", "it did not come within 0.05 s"),
+        ("large", "it is larger than announced"),
+        ("slow", "it did not arrive within 0.05 s"),
     ],
 )
 async def test_e8_an_image_that_cannot_be_shown_is_told_of_with_the_reason(
@@ -225,4 +225,4 @@ async def test_a_channel_that_gives_nothing_out_is_told_of(tmp_path: Path) -> No
     ):
         await channel.host.accept([replace(MESSAGE, media=(Media("image", "photo", file="f"),))])
         await settled(gateway, "plain:-100")
-    assert "its channel is not there" in str(server.requests[0].body["messages"][-1])
+    assert "its channel is gone" in str(server.requests[0].body["messages"][-1])

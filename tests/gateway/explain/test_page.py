@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.explain.explainer import Explainer
-from gateway.explain.render import to_text
+from gateway.explain.report import to_text
 from tests.contracts.play import playing
 from tests.fakes.openai.script import Call, Text, ToolCalls
 

@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from gateway.explain.render import printable, to_text
-from gateway.explain.report import Option, Report, ReportLine, bounded, secrets_of, without_secrets
+from gateway.explain.report import (
+    Option,
+    Report,
+    ReportLine,
+    bounded,
+    printable,
+    secrets_of,
+    to_text,
+    without_secrets,
+)
 from tests.gateways import make_settings
 
 

@@ -14,7 +14,6 @@ from agent.tools import BUILTIN_TOOLS
 from channels.base import Channel
 from channels.message import OutboundMessage, Receipt
 from gateway.errors import GatewayError
-from gateway.hooks.provided import provided_tools
 from gateway.hooks.results import ResultRefused
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
@@ -142,13 +141,13 @@ async def test_the_builtin_plugin_is_not_checked() -> None:
 )
 async def test_what_is_no_tool_is_left_out(result: Any, problem: str) -> None:
     hooks = runtime(good=plugin("provide_tools", [TOOL]), bad=plugin("provide_tools", result))
-    assert await provided_tools(hooks) == [TOOL]
+    assert await hooks.tools() == [TOOL]
     assert problem in str(hooks.findings[0])
 
 
 async def test_the_good_tools_of_a_list_stay() -> None:
     hooks = runtime(mixed=plugin("provide_tools", (ran, TOOL)))
-    assert await provided_tools(hooks) == [TOOL]
+    assert await hooks.tools() == [TOOL]
 
 
 async def test_a_name_that_collides_on_the_wire_is_left_out_and_a_builtin_tool_stays() -> None:
@@ -159,14 +158,14 @@ async def test_a_name_that_collides_on_the_wire_is_left_out_and_a_builtin_tool_s
         first=plugin("provide_tools", [Tool("mail_send", "Mine.", NoArguments, ran)]),
         second=plugin("provide_tools", [rival, TOOL]),
     )
-    assert {tool.name for tool in await provided_tools(hooks)} == {dotted.name, TOOL.name}
+    assert {tool.name for tool in await hooks.tools()} == {dotted.name, TOOL.name}
     assert [finding.plugin for finding in hooks.findings] == ["second", "first"]
 
 
 async def test_a_plugin_may_replace_a_builtin_tool_by_its_name() -> None:
     own = Tool(TOOL.name, "Mine.", NoArguments, ran, role=Role.OWNER)
     hooks = runtime(builtin=plugin("provide_tools", [TOOL]), own=plugin("provide_tools", [own]))
-    assert await provided_tools(hooks) == [own]
+    assert await hooks.tools() == [own]
     assert hooks.findings == []
 
 

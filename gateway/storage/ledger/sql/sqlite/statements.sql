@@ -1,38 +1,38 @@
 -- name: accept
--- A message that came in; a known key changes nothing and returns nothing.
+-- Insert a received message; a known key changes nothing and returns nothing.
 INSERT INTO inbox (account_id, ext_id, alt_id, chat_id, message_id, payload, status, received_at)
 VALUES (:account_id, :ext_id, :alt_id, :chat_id, :message_id, :payload, 'accepted', :received_at)
 ON CONFLICT (account_id, ext_id) DO NOTHING
 RETURNING id
 
 -- name: move_cursor
--- How far what is said in a chat was accepted; it never goes back.
+-- Move the cursor up to which a chat's messages are accepted; it never moves back.
 INSERT INTO cursor (account_id, chat_id, value) VALUES (:account_id, :chat_id, :value)
 ON CONFLICT (account_id, chat_id) DO UPDATE SET value = max(value, excluded.value)
 
 -- name: marks
--- How far every chat of an account was accepted.
+-- The cursors of a channel's chats.
 SELECT account_id, chat_id, value FROM cursor
 WHERE account_id = :channel OR substr(account_id, 1, length(:channel) + 1) = :channel || ':'
 
 -- name: threads
--- The threads of a chat in which something was accepted since a moment.
+-- The threads of a chat with messages accepted since a moment.
 SELECT DISTINCT payload ->> '$.thread_id' AS thread_id FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND received_at >= :since
   AND payload ->> '$.thread_id' IS NOT NULL
 
 -- name: know_session
--- A session and its tape.
+-- Record a session and its tape.
 INSERT INTO session (session_id, tape) VALUES (:session_id, :tape)
 ON CONFLICT (session_id) DO NOTHING
 
 -- name: sessions
--- Every session that was heard, and its tape.
+-- Every known session, and its tape.
 SELECT session_id, tape FROM session
 
 -- name: claim_session
--- Take a session for this process, for so many seconds of the database's clock; its epoch grows when
--- it was another's. Changes nothing while another's lease lasts.
+-- Take a session for this process, for some seconds of the database's clock; its epoch grows if it
+-- changes hands. Changes nothing while another process's lease lasts.
 INSERT INTO session (session_id, tape, owner, epoch, lease_until)
 VALUES (:session_id, :tape, :owner, 1,
         strftime('%Y-%m-%dT%H:%M:%f', 'now', :seconds || ' seconds'))
@@ -44,16 +44,16 @@ WHERE owner = excluded.owner OR lease_until <= strftime('%Y-%m-%dT%H:%M:%f', 'no
 RETURNING epoch
 
 -- name: renew_leases
--- Keep sessions that are this process's.
+-- Keep the sessions that this process holds.
 UPDATE session SET lease_until = strftime('%Y-%m-%dT%H:%M:%f', 'now', :seconds || ' seconds')
 WHERE owner = :owner AND session_id IN (SELECT value FROM json_each(:sessions))
 
 -- name: end_leases
--- Who held these sessions is known to be gone.
+-- End the leases of other processes, which are known to be gone.
 UPDATE session SET lease_until = '' WHERE lease_until <> '' AND owner <> :owner
 
 -- name: fence
--- Changes one row while the session is still ours, and none when somebody took it over.
+-- Changes one row while the session is ours, and none after another process has taken it.
 UPDATE session SET owner = :owner
 WHERE session_id = :session_id AND owner = :owner AND epoch = :epoch
 
@@ -69,12 +69,12 @@ UPDATE inbox SET status = 'taken', turn_id = :turn_id, attempts = attempts + 1
 WHERE id = :id AND status IN ('waiting', 'taken')
 
 -- name: still_open
--- Which of some messages are not at their end: the ids as a JSON list.
+-- The messages of a JSON list of ids that have not ended.
 SELECT id FROM inbox
 WHERE id IN (SELECT value FROM json_each(:ids)) AND status IN ('accepted', 'waiting', 'taken')
 
 -- name: hand_over
--- A turn is left to the next start on purpose: that is no lost attempt.
+-- A turn is left to the next start on purpose, so it is no lost attempt.
 UPDATE inbox SET attempts = attempts - 1 WHERE turn_id = :turn_id AND status = 'taken'
 
 -- name: waiting_entries
@@ -83,19 +83,19 @@ SELECT json_group_array(entry_id) AS entries FROM inbox
 WHERE session_id = :session_id AND status = 'waiting' AND entry_id IS NOT NULL
 
 -- name: end_message
--- What became of a message that was waiting or taken.
+-- Record how a waiting or taken message ended.
 UPDATE inbox SET status = :status, why = coalesce(:why, why)
 WHERE id = :id AND status IN ('accepted', 'waiting', 'taken')
 
 -- name: open_inbox
--- Every message that is not at its end, oldest first.
+-- Every message that has not ended, oldest first.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
 FROM inbox
 WHERE status IN ('accepted', 'waiting', 'taken')
 ORDER BY id
 
 -- name: lane_of_message
--- The lane of a message of a person, by the platform's id.
+-- The lane of a person's message, by the platform's id.
 SELECT lane, entry_id FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id
   AND entry_id IS NOT NULL
@@ -103,7 +103,7 @@ ORDER BY id DESC
 LIMIT 1
 
 -- name: lane_of_question
--- The lane of a message of a person that asked the agent, by the platform's id.
+-- The lane of a question, by the platform's id.
 SELECT lane FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id
   AND entry_id IS NOT NULL AND payload ->> '$.addressed'
@@ -111,7 +111,7 @@ ORDER BY id DESC
 LIMIT 1
 
 -- name: lane_of_answer
--- The lane of a message of ours, by the platform's id.
+-- The lane of our message, by the platform's id.
 SELECT lane, turn_id FROM outbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND platform_id = :message_id
 ORDER BY id DESC
@@ -143,8 +143,8 @@ UPDATE inbox SET status = 'dead', why = :why WHERE id = :id
 UPDATE outbox SET status = 'dead', why = :why WHERE id = :id
 
 -- name: send_later
--- A message to send. The draft of the same key becomes it (its op tells that there was one); one that
--- was made before stays as it is.
+-- Add a message to send. It replaces the draft with the same key (its op records that there was
+-- one); an existing message stays as it is.
 INSERT INTO outbox
     (account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status)
 VALUES
@@ -165,7 +165,7 @@ UPDATE outbox SET status = 'sending', attempts = attempts + 1 WHERE id = :id
 UPDATE outbox SET status = 'pending' WHERE id = :id AND status = 'sending'
 
 -- name: unplaced
--- The draft that a send was to replace is gone.
+-- A send's draft is gone, so it can no longer replace it.
 UPDATE outbox SET status = :status, platform_id = NULL WHERE id = :id
 
 -- name: sent
@@ -173,11 +173,11 @@ UPDATE outbox SET status = :status, platform_id = NULL WHERE id = :id
 UPDATE outbox SET status = 'sent', platform_id = :platform_id WHERE id = :id
 
 -- name: end_send
--- A send that will not be tried again by itself: ambiguous or dead.
+-- A send that will not be retried automatically: ambiguous or dead.
 UPDATE outbox SET status = :status, why = :why WHERE id = :id
 
 -- name: open_outbox
--- Every send that is not at its end, oldest first.
+-- Every send that has not ended, oldest first.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
        platform_id, attempts
 FROM outbox
@@ -189,7 +189,7 @@ ORDER BY id
 SELECT platform_id FROM outbox WHERE idem = :idem AND status = 'draft'
 
 -- name: rewrite
--- What a message reads now.
+-- Replace a message's text.
 UPDATE inbox SET payload = :payload WHERE id = :id
 
 -- name: unask
@@ -198,13 +198,13 @@ UPDATE inbox SET status = 'dropped', why = 'it was deleted'
 WHERE id = :id AND status IN ('waiting', 'dropped')
 
 -- name: joined
--- A part of a message that stands in another row.
+-- A part of a message in another row.
 UPDATE inbox
 SET status = 'joined', session_id = :session_id, entry_id = :entry_id, lane = :lane
 WHERE id = :id AND status = 'accepted'
 
 -- name: original_of
--- The message that an edit is about: the first that was taken in under its id.
+-- The message that an edit changes: the first one on a tape under its id.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
 FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
@@ -213,7 +213,7 @@ ORDER BY id
 LIMIT 1
 
 -- name: last_version
--- A message as it read last: its last edit that came before, or itself.
+-- A message's latest version: its last edit before this one, or itself.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
 FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
@@ -227,16 +227,16 @@ WHERE session_id = :session_id AND lane = :lane AND turn_id IS NOT NULL
 LIMIT 1
 
 -- name: alias
--- A session goes on under another id.
+-- A session continues under another id.
 INSERT INTO alias (session_id, same_as) VALUES (:session_id, :same_as)
 ON CONFLICT (session_id) DO UPDATE SET same_as = excluded.same_as
 
 -- name: aliases
--- Every session that goes on under another id.
+-- Every session that continues under another id.
 SELECT session_id, same_as FROM alias
 
 -- name: head_of
--- The row in which a message stands that another row is a part of: its parts follow each other.
+-- The row of the message that another row is a part of: its parts follow each other.
 SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
 FROM inbox
 WHERE id BETWEEN :before - 1000 AND :before
@@ -244,7 +244,7 @@ WHERE id BETWEEN :before - 1000 AND :before
 LIMIT 1
 
 -- name: list_inbox
--- The newest messages that came in, of one status or of all.
+-- The newest received messages, with one status or any.
 SELECT id, account_id, chat_id, message_id, session_id, entry_id, turn_id, status, attempts,
        received_at, why
 FROM inbox
@@ -253,7 +253,7 @@ ORDER BY id DESC
 LIMIT :limit
 
 -- name: list_outbox
--- The newest messages to send, of one status or of all.
+-- The newest messages to send, with one status or any.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, status, platform_id, attempts, why
 FROM outbox
 WHERE :status = '' OR status = :status
@@ -261,19 +261,19 @@ ORDER BY id DESC
 LIMIT :limit
 
 -- name: inbox_row
--- One message that came in, whole.
+-- One received message, with all columns.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
        payload, status, attempts, received_at, why
 FROM inbox WHERE id = :id
 
 -- name: outbox_row
--- One message to send, whole.
+-- One message to send, with all columns.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
        platform_id, attempts, why
 FROM outbox WHERE id = :id
 
 -- name: retry_inbox
--- A message that ended without an answer is asked again; one that never came to a tape comes in again.
+-- Ask a question again that ended without an answer; one that is on no tape is accepted again.
 UPDATE inbox
 SET status = CASE WHEN entry_id IS NULL THEN 'accepted' ELSE 'waiting' END,
     attempts = 0, turn_id = NULL, why = NULL
@@ -284,7 +284,7 @@ WHERE id = :id AND status IN ('dead', 'failed', 'stopped', 'dropped')
 UPDATE inbox SET status = 'dropped' WHERE id = :id AND status IN ('accepted', 'waiting', 'dead')
 
 -- name: retry_outbox
--- A send that was given up, or kept back, is made again.
+-- Make a send again that was given up or held.
 UPDATE outbox SET status = 'pending', attempts = 0, why = NULL
 WHERE id = :id AND status IN ('dead', 'ambiguous', 'dropped') AND op <> 'draft'
 
@@ -294,7 +294,7 @@ UPDATE outbox SET status = 'dropped'
 WHERE id = :id AND status IN ('pending', 'sending', 'ambiguous', 'dead')
 
 -- name: told_inbox
--- What came in under a message's id, oldest first; in one chat (or thread), or in whichever.
+-- What was received under a message's id, oldest first; in one chat (or thread), or in any.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
        payload, status, attempts, received_at, why
 FROM inbox WHERE message_id = :message_id
@@ -304,7 +304,7 @@ FROM inbox WHERE message_id = :message_id
 ORDER BY id LIMIT :limit
 
 -- name: told_outbox
--- What was sent and got this id from the platform, oldest first; in one chat, or in whichever.
+-- What was sent and got this id from the platform, oldest first; in one chat, or in any.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
        platform_id, attempts, why
 FROM outbox WHERE platform_id = :message_id
@@ -314,7 +314,7 @@ FROM outbox WHERE platform_id = :message_id
 ORDER BY id LIMIT :limit
 
 -- name: told_chat_message
--- Everything that came in under one message's id: itself first, then its edits and deletion.
+-- Everything received under one message's id: itself first, then its edits and deletion.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
        payload, status, attempts, received_at, why
 FROM inbox
@@ -322,7 +322,7 @@ WHERE message_id = :message_id AND chat_id = :chat_id AND account_id = :account_
 ORDER BY id LIMIT :limit
 
 -- name: told_key
--- What came in under a key.
+-- What was received under a key.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
        payload, status, attempts, received_at, why
 FROM inbox WHERE account_id = :account_id AND ext_id = :ext_id
@@ -335,7 +335,7 @@ FROM inbox WHERE turn_id = :turn_id
 ORDER BY id LIMIT :limit
 
 -- name: told_sends
--- What a turn, or a notice of a key, had sent: the keys of its parts and pieces begin with its own.
+-- The sends of a turn or a notice: the keys of its parts and pieces begin with its own.
 SELECT id, account_id, chat_id, session_id, turn_id, part, idem, op, lane, payload, status,
        platform_id, attempts, why
 FROM outbox
@@ -348,7 +348,7 @@ ORDER BY id LIMIT :limit
 SELECT tape FROM session WHERE session_id = :session_id
 
 -- name: told_near
--- Messages whose ids are near one, before and after it, in whichever chat.
+-- Messages with ids near one, before and after it, in any chat.
 SELECT * FROM (
     SELECT message_id, chat_id, account_id, id FROM inbox
     WHERE message_id < :message_id

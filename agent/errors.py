@@ -6,13 +6,13 @@ from typing import ClassVar
 
 
 class AgentError(Exception):
-    """The root of this package's errors; `sentence` is a clause that the chat may show."""
+    """The base class of this package's errors; chats may be shown `sentence`, a clause."""
 
     sentence: ClassVar[str] = "something went wrong while I was working on it"
 
 
 class ModelError(AgentError):
-    """The model gave no answer; the message is the provider's and meant for the log."""
+    """The model gave no answer; the message is the provider's and is only logged."""
 
     sentence = "the model service failed"
 
@@ -34,7 +34,7 @@ class UnknownModel(ModelError):  # 404
 
 
 class ModelBusy(ModelError):
-    """A 429: the provider is over its limits; `retry_after` is in seconds, None if unknown."""
+    """A 429: the provider is over its limits; retry after `retry_after` seconds, if known."""
 
     sentence = "the model service is busy; please try again in a moment"
 
@@ -56,11 +56,12 @@ class RequestRejected(ModelError):  # any other 4xx
 
 
 class AnswerBroken(ModelError):  # a stream that is cut, empty or malformed, or carries an error
+    """a stream that is cut off, empty or malformed, or contains an error"""
     sentence = "the model's answer broke off; please ask again"
 
 
 class KeyMissing(AgentError):
-    """The configured model needs a key, and there is none; the message says what to set."""
+    """The configured model needs a key, but none is set; the message says what to set."""
 
 
 class StepLimit(AgentError):
@@ -68,7 +69,7 @@ class StepLimit(AgentError):
 
 
 class ToolRefused(AgentError):
-    """A tool call that is not made; the message gives the model the reason and a way out."""
+    """A tool call was refused; the message tells the model why, and what to do instead."""
 
 
 class ToolboxError(AgentError):

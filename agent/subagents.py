@@ -97,7 +97,7 @@ class Subagents:
     async def _answer(self, fork: Tape, task: str, cost: _Cost) -> str:
         turn = f"{self._log.turn}/{fork.name.rpartition('.')[2]}"
         log = TurnLog(fork, turn, self._log.lane)
-        # The anchor comes before the turn, so that the view starts here, not at the parent's anchor.
+        # The anchor comes before the turn: the view then starts here, not at the parent's anchor.
         lane = {"lane": log.lane} if log.lane else {}
         await fork.append(*handoff("task/start", {"by": self._log.turn}, **lane))
         start = TurnStart(turn).to_entry()

@@ -1,4 +1,4 @@
-"""Imports: a JSONL file of Tapeway or another tool becomes entries of a tape, repaired if needed.
+"""Import a JSONL file, written by Tapeway or another tool, into a tape, with repairs if needed.
 
 The file is read as a stream, several times with the same result, so that a million lines need
 little memory. Entries get new ids from 1 without gaps, and references to old ids are updated. The
@@ -39,8 +39,8 @@ class ImportReport:
     entries   number of entries in the file
     size      number of entries on a tape, with the bootstrap
     left_out  number of lines that are not entries
-    mended    number of repairs, by their description
-    where     first line numbers of each repair
+    mended    maps a description of each repair to the number of times
+    where     maps a description of each repair to the first line numbers
     """
 
     lines: int = 0
@@ -83,7 +83,7 @@ class _Ids:
 
 
 class Import:
-    """One import: `examine`, then `write`.
+    """Imports one file: call `examine`, then `write`.
 
     doing     the current phase: reading, comparing, or writing
     existing  number of the file's entries that the tape already has, after `examine`

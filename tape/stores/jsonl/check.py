@@ -43,8 +43,8 @@ class FileReplaced(Exception):
 class Check:
     """Verifies one file.
 
-    end                    the end of the lines that count, once `blocks` is exhausted
-    has_entries_after_end  whether what is to be truncated has whole entries, and deserves a copy
+    end                    the end of the valid lines, once `blocks` is exhausted
+    has_entries_after_end  whether the lines to truncate have whole entries, so that a copy is kept
     """
 
     def __init__(self, path: Path, known: Checkpoint) -> None:

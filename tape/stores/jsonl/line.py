@@ -1,8 +1,8 @@
-"""A line of a tape's file: an entry with its five keys, and the file's own fields in `meta`.
+"""A line of a tape's file is an entry with its five keys, and the file's own fields in `meta`.
 
 `key`    the append's key, on each entry of its batch
 `block`  [i, n]: line i of n that count together or not at all; absent if n is 1
-`sum`    a digest of the line (with 16 zeros in its place) and of the sum before; last in `meta`
+`sum`    a digest of the previous sum and the line (with 16 zeros as sum); last in `meta`
 
 Callers never see these fields. If an entry's own `meta` has a key of the same name, all of it moves
 to `meta.meta`.
@@ -36,7 +36,7 @@ class TapeLine:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that are written together.
+    """Lines that are written and valid only together.
 
     size   number of lines
     key    the append's key
@@ -53,8 +53,8 @@ def seal(
 ) -> tuple[list[bytes], bytes]:
     """Return the lines of a block, with newlines, and the sum of the last; raises AppendRefused.
 
-    previous  the sum of the line before
-    first     the number in the block of the first of these entries
+    previous  the sum of the previous line
+    first     the number of the first of these entries in its block
     """
     lines = []
     for number, entry in enumerate(entries, start=first):

@@ -57,6 +57,7 @@ class RequestRejected(ModelError):  # any other 4xx
 
 class AnswerBroken(ModelError):  # a stream that is cut, empty or malformed, or carries an error
     """a stream that is cut off, empty or malformed, or contains an error"""
+
     sentence = "the model's answer broke off; please ask again"
 
 

@@ -1,7 +1,7 @@
 """Keep vectors in a file next to the database, and find the nearest ones.
 
 Each vector is stored as half floats, and as the signs of its numbers. A search counts the signs in
-which each of a tape's vectors differs from the query's, and computes the exact distance only for
+which each of a tape's vectors differs from the query's, and computes the exact similarity only for
 those with the fewest. This needs no numerical library, and bounds the cost of a search.
 """
 

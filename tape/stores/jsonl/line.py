@@ -18,7 +18,7 @@ from typing import Any, Final
 from tape.entry import Entry, from_line, to_line
 
 FIRST: Final = b"0" * 16
-"""The sum before the first line of a file, and the placeholder of a sum."""
+"""The sum before the first line of a file, and the placeholder for a sum."""
 
 _SUM_KEY: Final = b'"sum":"'
 _RESERVED: Final = frozenset({"key", "block", "sum", "meta"})
@@ -26,7 +26,7 @@ _RESERVED: Final = frozenset({"key", "block", "sum", "meta"})
 
 @dataclass(frozen=True, slots=True)
 class TapeLine:
-    """A parsed line: the entry as its writer made it, and the file's own fields."""
+    """A parsed line: the entry as it was appended, and the file's own fields."""
 
     entry: Entry
     key: str | None
@@ -75,7 +75,7 @@ def seal(
 
 
 def sum_of(line: bytes, previous: bytes) -> bytes | None:
-    """Return the sum of a line without its newline, or None if the line was changed."""
+    """Return the sum of a line without newline, or None if the line was changed."""
     at = line.rfind(_SUM_KEY) + len(_SUM_KEY)
     if at < len(_SUM_KEY):
         return None
@@ -85,7 +85,7 @@ def sum_of(line: bytes, previous: bytes) -> bytes | None:
 
 
 def unseal(line: str | bytes) -> TapeLine:
-    """Parse a line; raises ValueError if it is not an entry or lacks the file's own fields."""
+    """Parse a line; raises ValueError if the line is no entry or lacks the file's own fields."""
     entry = from_line(line)
     meta = dict(entry.meta)
     digest, key, block = meta.pop("sum", None), meta.pop("key", None), meta.pop("block", [1, 1])

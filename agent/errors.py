@@ -55,9 +55,7 @@ class RequestRejected(ModelError):  # any other 4xx
     sentence = "the model service rejected the request"
 
 
-class AnswerBroken(ModelError):  # a stream that is cut, empty or malformed, or carries an error
-    """a stream that is cut off, empty or malformed, or contains an error"""
-
+class AnswerBroken(ModelError):  # a stream that is cut off, empty, malformed, or has an error
     sentence = "the model's answer broke off; please ask again"
 
 
@@ -70,7 +68,7 @@ class StepLimit(AgentError):
 
 
 class ToolRefused(AgentError):
-    """A tool call was refused; the message tells the model why, and what to do instead."""
+    """A tool call was refused; the message gives the model the reason and an alternative."""
 
 
 class ToolboxError(AgentError):

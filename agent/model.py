@@ -37,7 +37,7 @@ class ReasoningPiece:
 
 @dataclass(frozen=True, slots=True)
 class ResetPiece:
-    """Tells the reader to discard the parts so far, because the answer starts over."""
+    """Discards the parts so far, because the answer starts over."""
 
     why: str
 

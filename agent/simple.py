@@ -22,8 +22,7 @@ async def answer(
 ) -> str:
     """Ask a model and return the answer; the tape keeps the question, the calls and the answer.
 
-    The tools run with the owner's role. If there is no answer, the tape says why, and AgentError is
-    raised.
+    The tools run with the owner's role. Without an answer, raises AgentError; the tape says why.
     """
     log = TurnLog(tape, f"t-{uuid4().hex[:20]}", None)
     await log.record(TurnStart(log.turn).to_entry(), message("user", text))

@@ -138,8 +138,7 @@ class ToolRunner:
 async def finish_open_calls(log: TurnLog, runner: ToolRunner) -> None:
     """Record results for the unfinished calls of an interrupted step.
 
-    A call with a recorded result keeps it; a repeatable tool runs again; for any other call, the
-    result says that the outcome is unknown.
+    Recorded results are used, repeatable tools run again, other outcomes are recorded as unknown.
     """
     entries = await log.tape.find(turn=log.turn)
     step = next((entry for entry in reversed(entries) if entry.kind in _CALLS_AND_RESULTS), None)

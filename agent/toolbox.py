@@ -39,8 +39,7 @@ class Toolbox:
         self._offered = set(first[:OFFERED_AT_FIRST])
 
     def schemas(self) -> list[dict[str, Any]]:
-        """Return the offered tools in sorted order, so that the provider's prompt cache stays
-        valid."""
+        """Return the offered tools, sorted to keep the provider's prompt cache valid."""
         return [tool.schema() for name, tool in self.known.items() if name in self._offered]
 
     def offered(self) -> list[str]:

@@ -1,7 +1,6 @@
 """Estimate tokens without a vocabulary: UTF-8 bytes / 4, plus 6 for each message.
 
-The estimates differ from a common tokenizer by -2 to +15 percent, even for Chinese text (those by
-characters / 4 do not).
+They differ from a common tokenizer by -2 to +15 percent, even for Chinese (characters / 4 fails).
 """
 
 from __future__ import annotations

@@ -32,8 +32,7 @@ class Linker:
 
     @classmethod
     def shipped(cls) -> Linker:
-        """Return a linker with Tapeway's own model; raises WeightsInvalid if the model can't be
-        read."""
+        """Return a linker with Tapeway's own model; raises WeightsInvalid if unreadable."""
         return cls(load())
 
     def link(

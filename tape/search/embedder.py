@@ -9,7 +9,11 @@ Vector = Sequence[float]
 
 
 class Embedder(Protocol):
-    """A model that turns texts into vectors."""
+    """A model that turns texts into vectors.
+
+    name        identifies the model: vectors of a model with another name are made again
+    dimensions  the length of every vector; 0 if unknown
+    """
 
     name: str
     dimensions: int

@@ -103,8 +103,7 @@ class Indexer:
         self._woken.set()
 
     def forget(self, tape: str, ids: Sequence[int]) -> Future[None]:
-        """Remove entries from the index; the future is done when the file has no trace of their
-        words."""
+        """Remove entries from the index; done when the file no longer has their words."""
         done: Future[None] = Future()
         with self._noted:
             self._to_forget.append((tape, ids, done))

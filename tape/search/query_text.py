@@ -2,8 +2,7 @@
 
 There are no operators, so no query is invalid. An entry must have all words; a run of lone
 characters (Chinese, kana, hangul ...) is a phrase, and so is text in double quotes. A word may
-match the author's name if another word matches the text: "Ana billing" finds Ana's messages about
-billing.
+match the author if another word matches the text: "Ana billing" finds what Ana said of billing.
 """
 
 from __future__ import annotations

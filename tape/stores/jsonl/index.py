@@ -87,8 +87,7 @@ class FileIndex:
         return (rows[0][0], rows[0][1]) if rows else ("", 0)
 
     def add(self, number: int, dated: str, located: Sequence[tuple[Entry, int, int]]) -> None:
-        """Add entries, each with its offset and size in the file; `dated` is the latest date so
-        far."""
+        """Add entries, each with its offset and size in the file; `dated` is the latest date."""
         behind = bool(located) and located[0][0].date < dated
         last = self.run("newest", tape=number)[0][2] if behind else 0
         late = late_entries((entry for entry, _at, _size in located), dated, last)

@@ -88,8 +88,7 @@ class FileBatches:
         self._connection.close()
 
     def verify_all(self) -> None:
-        """Update the index from files whose size it does not know; drop missing files from the
-        index."""
+        """Update the index from files whose size it does not know, and drop missing files."""
         sizes = self._folder.sizes()
         with self._connection:
             marks = dict(self._index.run("marks"))

@@ -6,13 +6,13 @@ from typing import ClassVar
 
 
 class AgentError(Exception):
-    """The base class of this package's errors; chats may be shown `sentence`, a clause."""
+    """The base class of this package's errors; `sentence` is a clause to show in the chat."""
 
     sentence: ClassVar[str] = "something went wrong while I was working on it"
 
 
 class ModelError(AgentError):
-    """The model gave no answer; the message is the provider's and is only logged."""
+    """The model gave no answer; the message is from the provider and meant for the log."""
 
     sentence = "the model service failed"
 
@@ -34,7 +34,7 @@ class UnknownModel(ModelError):  # 404
 
 
 class ModelBusy(ModelError):
-    """A 429: the provider is over its limits; retry after `retry_after` seconds, if known."""
+    """A 429: the provider is over its limits; `retry_after` is the seconds to wait, if known."""
 
     sentence = "the model service is busy; please try again in a moment"
 

@@ -1,6 +1,6 @@
 """The loop of one turn asks the model, runs its tools, and repeats until the model answers.
 
-The tape gets everything at once: each call, each result, and for every model call an event
+The tape gets everything as it happens: calls, results, and for every model call an event
 `loop.step {step, status, elapsed_ms, ...}`. The last step's event is written by the transaction
 that ends the turn. Prompts are not recorded: each can be built again from the entries up to `upto`,
 and from the system prompt, which is recorded once under its digest.

@@ -1,8 +1,8 @@
 """Count the tokens of a prompt before it is sent.
 
-The estimate of `tape.tokens` is multiplied by a ratio for each model: an exponentially weighted
-mean of the usage that providers report in `loop.step` events, kept in memory. It only decides about
-overflows and suggestions, and never changes what a view shows.
+The estimate of `tape.tokens` is multiplied by a ratio for each model, kept in memory: the
+exponentially weighted mean of reported usage / estimate in `loop.step` events. The count only
+decides about overflows and suggestions, and never changes what a view shows.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class TurnLog:
     deferred: list[NewEntry] = field(default_factory=list, init=False)
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Append entries to the tape, which has stored them durably on return."""
+        """Append entries to the tape; they are durable when this returns."""
         return await self.tape.append(*(self.stamp(entry) for entry in entries), key=key)
 
     def defer(self, *entries: NewEntry) -> None:

@@ -79,7 +79,7 @@ async def view_entries(
     elif anchor is not None:
         start = await tape.anchor(anchor)
     after = start.id if start else 0
-    # People's messages are read when a turn takes them: thousands may be waiting for their turns.
+    # People's messages are read by the ids that turns took: thousands may wait for their turns.
     entries = await _entries_after(tape, after, lane, unauthored=bool(own))
     if opened is not None:
         entries = _of_running_turn(entries, start, turn)
@@ -148,7 +148,7 @@ def arrange(
     known  maps ids to entries, including those taken from outside the view
     own    entries of the running turn, whose prompt and images may be before the anchor
 
-    A message keeps the text it had when it was taken; a later edit is shown as a separate message.
+    A message keeps the text it had when it was taken; an edit that was taken is a message itself.
     """
     prompts = {
         entry.meta["prompt_of"]: entry for entry in (*entries, *own) if "prompt_of" in entry.meta

@@ -168,7 +168,7 @@ def as_date(text: str) -> str:
 
 
 def dump(value: object) -> str:
-    """Write compact JSON, keys in order; raises AppendRefused for invalid JSON or UTF-8."""
+    """Write compact JSON, keys in order; raises AppendRefused for values that JSON can't hold."""
     try:
         text = orjson.dumps(value)
         # orjson writes NaN and the infinities as null.

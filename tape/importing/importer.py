@@ -39,8 +39,8 @@ class ImportReport:
     entries   number of entries in the file
     size      number of entries on a tape, with the bootstrap
     left_out  number of lines that are not entries
-    mended    maps a description of each repair to the number of times
-    where     maps a description of each repair to the first line numbers
+    mended    maps each repair's description to the number of repairs
+    where     maps each repair's description to the first line numbers
     """
 
     lines: int = 0

@@ -45,7 +45,7 @@ def by_rules(room: LinkerRoom, new: Utterance) -> LaneLink:
 
 
 def by_recency(room: LinkerRoom, new: Utterance) -> LaneLink:
-    """Link a message to the last one, except after a lull, in a room of one conversation."""
+    """Link a message to the last one, or after a lull to none; for rooms of one conversation."""
     last = _last(room)
     if last is None or minute(new.at) - last.minute > LULL_MINUTES:
         return starts(new)

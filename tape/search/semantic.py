@@ -1,7 +1,7 @@
 """Search by meaning, with vectors that are made in the background.
 
 This only adds to the search by words, which works without an embedder and for entries without a
-vector. Vectors cost money: only each tape's newest entries get one, newer entries first.
+vector. Vectors are costly: only each tape's newest entries get one, newer entries first.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The agent: a model, its tools, and the loop of a turn.
+"""The agent asks a model, runs the tools that the model calls, and repeats until it answers.
 
 model  models/  settings                             the model and its providers
 tool  tool_decorator  toolbox  tool_runner  tools/   the tools
-subagents  process_pool                              work of a tool elsewhere
+subagents  process_pool                              tools that work on a fork or in a process
 loop  hooks  turn_log  events  errors                one turn
-system_prompt  token_meter  handoffs  anchors        what a prompt holds
-simple  testing                                      one answer without a gateway; a scripted model
+system_prompt  token_meter  handoffs  anchors        what a prompt contains
+simple  testing                                      one answer without a gateway; a model for tests
 """
 
 from agent.errors import (

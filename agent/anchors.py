@@ -1,7 +1,7 @@
-"""The anchors that the agent sets: their names and their state.
+"""The names and states of the anchors that the agent sets.
 
-A state has `summary`, `next_steps` and `rests_on`: the ids of the messages and results that the
-view showed since the previous anchor.
+A state has `summary`, `next_steps` and `rests_on`: the ids of the messages and results shown in the
+view since the previous anchor.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tape.entry import ANCHOR, MESSAGE, TOOL_RESULT, Entry
 from tape.handle import Tape
 
 RESERVED: Final = ("session/", "context:", "auto_handoff/")
-"""Prefixes of the anchors that only the gateway sets."""
+"""Prefixes of anchor names that only the gateway may set."""
 
 MAX_NAME_CHARACTERS: Final = 100
 MAX_RESTED_ON: Final = 100
-"""Maximum ids in a state, which is part of every prompt that begins at its anchor."""
+"""Maximum ids in a state, since a state is part of every prompt that begins at its anchor."""
 
 MAX_PERSON_CHARACTERS: Final = 60
 EXCERPT_CHARACTERS: Final = 200
@@ -29,7 +29,7 @@ HINT: Final = "hint"
 
 
 def check_name(name: str) -> str:
-    """Return the name of an anchor, stripped; raises ToolRefused for one that is not allowed."""
+    """Return an anchor's name, stripped; raises ToolRefused if the name is not allowed."""
     name = name.strip()
     if not name or len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
         raise ToolRefused(
@@ -44,15 +44,15 @@ def check_name(name: str) -> str:
 
 
 def state_of(summary: str, next_steps: str, rests_on: Sequence[int]) -> dict[str, Any]:
-    """Return the state of an anchor without its empty fields."""
+    """Return an anchor's state without empty fields."""
     state = {"summary": summary, "next_steps": next_steps, "rests_on": list(rests_on)}
     return {name: value for name, value in state.items() if value}
 
 
 async def shown_since(tape: Tape, lane: str | None, turn: str) -> list[Entry]:
-    """Return the anchor of a turn's view, then the messages and results that it shows.
+    """Return the anchor at which a turn's view starts, then the view's messages and results.
 
-    Without a turn (for a command), the newest ones since the anchor.
+    Without a turn (for a command), the newest messages and results since the anchor follow.
     """
     if turn:
         entries = await view_entries(tape, LATEST, lane, turn)
@@ -78,13 +78,13 @@ async def _newest_since(tape: Tape, lane: str | None) -> list[Entry]:
 
 
 def rests_on(shown: Iterable[Entry]) -> list[int]:
-    """Return the ids that an anchor rests on, the newest if there are too many."""
+    """Return the ids for an anchor's `rests_on`, the newest ones if there are too many."""
     return [entry.id for entry in shown if entry.kind != ANCHOR][-MAX_RESTED_ON:]
 
 
 def excerpts(shown: Sequence[Entry]) -> str:
-    """Return excerpts of the agent's answers, as the summary of an automatic anchor."""
-    # People's words stay out: a summary would keep them in view after they are deleted.
+    """Return excerpts of the agent's answers, to use as the summary of an automatic anchor."""
+    # Leave out people's words: a summary would still show them after they are deleted.
     lines: list[str] = []
     to = "somebody"
     for entry in shown:
@@ -101,14 +101,14 @@ def excerpts(shown: Sequence[Entry]) -> str:
 
 
 def who(entry: Entry) -> str:
-    """Return the author of an entry in one line."""
-    # People choose their names: one may be long, or hold line breaks.
+    """Return the name of an entry's author as a single line."""
+    # People choose their names, which may be long or have line breaks.
     name = _cut(str(entry.meta.get("name") or "somebody"), MAX_PERSON_CHARACTERS)
     return f"{name} (id {entry.meta['author']})"
 
 
 def bare_text(entry: Entry) -> str:
-    """Return the text of an entry without its frame."""
+    """Return the text of an entry without the frame for the model."""
     text = entry.meta.get("text")
     return text if isinstance(text, str) and text else entry.text
 

@@ -6,13 +6,13 @@ from typing import ClassVar
 
 
 class AgentError(Exception):
-    """The root of this package's errors; `sentence` is a clause that the chat may show."""
+    """The base class of this package's errors; `sentence` is a clause to show in the chat."""
 
     sentence: ClassVar[str] = "something went wrong while I was working on it"
 
 
 class ModelError(AgentError):
-    """The model gave no answer; the message is the provider's and meant for the log."""
+    """The model gave no answer; the message is from the provider and meant for the log."""
 
     sentence = "the model service failed"
 
@@ -34,7 +34,7 @@ class UnknownModel(ModelError):  # 404
 
 
 class ModelBusy(ModelError):
-    """A 429: the provider is over its limits; `retry_after` is in seconds, None if unknown."""
+    """A 429: the provider is over its limits; `retry_after` is the seconds to wait, if known."""
 
     sentence = "the model service is busy; please try again in a moment"
 
@@ -55,12 +55,12 @@ class RequestRejected(ModelError):  # any other 4xx
     sentence = "the model service rejected the request"
 
 
-class AnswerBroken(ModelError):  # a stream that is cut, empty or malformed, or carries an error
+class AnswerBroken(ModelError):  # a stream that is cut off, empty, malformed, or has an error
     sentence = "the model's answer broke off; please ask again"
 
 
 class KeyMissing(AgentError):
-    """The configured model needs a key, and there is none; the message says what to set."""
+    """The configured model needs a key, but none is set; the message says what to set."""
 
 
 class StepLimit(AgentError):
@@ -68,7 +68,7 @@ class StepLimit(AgentError):
 
 
 class ToolRefused(AgentError):
-    """A tool call that is not made; the message gives the model the reason and a way out."""
+    """A tool call was refused; the message gives the model the reason and an alternative."""
 
 
 class ToolboxError(AgentError):

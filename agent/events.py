@@ -1,4 +1,4 @@
-"""The events of a turn, as they happen."""
+"""The events that a turn yields while it runs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ EventKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """One event of a turn's stream.
+    """One event of a running turn.
 
     accepted     the message will be answered
-    text         `delta`: a piece of the answer
-    reasoning    `delta`: a piece of the model's reasoning; never shown in a chat
-    tool_call    `id`, `name`, `arguments` (a JSON text)
+    text         `delta`: the next part of the answer
+    reasoning    `delta`: the next part of the model's reasoning; never shown in a chat
+    tool_call    `id`, `name`, `arguments` (a JSON string)
     tool_result  `id`, `name`, `elapsed_ms`
     usage        `prompt_tokens`, `completion_tokens`, `cached_tokens`; any may be absent
     reset        `why`: discard the text so far

@@ -1,8 +1,8 @@
 """Suggest an anchor to the model, or set one at the end of a turn.
 
-A suggestion is the event `handoff.suggest {why, tokens, budget}`, followed by a system hint at the
-end of the view, so that the provider's cached prefix stays valid. Both are on the tape: a view with
-a hint can be built again. Each lane gets one suggestion per anchor.
+A suggestion is the event `handoff.suggest {why, tokens, budget}` and a system hint at the end of
+the view, where it does not invalidate the provider's cached prefix. The tape keeps them, so that
+the same view can be built again. Each lane gets at most one suggestion per anchor.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Why = Literal["done", "quiet", "budget", ""]
 SUGGEST: Final = "handoff.suggest"
 HANDOFF_TOOL: Final = "tape.handoff"
 SUGGEST_SHARE: Final = 0.8
-"""Share of the budget above which an anchor is suggested."""
+"""An anchor is suggested when the view fills more than this share of the budget."""
 
 _REASONS: Final = MappingProxyType(
     {
@@ -44,11 +44,11 @@ _NAMES: Final = MappingProxyType(
 
 @dataclass(slots=True)
 class Handoffs:
-    """The suggestions of one turn.
+    """Suggests an anchor during one turn, or sets one at its end.
 
-    looks     the boundary that the question seems to be: "done", "quiet" or none
+    looks     the kind of break that the question marks: "done", "quiet" or none
     question  the entries of the question
-    due       the reason to set an anchor at the end of the turn; empty for none
+    due       the reason to set an anchor at the end of the turn, or empty
     """
 
     mode: Mode = "off"
@@ -58,7 +58,7 @@ class Handoffs:
     _settled: bool = field(default=False, init=False)
 
     def why(self, tokens: int, budget: int) -> Why:
-        """Return the reason to suggest an anchor now; empty for none."""
+        """Return the reason to suggest an anchor now, or empty."""
         if self.mode == "off" or self._settled:
             return ""
         return self.looks or ("budget" if tokens > SUGGEST_SHARE * budget else "")
@@ -66,9 +66,9 @@ class Handoffs:
     async def suggest(
         self, log: TurnLog, why: Why, tokens: int, budget: int, *, hint: bool = True
     ) -> bool:
-        """Suggest an anchor; return whether this added a system hint to the view.
+        """Suggest an anchor, and return whether a system hint was added to the view.
 
-        Without `hint` (the model has no tool to set an anchor) only the event is written.
+        Without `hint` (if the model has no tool to set an anchor) only the event is written.
         """
         self._settled = True
         if self.mode == "auto":
@@ -87,13 +87,13 @@ class Handoffs:
         return hint
 
     async def at_the_end(self, log: TurnLog) -> tuple[NewEntry, ...]:
-        """Return the anchor that is due, unless the turn has set one itself."""
+        """Return the entries of the anchor that is due, unless the turn has set an anchor."""
         if not self.due or await log.tape.find(turn=log.turn, kinds=(ANCHOR,), limit=1):
             return ()
         shown = await shown_since(log.tape, log.lane, log.turn)
         state = state_of(excerpts(shown), "", rests_on(shown))
         takes = dict.fromkeys([*self.question, *await steered_into(log.tape, log.turn)])
-        # The next view begins with the questions and their answer.
+        # The next view begins with the questions and the answer to them.
         again = TurnRetake(log.turn, tuple(takes)).to_entry()
         return (*handoff(_NAMES[self.due], {**state, "why": self.due}), again)
 

@@ -1,4 +1,4 @@
-"""What others may do around the calls of a turn."""
+"""Hooks that are called before and after a turn's model calls and tool calls."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from agent.model import ModelReply, ModelRequest
 
 
 class ToolHooks(Protocol):
-    """What runs around a tool call."""
+    """Called before and after each tool call."""
 
     async def before_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
-        """See a call before it is made; an exception denies it."""
+        """Receive a call before it is made; an exception refuses it."""
 
     async def after_tool_call(self, name: str, result: str) -> None: ...
 
 
 class LoopHooks(ToolHooks, Protocol):
-    """What runs around a model call and a tool call."""
+    """Called before and after each model call and tool call."""
 
     async def before_llm_call(self, request: ModelRequest) -> None:
-        """See the request; an exception ends the turn."""
+        """Receive a request before it is sent; an exception ends the turn."""
 
     async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None: ...
 
 
 class NoHooks:
-    """The hooks of a loop around which nothing happens."""
+    """Hooks that do nothing."""
 
     async def before_llm_call(self, request: ModelRequest) -> None: ...
     async def after_llm_call(self, request: ModelRequest, reply: ModelReply) -> None: ...

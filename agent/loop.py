@@ -1,9 +1,9 @@
-"""The loop of one turn: ask the model, run its tools, repeat until it answers.
+"""The loop of one turn asks the model, runs its tools, and repeats until the model answers.
 
-Everything is on the tape as it happens: each call, each result, and an event
-`loop.step {step, status, elapsed_ms, ...}` per model call. The last step's event goes into the
-transaction that ends the turn. A prompt is not recorded: it can be built again from the entries up
-to `upto`, and the system prompt is recorded once, by its digest.
+The tape gets everything as it happens: calls, results, and for every model call an event
+`loop.step {step, status, elapsed_ms, ...}`. The last step's event is written by the transaction
+that ends the turn. Prompts are not recorded: each can be built again from the entries up to `upto`,
+and from the system prompt, which is recorded once under its digest.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ OVERFLOW_NOTICED: Final = "context:overflow"
 OVERFLOW_REPORTED: Final = "auto_handoff/context_overflow"
 MIN_RETAKE_TOKENS: Final = 1500
 MAX_REASON_CHARACTERS: Final = 500
-"""Maximum characters of a provider's error in an anchor: every later view shows them."""
+"""Maximum characters of a provider's error in an anchor, since every later view shows them."""
 
 
 async def plain_view(log: TurnLog, upto: int) -> list[Message]:
-    """Build the messages of a turn from its tape up to an entry: all since the latest anchor."""
+    """Build a turn's messages from its tape up to an entry, starting at the latest anchor."""
     tape = TapeSnapshot(log.tape, upto)
     return to_messages(await view_entries(tape, LATEST, log.lane, log.turn))
 
 
 async def plain_retake(log: TurnLog, _budget: int) -> None:
-    """Show a turn's own question again after an anchor, and nothing from before it."""
+    """Show a turn's own question again after an anchor, without anything older."""
     own = await log.tape.find(turn=log.turn, kinds=(MESSAGE,))
     question = tuple(entry.id for entry in own if entry.payload.get("role") == "user")
     await log.record(TurnRetake(log.turn, question).to_entry())
@@ -57,17 +57,17 @@ async def _nothing() -> None:
 
 @dataclass(slots=True)
 class Task:
-    """One turn, as the loop needs it.
+    """What the loop needs to run one turn.
 
-    view         builds the turn's messages, without the system message, from its tape up to an
+    view         builds the turn's messages, without the system message, from the tape up to an
                  entry, so that they can be built again later
-    retake       selects the turn's messages again, after an anchor, within a budget of tokens
-    before_step  called before each model call but the first; may add messages to the turn
+    retake       selects the turn's messages again, after an anchor, within a token budget
+    before_step  is called before each model call except the first; may add messages to the turn
     budget       maximum tokens of a prompt
     steps        maximum model calls
     once         remembers, across turns, which tapes have the system prompt
-    meter        counts prompts, and learns across turns how well
-    handoffs     when to suggest an anchor, or set one
+    meter        counts the tokens of prompts, and corrects its estimates across turns
+    handoffs     decides when to suggest an anchor, or set one
     """
 
     log: TurnLog
@@ -93,7 +93,7 @@ class Task:
     def of(
         cls, log: TurnLog, tools: Iterable[Tool] = (), role: Role = Role.OWNER, *, system: str = ""
     ) -> Self:
-        """Return a task with its tools and the defaults for all else."""
+        """Return a task with the given tools, and defaults for everything else."""
         toolbox = Toolbox(tools, role)
         context = ToolContext(log.tape, role, log.lane, log.turn)
         return cls(log, toolbox, ToolRunner(log, toolbox, context), system=system)
@@ -104,7 +104,7 @@ class _ModelCall:
     """One model call.
 
     upto          the newest entry of the tape when the request was built
-    system_entry  the entry with the system prompt; 0 for none
+    system_entry  the id of the entry with the system prompt, or 0
     """
 
     step: int
@@ -166,7 +166,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
 
 
 async def _request(task: Task, model: str, *, offer: bool) -> tuple[ModelRequest, int]:
-    """Build the next request; return it with the newest entry that it may rest on."""
+    """Build the next request, and return it with the id of the newest entry that it may use."""
     messages, upto = await _messages(task)
     tokens = await task.meter.count(model, messages)
     if tokens > task.budget and not task._noticed:
@@ -192,7 +192,7 @@ async def _messages(task: Task) -> tuple[list[Message], int]:
 
 
 def as_prompt(shown: Sequence[Message], system: str, *, strict_roles: bool) -> list[Message]:
-    """Return the messages of a view in the form that providers accept, the system prompt first."""
+    """Return a view's messages as providers accept them, after the system prompt."""
     messages = to_wire(pair_up(shown))
     if strict_roles:
         messages = merge_neighbours(messages)
@@ -206,7 +206,7 @@ async def _listen(
     async with aclosing(model.stream(call.request)) as pieces:
         async for piece in pieces:
             if isinstance(piece, TextPiece):
-                # The text of an earlier step is already shown: start a new paragraph after it.
+                # The text of earlier steps is already shown: start a new paragraph after it.
                 gap = "\n\n" if task._spoke and not spoke else ""
                 spoke = True
                 yield AgentEvent("text", {"delta": gap + piece.delta})
@@ -249,7 +249,7 @@ async def _hand_off_after(task: Task, call: _ModelCall, cause: ContextOverflow) 
     state = {"reason": "context_length_exceeded", "error": str(cause)[:MAX_REASON_CHARACTERS]}
     await task.log.tape.handoff(OVERFLOW_REPORTED, state, **task.log.meta())
     await task.log.record(_step(call, "auto_handoff", error=str(cause)))
-    # Providers don't report by how much the prompt was too long: the second try gets half of it.
+    # Providers don't report how much too long the prompt was: the second try gets half the tokens.
     half = max(MIN_RETAKE_TOKENS, estimate(call.request.messages) // 2)
     await task.retake(task.log, min(task.meter.as_estimate(call.model, task.budget), half))
 
@@ -286,7 +286,7 @@ def _facts(call: _ModelCall) -> dict[str, Any]:
 
 
 async def _recall_overflows(task: Task) -> None:
-    # Each is allowed once per turn; one without a retake after it was cut off by a stop.
+    # Each anchor is allowed once per turn; if no retake follows, a stop interrupted the turn.
     own = await task.log.tape.find(turn=task.log.turn)
     retaken = max((entry.id for entry in own if entry.name == TURN_RETAKE), default=0)
     had = {entry.name for entry in own if entry.id < retaken}
@@ -303,5 +303,5 @@ async def _record_system(task: Task) -> None:
 
 
 def digest(text: str) -> str:
-    """Return the short digest by which the tape names a text."""
+    """Return the short digest under which the tape records a text."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

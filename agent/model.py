@@ -1,4 +1,4 @@
-"""The model protocol: a request in; pieces out as they arrive, the whole reply last."""
+"""The protocol of a model, which streams the parts of an answer, then the complete reply."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A piece of the answer."""
+    """A part of the answer."""
 
     delta: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPiece:
-    """A piece of the model's reasoning."""
+    """A part of the model's reasoning."""
 
     delta: str
 
 
 @dataclass(frozen=True, slots=True)
 class ResetPiece:
-    """Discard the pieces so far: the answer starts over."""
+    """Discards the parts so far, because the answer starts over."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call of the model; `arguments` is its JSON text."""
+    """The model's request to call a tool; `arguments` is a JSON string."""
 
     id: str
     name: str
@@ -60,7 +60,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A complete answer; `usage` has up to three token counts, as far as the provider gave them."""
+    """A complete answer; `usage` has the token counts that the provider reported, at most three."""
 
     model: str
     text: str = ""
@@ -73,11 +73,11 @@ Piece = TextPiece | ReasoningPiece | ResetPiece | ModelReply
 
 
 class ChatModel(Protocol):
-    """A model; `name` is its name in the settings."""
+    """A model; `name` is the model's name in the settings."""
 
     name: str
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        """Yield the pieces of an answer, then exactly one ModelReply; raises ModelError."""
+        """Yield the parts of an answer, then exactly one ModelReply; raises ModelError."""
 
     async def aclose(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Run tools that compute in a worker process, since a thread would hold the interpreter."""
+"""Run CPU-bound tools in a worker process, because in a thread they would block the interpreter."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _limit: Final = RunVar[anyio.CapacityLimiter]("tapeway_workers")
 def in_a_process(
     function: Callable[[A], object],
 ) -> Callable[[Any, ToolContext], Awaitable[object]]:
-    """Make a tool's `run` of a function that computes.
+    """Turn a CPU-bound function into a tool's `run`.
 
-    The function and its arguments' class must be at the top level of an importable module. It gets
-    only the checked arguments and must return something that can be pickled. Its process is killed
-    on a timeout and when the turn is stopped.
+    The function and the class of its arguments must be at the top level of an importable module.
+    The function gets only the checked arguments, and must return a value that can be pickled. Its
+    process is killed on a timeout and when the turn is stopped.
     """
 
     async def run(arguments: A, _context: ToolContext) -> object:
@@ -37,7 +37,7 @@ def in_a_process(
 
 
 def _limiter() -> anyio.CapacityLimiter:
-    # A limiter belongs to the event loop that it was made in.
+    # A limiter works only in the event loop in which it was created.
     try:
         return _limit.get()
     except LookupError:

@@ -1,4 +1,4 @@
-"""The agent's section of the settings."""
+"""The agent's settings."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class AgentSettings(BaseModel):
         return (self.name, *_names(self.names))
 
     def key(self) -> str:
-        """Return the key in clear text."""
+        """Return the API key in clear text."""
         return self.api_key.get_secret_value()
 
 
@@ -117,5 +117,5 @@ def _names(text: str) -> Iterator[str]:
 
 
 def fits_a_header(key: str) -> bool:
-    """Return whether a key can be sent in an HTTP header."""
+    """Return whether a key is valid in an HTTP header."""
     return key.isascii() and key.isprintable() and " " not in key

@@ -1,4 +1,4 @@
-"""One answer on a tape, without a gateway."""
+"""Answer one question on a tape, without a gateway."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tape.turn_events import TURN_END, TurnStart
 async def answer(
     model: ChatModel, tape: Tape, text: str, *, tools: Iterable[Tool] = (), system: str = ""
 ) -> str:
-    """Ask a model and return its answer; the tape keeps the question, the calls and the answer.
+    """Ask a model and return the answer; the tape keeps the question, the calls and the answer.
 
-    The tools run with the owner's role. Raises AgentError; the tape then says why there is none.
+    The tools run with the owner's role. Without an answer, raises AgentError; the tape says why.
     """
     log = TurnLog(tape, f"t-{uuid4().hex[:20]}", None)
     await log.record(TurnStart(log.turn).to_entry(), message("user", text))
@@ -35,7 +35,7 @@ async def answer(
                     log.defer(message("assistant", final, final=True))
                     end["status"] = "done"
     finally:
-        # A turn without an end would look interrupted: it is written when the caller gives up, too.
+        # A turn without an end would look interrupted: write the end even if the caller gives up.
         with anyio.CancelScope(shield=True):
             await log.record(*log.deferred, event(TURN_END, end))
     return final

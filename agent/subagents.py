@@ -1,8 +1,8 @@
-"""Subagents: a second loop of the agent, for a task of its own, on a fork of the tape.
+"""A subagent is a second run of the agent's loop, for a sub-task, on a fork of the tape.
 
-The fork is never merged: it stays as evidence, and the answer is the tool's result. The parent has
-the events `subagent.start {fork, task, depth}` and `subagent.end {fork, status, steps, usage}`. A
-subagent sees only its task; it can search the tape for more.
+The fork is never merged but stays as evidence; the subagent's answer is the tool's result. The
+parent tape gets the events `subagent.start {fork, task, depth}` and `subagent.end {fork, status,
+steps, usage}`. A subagent is shown only its task, but can search the tape for more.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from tape.service import TapeService
 from tape.turn_events import TurnStart
 
 MAX_DEPTH: Final = 2
-"""Maximum depth of subagents; the answer to a person is at depth 0."""
+"""Maximum depth of subagents; a person is answered at depth 0."""
 
 MAX_SUBAGENTS: Final = 8
-"""Maximum subagents of one loop in total."""
+"""Maximum number of subagents that one loop may start."""
 
 START: Final = "subagent.start"
 END: Final = "subagent.end"
@@ -36,12 +36,12 @@ INTERRUPTED: Final = "the turn was interrupted"
 
 
 RunsTask = Callable[[TurnLog, int, int], AsyncGenerator[AgentEvent, None]]
-"""Answers a message, by its id, on the fork of a log at a depth; yields the events of the loop."""
+"""Answers the message with an id, on a fork of the log, at a depth; yields the loop's events."""
 
 
 @dataclass(slots=True)
 class _Cost:
-    """The model calls of a subagent, and their usage."""
+    """What a subagent has used: model calls and tokens."""
 
     steps: int = 0
     usage: Counter[str] = field(default_factory=Counter)
@@ -53,7 +53,7 @@ class _Cost:
 
 
 class Subagents:
-    """The subagents of one loop; at most `limit` run at the same time, the others wait."""
+    """Runs the subagents of one loop, at most `limit` at a time; the others wait."""
 
     def __init__(
         self, tapes: TapeService, log: TurnLog, run: RunsTask, depth: int, limit: int
@@ -66,7 +66,7 @@ class Subagents:
         self._count = 0
 
     async def give(self, task: str) -> str:
-        """Give a task to a subagent and return its answer; raises ToolRefused without one."""
+        """Run a subagent for a task and return its answer; raises ToolRefused if there is none."""
         self._count += 1
         if self._count > MAX_SUBAGENTS:
             raise ToolRefused(f"this answer has used its {MAX_SUBAGENTS} subagents: do it yourself")
@@ -97,7 +97,7 @@ class Subagents:
     async def _answer(self, fork: Tape, task: str, cost: _Cost) -> str:
         turn = f"{self._log.turn}/{fork.name.rpartition('.')[2]}"
         log = TurnLog(fork, turn, self._log.lane)
-        # The anchor comes before the turn, so that the view begins with it and not the parent's.
+        # The anchor comes before the turn: the view then starts here, not at the parent's anchor.
         lane = {"lane": log.lane} if log.lane else {}
         await fork.append(*handoff("task/start", {"by": self._log.turn}, **lane))
         start = TurnStart(turn).to_entry()
@@ -119,7 +119,7 @@ class Subagents:
 
 
 async def close_left(tapes: TapeService, log: TurnLog) -> None:
-    """Close the forks that a turn left open when its process died; they stay as evidence."""
+    """Close the forks that a turn left open because its process died; they stay as evidence."""
     left = await _left(log)
     if not left:
         return

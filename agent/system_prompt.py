@@ -1,4 +1,4 @@
-"""The default system prompt, and the workspace's AGENTS.md."""
+"""The default system prompt, and the text of the workspace's AGENTS.md."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Everything said here is on a tape. What you do not see, you can look up with the
 Do not guess at what you can look up."""
 
 MAX_AGENTS_FILE_BYTES: Final = 32_768
-"""Maximum bytes read of an AGENTS.md: every model call pays for them."""
+"""Maximum bytes read from AGENTS.md, since every model call sends them."""
 
 
 def read_agents_file(workspace: Path) -> str:
-    """Return the text of the workspace's AGENTS.md; empty if there is none."""
+    """Return the text of the workspace's AGENTS.md, or empty if there is none."""
     try:
         with (workspace / "AGENTS.md").open("rb") as file:
             return file.read(MAX_AGENTS_FILE_BYTES).decode("utf-8", "replace").strip()

@@ -1,4 +1,4 @@
-"""A scripted model, to test with: it needs no network and no pytest."""
+"""A scripted model for tests, which needs no network and no pytest."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Step = str | ToolCall | BaseException | Sequence[Piece | BaseException]
 
 
 class ScriptedModel:
-    """A ChatModel that answers each request with its next step.
+    """A ChatModel that answers each request with the next step of a script.
 
-    A step is a text, a tool call, an error to raise, or the pieces of an answer in order, errors
-    among them. `requests` keeps what the model was sent. Raises AssertionError past the last step.
+    A step is a text, a tool call, an error to raise, or a list of answer parts and errors in order.
+    `requests` records what the model was sent. Raises AssertionError after the last step.
     """
 
     def __init__(self, *steps: Step, name: str = "scripted") -> None:
@@ -41,18 +41,18 @@ class ScriptedModel:
 
 
 def says(text: str, **more: Any) -> list[Piece]:
-    """Return an answer of one piece; `more` goes into its ModelReply."""
+    """Return an answer of one part; `more` sets fields of its ModelReply."""
     return [TextPiece(text), ModelReply("scripted", text, finish_reason="stop", **more)]
 
 
 def asks(*calls: ToolCall, text: str = "") -> list[Piece]:
-    """Return an answer that asks for tool calls, after an optional text."""
+    """Return an answer that asks for tool calls, with optional text before them."""
     spoken: list[Piece] = [TextPiece(text)] if text else []
     return [*spoken, ModelReply("scripted", text, calls)]
 
 
 def call(name: str = "echo", call_id: str = "c1", arguments: str = "{}") -> ToolCall:
-    """Return a tool call; `arguments` is JSON text."""
+    """Return a tool call; `arguments` is a JSON string."""
     return ToolCall(call_id, name, arguments)
 
 

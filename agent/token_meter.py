@@ -1,8 +1,8 @@
 """Count the tokens of a prompt before it is sent.
 
-The estimate of `tape.tokens` is corrected by the usage that the provider reports: one ratio per
-model, an exponentially weighted mean of the `loop.step` events, kept in memory. It decides about
-overflows and suggestions only, never what a view on the tape shows.
+The estimate of `tape.tokens` is multiplied by a ratio for each model, kept in memory: the
+exponentially weighted mean of reported usage / estimate in `loop.step` events. The count only
+decides about overflows and suggestions, and never changes what a view shows.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ Kind = Literal["estimate", "exact"]
 PACKAGE: Final = "tiktoken"
 
 NEWEST_SHARE: Final = 0.3
-"""Share of the newest call in the mean."""
+"""Weight of the newest call in the mean."""
 
 MIN_RATIO: Final = 0.5
 MAX_RATIO: Final = 2.0
 MIN_SAMPLE_TOKENS: Final = 200
-"""Minimum estimated tokens of a prompt to learn from: a provider's own additions distort less."""
+"""Minimum estimated tokens of a prompt to learn from; in small ones, provider overhead distorts."""
 
 MAX_RECALLED_ENTRIES: Final = 500
-"""Maximum newest entries of a tape to search for steps."""
+"""Maximum newest entries of a tape in which to look for steps."""
 
 MAX_CACHED_COUNTS: Final = 20_000
 MAX_INLINE_CHARACTERS: Final = 20_000
-"""Maximum characters to count on the event loop; more are counted in a thread."""
+"""Texts of at most this many characters are counted on the event loop, longer ones in a thread."""
 
 
 class Meter:
-    """Counts prompts for the models of one gateway."""
+    """Counts prompt tokens for one gateway's models."""
 
     def __init__(self, kind: Kind = "estimate") -> None:
         self._kind = kind
@@ -57,15 +57,15 @@ class Meter:
         return round(estimate(messages) * self.ratio(model))
 
     def ratio(self, model: str) -> float:
-        """Return the ratio of a model's tokens to our estimate."""
+        """Return how many tokens a model counts per estimated token."""
         return self._ratios.get(self._answering.get(model, model), 1.0)
 
     def as_estimate(self, model: str, tokens: int) -> int:
-        """Convert a model's token count into our estimate's unit."""
+        """Convert a model's token count to the scale of our estimates."""
         return int(tokens / self.ratio(model))
 
     def learn(self, model: str, step: Mapping[str, Any]) -> None:
-        """Learn from a step's estimate and the provider's usage."""
+        """Adjust the ratio by a step's estimate and the provider's usage."""
         used, estimated = _prompt_tokens(step), step.get("estimate")
         if not used or not isinstance(estimated, int) or estimated < MIN_SAMPLE_TOKENS:
             return
@@ -76,7 +76,7 @@ class Meter:
         self._ratios[answering] = before + NEWEST_SHARE * (sample - before)
 
     async def recall(self, model: str, tape: Tape) -> None:
-        """Learn from a tape's newest steps, unless something is known of the model."""
+        """Learn from a tape's newest steps, unless the model's ratio is known."""
         if model in self._answering:
             return
         self._answering[model] = model
@@ -86,13 +86,13 @@ class Meter:
 
     async def _counter(self, model: str) -> ExactCounter | None:
         if model not in self._exact:
-            # The first use of a vocabulary may download it.
+            # The first use of a vocabulary may download the vocabulary.
             self._exact[model] = await anyio.to_thread.run_sync(exact_counter, model)
         return self._exact[model]
 
 
 def estimate_request(messages: Messages, tools: Sequence[Mapping[str, Any]]) -> int | None:
-    """Estimate the provider's token count; None if images make that a guess."""
+    """Estimate the provider's token count, or None if images make an estimate too uncertain."""
     if any(isinstance(message.get("content"), list) for message in messages):
         return None
     return estimate(messages) + (estimate_text(dump(list(tools))) if tools else 0)
@@ -104,7 +104,7 @@ def _prompt_tokens(step: Mapping[str, Any]) -> int:
 
 
 class ExactCounter:
-    """Counts with a model's own vocabulary, each text once."""
+    """Counts tokens with a model's own vocabulary, and remembers the count of each text."""
 
     def __init__(self, encode: Callable[[str], Sequence[int]]) -> None:
         self._encode = encode
@@ -139,7 +139,7 @@ def can_count_exactly() -> bool:
 
 
 def exact_counter(model: str) -> ExactCounter | None:
-    """Return a counter for a model; None if the package or the vocabulary is missing."""
+    """Return a counter for a model, or None if the package or the vocabulary is missing."""
     try:
         package: Any = import_module(PACKAGE)
     except ImportError:
@@ -149,7 +149,7 @@ def exact_counter(model: str) -> ExactCounter | None:
             return ExactCounter(package.encoding_for_model(name).encode_ordinary)
         except KeyError:
             continue
-        except Exception:  # the package raises many kinds of error when a download fails
+        except Exception:  # the package raises many different errors when a download fails
             return None
     return None
 

@@ -1,4 +1,4 @@
-"""A tool: a function that the model may call, with arguments that are checked first."""
+"""A tool is a function that the model may call with arguments that are checked first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REFUSED: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class Role(IntEnum):
-    """The rights of the person who asks; a tool is open to its own role and every higher one."""
+    """The rights of the person who asks; a tool is open to its lowest role and every higher one."""
 
     STRANGER = 0
     MEMBER = 1
@@ -49,17 +49,17 @@ class NoArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The turn that calls a tool.
+    """What a tool may know of the turn that calls it.
 
-    tape     the tape of the chat
-    lane     the lane of the turn; None if the chat has a single conversation
-    turn     the turn's id; empty for a command
+    tape     the chat's tape
+    lane     the turn's lane, or None if the chat has a single conversation
+    turn     the turn's id, or empty for a command
     role     the role of the person who asks
     offer    offers more tools, by name, to the model for this turn; returns the names added
-    known    every tool that this turn may use, by dotted name
+    known    maps dotted names to all tools that this turn may use
     asked    the entries of the question
-    tape_of  returns another chat's tape by `channel:chat`; None if the person may not read it
-    give     gives a task to a subagent and returns its answer; None where no model runs
+    tape_of  returns another chat's tape (`channel:chat`), or None if the person has no access
+    give     gives a task to a subagent and returns the answer; None if no model is running
     shared   whether the chat is a group
     """
 
@@ -76,7 +76,7 @@ class ToolContext:
 
     @property
     def sets_anchors(self) -> bool:
-        """Whether an anchor may be set; in a group without lanes only admins may."""
+        """Whether an anchor may be set; in a group without lanes, only admins may set one."""
         return not self.shared or self.lane is not None or self.role >= Role.ADMIN
 
     def meta(self) -> dict[str, str]:
@@ -86,13 +86,13 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool by its dotted name.
+    """A tool that the model may call by a dotted name.
 
     run         gets the checked arguments and the context; returns a string or JSON data
     role        the lowest role that may use it
     repeatable  whether a resumed turn may run it a second time
-    timeout     seconds; None means the setting's
-    first       offered to the model from the start, not only after `help`
+    timeout     maximum seconds of a call; None means the value in the settings
+    first       whether it is offered from the start, not only after `help`
     chats       the kinds of chat in which it is offered
     """
 
@@ -111,7 +111,7 @@ class Tool:
         object.__setattr__(self, "wire_name", wire_name(self.name))
 
     def schema(self) -> dict[str, Any]:
-        """Return the tool as an OpenAI function tool."""
+        """Return the tool in OpenAI's format for function tools."""
         return {
             "type": "function",
             "function": {
@@ -122,7 +122,7 @@ class Tool:
         }
 
     def check(self, arguments: str | Mapping[str, Any]) -> BaseModel:
-        """Check arguments; raises ToolRefused with a message for the model."""
+        """Check arguments; raises ToolRefused with a message to the model."""
         try:
             if isinstance(arguments, str):
                 return self.arguments.model_validate_json(arguments or "{}")
@@ -143,13 +143,13 @@ class Tool:
 
 
 def wire_name(name: str) -> str:
-    """Return a name in the form that providers accept, even one that a model made up."""
+    """Return a name in a form that providers accept, even if a model made the name up."""
     return _REFUSED.sub("_", name)[:MAX_WIRE_NAME] or "_"
 
 
 @functools.cache
 def _parameters(arguments: type[BaseModel]) -> bytes:
-    # pydantic takes a millisecond to make a schema, and each turn needs several.
+    # pydantic needs a millisecond per schema, and each turn needs several.
     return orjson.dumps(_plain_schema(arguments.model_json_schema()))
 
 

@@ -1,4 +1,4 @@
-"""The decorator that makes a tool of a typed async function and its docstring."""
+"""The decorator `@tool` turns a typed async function with a docstring into a tool."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def tool(
     description. A parameter annotated `ToolContext` gets the context instead. Raises TypeError for
     a function that cannot be a tool.
 
-    name          the dotted name; empty means the function's
-    side_effects  whether it changes anything; if not, a resumed turn runs it again
-    repeatable    overrides whether a resumed turn may run it again
+    name          the dotted name; empty means the function's name
+    side_effects  whether the tool changes anything; if not, a resumed turn runs it again
+    repeatable    overrides `side_effects`: whether a resumed turn may run the tool again
 
     The other options are those of `Tool`.
     """
@@ -92,7 +92,7 @@ def _runner(
 
 
 def _arguments(function: Function) -> tuple[type[BaseModel], str]:
-    """Return the class of a function's arguments, and the parameter that takes the context."""
+    """Return a class for a function's arguments, and the name of its context parameter."""
     hints = _hints(function)
     fields: dict[str, Any] = {}
     contexts: list[str] = []
@@ -130,7 +130,7 @@ def _check(function: Function, parameter: inspect.Parameter, hints: Mapping[str,
         raise _unfit(function, f"takes {shown}: give each argument a name of its own")
     if name not in hints:
         raise _unfit(function, f"has the parameter {name} without a type: annotate it")
-    # pydantic would hide such a parameter, or shadow a method of its own with it.
+    # pydantic would hide such a parameter, or a method of its own behind the parameter.
     if name.startswith(("_", "model_")) or hasattr(Arguments, name):
         raise _unfit(function, f"has the parameter {name}, a name that pydantic uses: rename it")
 

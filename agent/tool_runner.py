@@ -1,4 +1,4 @@
-"""Run the tool calls of a step: concurrently, checked, timed, each result recorded at once."""
+"""Run a step's tool calls concurrently, with checks and timeouts, and record results at once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _log_failure(name: str, cause: BaseException) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ToolDone:
-    """A finished call; `text` is its result for the model."""
+    """A finished call; `text` is the result for the model."""
 
     call_id: str
     name: str
@@ -45,10 +45,10 @@ class ToolDone:
 
 
 class ToolRunner:
-    """Runs the calls of one turn.
+    """Runs the tool calls of one turn.
 
-    timeout  seconds for a tool that has no timeout of its own
-    report   gets each exception of a tool, with the tool's name; the default logs it
+    timeout  seconds, for a tool without its own timeout
+    report   is called with each tool's name and exception; the default logs them
     """
 
     def __init__(
@@ -68,16 +68,16 @@ class ToolRunner:
         self._report = report
 
     def prepare(self, call: ToolCall) -> ToolCall:
-        """Return a call with the tool's dotted name, if there is such a tool."""
+        """Return a call with the tool's dotted name, if the tool exists."""
         try:
             return replace(call, name=self._toolbox.find(call.name).name)
         except ToolRefused:
             return call
 
     async def run_all(self, calls: Sequence[ToolCall]) -> list[ToolDone]:
-        """Run calls concurrently; the result of a call that fails is the reason.
+        """Run calls concurrently; if a call fails, the reason becomes its result.
 
-        An error of the tape or of a hook stops them all and is raised unchanged.
+        An error from the tape or a hook stops all calls and is raised unchanged.
         """
         results: dict[int, ToolDone] = {}
         failed: list[Exception] = []
@@ -97,7 +97,7 @@ class ToolRunner:
         return [results[position] for position in range(len(calls))]
 
     async def run(self, call: ToolCall) -> ToolDone:
-        """Run one call and record its result on the tape."""
+        """Run one call and record the result on the tape."""
         started = time.monotonic()
         text = _cut(await self._outcome(call))
         done = ToolDone(call.id, call.name, text, round((time.monotonic() - started) * 1000))
@@ -107,7 +107,7 @@ class ToolRunner:
         return done
 
     def repeatable(self, name: str) -> bool:
-        """Return whether a resumed turn may run a tool again."""
+        """Return whether a resumed turn may run the tool again."""
         try:
             return self._toolbox.find(name).repeatable
         except ToolRefused:
@@ -136,9 +136,9 @@ class ToolRunner:
 
 
 async def finish_open_calls(log: TurnLog, runner: ToolRunner) -> None:
-    """Record results for the calls of an interrupted step.
+    """Record results for the unfinished calls of an interrupted step.
 
-    A recorded result is used; a repeatable tool runs again; any other call has an unknown outcome.
+    Recorded results are used, repeatable tools run again, other outcomes are recorded as unknown.
     """
     entries = await log.tape.find(turn=log.turn)
     step = next((entry for entry in reversed(entries) if entry.kind in _CALLS_AND_RESULTS), None)

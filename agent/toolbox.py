@@ -1,7 +1,7 @@
-"""The tools of one turn: those that the person may use, and those that the model is offered.
+"""The tools of one turn: those that the person may use, and those offered to the model.
 
-At most four schemas are offered at first, so that a short question stays cheap; the tool `help`
-lists the others and adds them.
+At most four schemas are offered at first, to keep short questions cheap; the tool `help` lists the
+other tools and adds them on request.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from agent.tool import Chats, Role, Tool, wire_name
 
 OFFERED_AT_FIRST: Final = 4
 HELP: Final = "help"
-"""The tool that is always offered: it makes the others reachable."""
+"""The tool that is always offered, since it gives access to the others."""
 
 
 class Toolbox:
-    """The tools that a role may use in a private chat, or in a `shared` one."""
+    """The tools that a role may use in a private chat, or in a group if `shared`."""
 
     def __init__(self, tools: Iterable[Tool], role: Role, *, shared: bool = False) -> None:
         chat = Chats.GROUP if shared else Chats.PRIVATE
@@ -39,21 +39,21 @@ class Toolbox:
         self._offered = set(first[:OFFERED_AT_FIRST])
 
     def schemas(self) -> list[dict[str, Any]]:
-        """Return the offered tools, sorted, so that the provider's prompt cache keeps working."""
+        """Return the offered tools, sorted to keep the provider's prompt cache valid."""
         return [tool.schema() for name, tool in self.known.items() if name in self._offered]
 
     def offered(self) -> list[str]:
         return [name for name in self.known if name in self._offered]
 
     def offer(self, names: list[str]) -> list[str]:
-        """Offer tools by their dotted or wire names; returns the dotted names of those found."""
+        """Offer tools by dotted or wire name; returns the dotted names of the tools found."""
         found = [self._by_wire.get(wire_name(name)) for name in names]
         added = [tool.name for tool in found if tool is not None]
         self._offered.update(added)
         return added
 
     def find(self, name: str) -> Tool:
-        """Return a tool by its dotted or wire name; raises ToolRefused with similar names."""
+        """Return the tool with a dotted or wire name; raises ToolRefused with similar names."""
         tool = self.known.get(name) or self._by_wire.get(wire_name(name))
         if tool is None:
             nearest = get_close_matches(wire_name(name), self._by_wire, n=3, cutoff=0.4)
@@ -63,7 +63,7 @@ class Toolbox:
 
 
 def to_wire(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return messages in which the tools have their wire names."""
+    """Return messages in which tools have their wire names."""
     return [_message_to_wire(message) for message in messages]
 
 

@@ -1,4 +1,4 @@
-"""The log of a turn: entries written at once, or with the turn's end."""
+"""Write a turn's entries, immediately or in the transaction that ends the turn."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MAX_KNOWN: Final = 10_000
 
 
 class WriteOnce:
-    """Writes an entry of a key once per tape; a repeat costs no transaction."""
+    """Writes an entry with a key once per tape; a second write costs no transaction."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     async def record(self, tape: Tape, entry: NewEntry, key: str) -> int:
-        """Append an entry unless its key is on the tape; return its id."""
+        """Append an entry unless the tape has the key; return the entry's id."""
         known = (tape.name, key)
         if known not in self._known:
             (there,) = await tape.append(entry, key=key)
@@ -32,7 +32,7 @@ class WriteOnce:
 
 
 async def steered_into(tape: Tape, turn: str) -> list[int]:
-    """Return the ids of the questions that a turn took while it ran."""
+    """Return the ids of questions that a turn took in while it ran."""
     takes = await tape.find(turn=turn, kinds=(EVENT,), name=TURN_RETAKE)
     read = [read_take(take) for take in takes]
     return list(dict.fromkeys(number for take in read if take.steered for number in take.takes))
@@ -40,7 +40,7 @@ async def steered_into(tape: Tape, turn: str) -> list[int]:
 
 @dataclass(slots=True, eq=False)
 class TurnLog:
-    """Writes a turn's entries, stamped with its id and lane: at once, or when the turn ends."""
+    """Writes a turn's entries with its id and lane, immediately or when the turn ends."""
 
     tape: Tape
     turn: str
@@ -48,7 +48,7 @@ class TurnLog:
     deferred: list[NewEntry] = field(default_factory=list, init=False)
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Append entries to the tape; they are durable when it returns."""
+        """Append entries to the tape; they are durable when this returns."""
         return await self.tape.append(*(self.stamp(entry) for entry in entries), key=key)
 
     def defer(self, *entries: NewEntry) -> None:
@@ -59,6 +59,6 @@ class TurnLog:
         return replace(entry, meta={**entry.meta, **self.meta()})
 
     def meta(self) -> dict[str, str]:
-        """Return the `meta` for an entry of the turn."""
+        """Return the `meta` for an entry of this turn."""
         own = {"turn": self.turn, "lane": self.lane}
         return {key: value for key, value in own.items() if value}

@@ -1,11 +1,11 @@
-"""The tape: append-only entries, stores that hold them, and views for a model.
+"""Tapes are append-only lists of entries; stores hold them, and models read views of them.
 
 errors entry query unit_of_work turn_events tokens    data
-store reads                                           the contract of a store, and reads of a tape
+store reads                                           the contract of a store; reading a tape
 deletions context                                     views
 database/ search/ stores/                             memory, SQLite and JSONL files
-construct/ handle snapshot service                    tapes and forks, as callers use them
-linking/ importing/ testing/                          lanes of a group, imports, conformance checks
+construct/ handle snapshot service                    tapes and forks as callers use them
+linking/ importing/ testing/                          lanes of a group, imports, tests of stores
 """
 
 from tape.context import LATEST, Message, TapeContext, default_tape_context

@@ -1,8 +1,8 @@
-"""Views: which entries a model sees, in which order, and as which messages.
+"""Views decide which entries a model sees, in which order, and as which messages.
 
-A view shows a person's message where a turn took it, not where it arrived: the event `turn.start`
-(and, after an overflow, `turn.retake`) names the ids that it takes. So a view only ever grows at
-its end. On a tape without such events, entries keep the order of the tape.
+A view shows a person's message at the position where a turn took the message, not where it
+arrived: the event `turn.start` (and, after an overflow, `turn.retake`) lists the ids taken. So a
+view only ever grows at its end. Without such events, a view keeps the order of the tape.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Message = dict[str, Any]
 MESSAGE_EDIT: Final = "message.edit"
 MESSAGE_MEDIA: Final = "message.media"
 RESET: Final = "session/reset"
-FIRST_PAGE_SIZE: Final = 300  # entries that a view reads before it asks for the rest
+FIRST_PAGE_SIZE: Final = 300  # the number of entries that a view reads before it asks for the rest
 SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)
 
 
 class Latest(Enum):
-    """The latest anchor of any name."""
+    """Stands for the latest anchor, whatever its name."""
 
     LATEST = "latest"
 
@@ -38,10 +38,10 @@ LATEST: Final = Latest.LATEST
 
 @dataclass(frozen=True, slots=True)
 class TapeContext:
-    """The recipe of a view.
+    """Says where a view starts and how its entries become messages.
 
-    anchor  where it starts: LATEST, a name (the latest anchor of it), or None for the whole tape
-    select  maps the entries of the view, the anchor first, to chat messages
+    anchor  where the view starts: LATEST, a name (its latest anchor), or None for the whole tape
+    select  maps the entries of the view, anchor first, to chat messages
     """
 
     anchor: str | Latest | None
@@ -54,7 +54,7 @@ def default_tape_context() -> TapeContext:
 
 
 async def view(tape: Reads, context: TapeContext, lane: str | None = None) -> list[Message]:
-    """Return the messages of a tape, or of one lane, for a model."""
+    """Return the messages of a tape, or of one lane, as a model gets them."""
     return context.select(await view_entries(tape, context.anchor, lane))
 
 
@@ -64,12 +64,12 @@ async def view_entries(
     lane: str | None = None,
     turn: str | None = None,
 ) -> list[Entry]:
-    """Return the entries of a view in the order in which it shows them.
+    """Return the entries of a view in the order in which the view shows them.
 
-    With a lane, the view starts at the later of the lane's own anchor and the latest tape-wide one,
-    and has the entries of the lane. With the id of a running turn, it starts at an anchor from
-    before that turn (or before its retake after an overflow), so that the turn keeps its own
-    question and calls in sight.
+    With a lane, the view has only the lane's entries and starts at the later of the lane's own
+    anchor and the latest tape-wide one. With the id of a running turn, the view starts at an anchor
+    from before that turn (or before its retake after an overflow), so that the turn still sees its
+    own question and calls.
     """
     own = await tape.find(turn=turn) if turn else []
     opened = max((entry.id for entry in own if _opens(entry)), default=None)
@@ -79,7 +79,7 @@ async def view_entries(
     elif anchor is not None:
         start = await tape.anchor(anchor)
     after = start.id if start else 0
-    # People's messages are read where a turn took them: thousands may be waiting for their turns.
+    # People's messages are read by the ids that turns took: thousands may wait for their turns.
     entries = await _entries_after(tape, after, lane, unauthored=bool(own))
     if opened is not None:
         entries = _of_running_turn(entries, start, turn)
@@ -93,7 +93,7 @@ def _of_running_turn(entries: list[Entry], start: Entry | None, turn: str | None
     entries = [entry for entry in entries if entry.kind != ANCHOR]
     if start is None or start.name != RESET:
         return entries
-    # A turn from before the reset may have gone on writing after it.
+    # A turn that began before the reset may have written entries after the reset.
     started = {entry.meta.get("turn") for entry in entries if entry.name == TURN_START}
     shown = {None, turn, *started}
     return [entry for entry in entries if entry.meta.get("turn") in shown]
@@ -102,7 +102,7 @@ def _of_running_turn(entries: list[Entry], start: Entry | None, turn: str | None
 async def _with_taken(
     tape: Reads, listed: Sequence[Entry], after: int, lane: str | None
 ) -> dict[int, Entry]:
-    """Return the listed entries by id, and what turns took from elsewhere, with its edits."""
+    """Map ids to the listed entries, and to messages from outside that turns took, with edits."""
     known = {entry.id: entry for entry in listed}
     takes = [read_take(entry).shown for entry in listed if is_take(entry)]
     elsewhere = [number for shown in takes for number in shown if number not in known]
@@ -143,12 +143,12 @@ async def _has_turns(tape: Reads, listed: Sequence[Entry]) -> bool:
 def arrange(
     entries: Sequence[Entry], known: Mapping[int, Entry], own: Sequence[Entry] = ()
 ) -> list[Entry]:
-    """Move people's messages to where a turn took them.
+    """Move each person's message to the position where a turn took the message.
 
-    known  entries by id, also those taken from elsewhere
+    known  maps ids to entries, including those taken from outside the view
     own    entries of the running turn, whose prompt and images may be before the anchor
 
-    A message has the text it had when it was taken; an edit that was taken is its own message.
+    A message keeps the text it had when it was taken; an edit that was taken is a message itself.
     """
     prompts = {
         entry.meta["prompt_of"]: entry for entry in (*entries, *own) if "prompt_of" in entry.meta
@@ -212,7 +212,7 @@ def is_inbox_message(entry: Entry) -> bool:
 
 
 def to_messages(entries: Iterable[Entry]) -> list[Message]:
-    """Map entries to chat messages; events, errors and other kinds are left out."""
+    """Convert entries to chat messages, without events, errors and other kinds."""
     messages: list[Message] = []
     pending: dict[str, Sequence[Mapping[str, Any]]] = {}
     for entry in entries:
@@ -250,7 +250,7 @@ def _result_messages(
 
 
 def pair_up(messages: Sequence[Message]) -> list[Message]:
-    """Drop calls without a result and results without a call: providers reject both."""
+    """Drop calls without a result and results without a call, because providers reject them."""
     kept: list[Message] = []
     for position, message in enumerate(messages):
         if message.get("role") == "tool":
@@ -280,7 +280,7 @@ def _answers(messages: Sequence[Message], position: int) -> dict[str, Message]:
 
 
 def merge_neighbours(messages: Sequence[Message]) -> list[Message]:
-    """Join adjacent plain texts of one role, for servers with strict chat templates."""
+    """Join adjacent plain texts of one role, for servers whose chat template requires it."""
     merged: list[Message] = []
     for message in messages:
         last = merged[-1] if merged else None

@@ -1,7 +1,7 @@
-"""Deleted messages: they stay on the tape, and views and searches leave out their text.
+"""Deleted messages stay on the tape, but views and searches leave out their text.
 
-A `message.delete` event names the entry of the message. From then on everything that repeats its
-text (the message, its edits, the prompt made from it, a search result) says that it was deleted.
+A `message.delete` event has the id of the message. From then on everything that repeats the text
+(the message, its edits, the prompt made from it, a search result) is shown as deleted.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
 
 
 async def deleted(tape: Reads, after: int = 0, about: tuple[int, ...] | None = None) -> set[int]:
-    """Return the ids of messages, any or `about` these, deleted by events after the id `after`."""
+    """Return the ids of messages (only those in `about`, if given) deleted after an id."""
     found = await tape.find(after=after, kinds=(EVENT,), name=MESSAGE_DELETE, about=about)
     return {entry.payload["data"]["entry"] for entry in found}
 
 
 async def without_deleted(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
-    """Replace the text of deleted messages, and results that quote them."""
+    """Blank the text of deleted messages, and results that quote such messages."""
     ids = [number for entry in entries if (number := source_message(entry)) is not None]
     gone = await deleted(tape, min(ids)) if ids else set()
     shown = [_emptied(entry) if source_message(entry) in gone else entry for entry in entries]
@@ -38,7 +38,7 @@ async def without_deleted(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
 
 
 async def _without_quotes(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
-    """Replace results that quote deleted messages; a result keeps its position."""
+    """Replace results that quote deleted messages; every result keeps its position."""
     quotes = quoted(entries)
     found = await tape.entries(sorted({number for ids in quotes.values() for number in ids}))
     sources = {number: source_message(entry) for number, entry in found.items()}
@@ -61,7 +61,7 @@ def _without_results(entry: Entry, positions: Collection[int]) -> Entry:
 
 
 def source_message(entry: Entry) -> int | None:
-    """Return the id of the message whose text an entry shows: its own, an edit's, or a prompt's."""
+    """Return the id of the message whose text an entry shows, or None if not a message."""
     if entry.kind != MESSAGE:
         return None
     number = entry.meta.get("edit_of", entry.meta.get("prompt_of", entry.id))

@@ -1,4 +1,4 @@
-"""The immutable record of a tape: its kinds, its constructors, and its JSON form."""
+"""The immutable record of a tape: its kinds, how to make one, and its JSON form."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _YEAR_AND_MONTH: Final = re.compile(r"(\d{4})(?:-(\d{2}))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class NewEntry:
-    """An entry to append: `date` is ISO 8601 in UTC; empty means the time of the append."""
+    """An entry to append; `date` is ISO 8601 in UTC, or empty for the time of the append."""
 
     kind: str
     payload: JSON
@@ -46,7 +46,7 @@ class NewEntry:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One record of a tape: `id` is contiguous from 1 in append order, `date` is UTC, ISO 8601."""
+    """One record of a tape; ids count from 1 without gaps, `date` is ISO 8601 in UTC."""
 
     id: int
     kind: str
@@ -56,12 +56,12 @@ class Entry:
 
     @property
     def name(self) -> str | None:
-        """The name of an anchor or an event; None for every other kind."""
+        """The name of an anchor or event, or None for every other kind."""
         return entry_name(self.kind, self.payload)
 
     @property
     def text(self) -> str:
-        """The plain text of the entry, for search and for people; may be empty."""
+        """The plain text of the entry, for search and for people, or empty."""
         return entry_text(self.kind, self.payload)
 
 
@@ -74,7 +74,7 @@ def entry_name(kind: str, payload: JSON) -> str | None:
 
 
 def entry_text(kind: str, payload: JSON) -> str:
-    """Return the searchable text of a payload; empty for calls, results and events."""
+    """Return the searchable text of a payload, or empty for calls, results and events."""
     if kind == MESSAGE:
         return content_text(payload.get("content"))
     if kind == ANCHOR:
@@ -86,7 +86,7 @@ def entry_text(kind: str, payload: JSON) -> str:
 
 
 def content_text(content: object) -> str:
-    """Return the text of an OpenAI message content: a string, or a list of parts."""
+    """Return the text of OpenAI message content, which is a string or a list of parts."""
     if isinstance(content, str):
         return content
     if isinstance(content, Sequence):
@@ -96,27 +96,27 @@ def content_text(content: object) -> str:
 
 
 def message(role: str, content: object, **meta: Any) -> NewEntry:
-    """Make a message entry: an OpenAI chat message."""
+    """Make a message entry, whose payload is an OpenAI chat message."""
     return NewEntry(MESSAGE, {"role": role, "content": content}, meta)
 
 
 def tool_call(calls: Sequence[JSON], **meta: Any) -> NewEntry:
-    """Make the entry of one step's calls: OpenAI `tool_calls`, as the model wrote them."""
+    """Make the entry for one step's tool calls, as the model wrote them (OpenAI `tool_calls`)."""
     return NewEntry(TOOL_CALL, {"calls": list(calls)}, meta)
 
 
 def tool_result(results: Sequence[object], **meta: Any) -> NewEntry:
-    """Make the entry of one step's results, in the order of the calls."""
+    """Make the entry for one step's tool results, in the order of the calls."""
     return NewEntry(TOOL_RESULT, {"results": list(results)}, meta)
 
 
 def anchor(name: str, state: JSON | None = None, **meta: Any) -> NewEntry:
-    """Make an anchor: a checkpoint with a state payload."""
+    """Make an anchor entry with a state."""
     return NewEntry(ANCHOR, {"name": name, "state": dict(state or {})}, meta)
 
 
 def event(name: str, data: JSON | None = None, **meta: Any) -> NewEntry:
-    """Make an event: a fact about the tape that is not context."""
+    """Make an event entry, which records a fact that models are not shown."""
     return NewEntry(EVENT, {"name": name, "data": dict(data or {})}, meta)
 
 
@@ -125,17 +125,17 @@ def error(text: str, **meta: Any) -> NewEntry:
 
 
 def handoff(name: str, state: JSON | None = None, **meta: Any) -> tuple[NewEntry, NewEntry]:
-    """Make the two entries of a handoff: the anchor and the event that records it."""
+    """Make the two entries of a handoff: the anchor, and the event that records the handoff."""
     return (anchor(name, state, **meta), event("handoff", {"name": name}, **meta))
 
 
 def bootstrap() -> tuple[NewEntry, NewEntry]:
-    """Make the handoff with which every tape begins."""
+    """Make the anchor and the event with which every tape begins."""
     return handoff(SESSION_START, {"owner": "human"})
 
 
 def with_bootstrap(batch: Sequence[NewEntry], *, empty: bool) -> list[NewEntry]:
-    """Return the batch with the bootstrap if the tape is empty and it does not begin one."""
+    """Return the batch, after the bootstrap if the tape is empty and the batch has none."""
     if not empty or (batch and _begins_a_tape(batch[0])):
         return list(batch)
     return [*bootstrap(), *batch]
@@ -146,18 +146,18 @@ def _begins_a_tape(entry: NewEntry) -> bool:
 
 
 def utc_iso(moment: datetime) -> str:
-    """Format a moment as tapes do: UTC with microseconds, so text order is time order."""
+    """Format a time as tapes store it: UTC with microseconds, so that text order is time order."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def parse_date(text: str) -> datetime:
-    """Read an ISO 8601 date; without an offset it is UTC."""
+    """Read an ISO 8601 date, in UTC if it has no offset."""
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def as_date(text: str) -> str:
-    """Format a year, month, day or ISO 8601 time as tapes do; raises ValueError if it is none."""
+    """Format a year, month, day or ISO 8601 time as tapes store it; raises ValueError otherwise."""
     text = text.strip()
     if partial := _YEAR_AND_MONTH.fullmatch(text):
         text = f"{partial[1]}-{partial[2] or '01'}-01"
@@ -168,7 +168,7 @@ def as_date(text: str) -> str:
 
 
 def dump(value: object) -> str:
-    """Write compact JSON, keys in order; raises AppendRefused if JSON or UTF-8 cannot hold it."""
+    """Write compact JSON, keys in order; raises AppendRefused for values that JSON can't hold."""
     try:
         text = orjson.dumps(value)
         # orjson writes NaN and the infinities as null.
@@ -190,12 +190,12 @@ def _has_non_finite(value: object) -> bool:
 
 
 def load(text: str | bytes) -> Any:
-    """Read a JSON text that a store has written."""
+    """Read JSON text that a store has written."""
     return orjson.loads(text)
 
 
 def numbered(batch: Iterable[NewEntry], newest: int, date: str) -> list[Entry]:
-    """Return a batch as entries with ids after `newest`; an entry without a date gets `date`."""
+    """Number a batch with the ids after `newest`; an entry without a date gets `date`."""
     return [
         Entry(number, new.kind, new.payload, new.meta, new.date or date)
         for number, new in enumerate(batch, start=newest + 1)
@@ -203,7 +203,7 @@ def numbered(batch: Iterable[NewEntry], newest: int, date: str) -> list[Entry]:
 
 
 def check(batch: Iterable[NewEntry]) -> None:
-    """Raise AppendRefused for a malformed entry, an unknown kind, or a missing name."""
+    """Raise AppendRefused for a malformed entry, an unknown kind or a missing name."""
     for new in batch:
         if not _well_typed(new):
             raise AppendRefused(
@@ -230,7 +230,7 @@ def _well_typed(new: object) -> bool:
 
 def to_line(entry: Entry) -> str:
     """Write an entry as one line of JSONL, without the newline."""
-    # The keys keep this order: a file tape seals the bytes of the line.
+    # A file tape seals the bytes of each line, so the keys must keep this order.
     return dump(
         {
             "id": entry.id,
@@ -243,7 +243,7 @@ def to_line(entry: Entry) -> str:
 
 
 def from_line(line: str | bytes) -> Entry:
-    """Read an entry from one line of JSONL; raises ValueError if the line is not an entry."""
+    """Read an entry from one line of JSONL; raises ValueError for anything else."""
     raw = load(line)
     if not isinstance(raw, dict) or not {"id", "kind", "payload", "date"} <= raw.keys():
         raise ValueError("a tape line needs the keys id, kind, payload, meta and date")

@@ -5,12 +5,12 @@ TapeError
 |   +-- TapeMismatch    the tape does not end where an import expects it to
 +-- QueryRefused      a condition of a query has an invalid value
 +-- UnitFailed        a statement of a unit of work changed the wrong number of rows
-+-- NotFound          the tape has no such anchor; names the nearest ones
-+-- WeightsInvalid    the linker's weights are missing or damaged; it falls back to rules
++-- NotFound          the tape has no such anchor; lists similar names
++-- WeightsInvalid    the linker's weights are missing or damaged, so rules are used instead
 +-- EmbedderFailed    an embedder could not make vectors
 +-- StoreUnavailable  the store is closed, or its disk or database is unavailable
 +-- StoreTooNew       a newer version wrote the store; nothing was changed
-+-- StoreUnusable     not a tape store, a damaged one, or an SQLite that could damage it
++-- StoreUnusable     the store is not a tape store or is damaged, or this SQLite could damage it
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Final
 
 MAX_NAME_LENGTH: Final = 200
-"""Maximum characters of an anchor's name that an error compares and quotes."""
+"""Maximum characters of a wanted name that NotFound compares with other names and quotes."""
 
 
 class TapeError(Exception):
-    """The root of every error of this package."""
+    """The base class of every error of this package."""
 
 
 class AppendRefused(TapeError):
@@ -33,7 +33,7 @@ class AppendRefused(TapeError):
 
 
 class TapeMismatch(AppendRefused):
-    """A batch is meant for a tape of another length; nothing was written."""
+    """A batch expects another number of entries on its tape; nothing was written."""
 
     def __init__(self, tape: str, expected: int, found: int) -> None:
         super().__init__(
@@ -57,7 +57,7 @@ class UnitFailed(TapeError):
 
 
 class NotFound(TapeError):
-    """The tape has no anchor of that name; `nearest` has up to three similar names."""
+    """The tape has no anchor of that name; `nearest` lists up to three similar names."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name
@@ -77,11 +77,11 @@ class WeightsInvalid(TapeError):
 
 
 class EmbedderFailed(TapeError):
-    """An embedder could not make vectors for now; searches use words alone."""
+    """An embedder could not make vectors now, so searches use only words."""
 
 
 class StoreUnavailable(TapeError):
-    """The store is closed, or its disk or database unavailable (`full`: the disk is full)."""
+    """The store is closed, or its disk or database is unavailable (`full`: the disk is full)."""
 
     def __init__(self, message: str, *, full: bool = False) -> None:
         self.full = full
@@ -99,4 +99,4 @@ class StoreTooNew(TapeError):
 
 
 class StoreUnusable(TapeError):
-    """Not a tape store, a damaged one, or an SQLite library that could damage it."""
+    """The store is not a tape store or is damaged, or this SQLite could damage it."""

@@ -1,9 +1,9 @@
-"""The events of a fork.
+"""The events that open and close a fork.
 
 A fork is a tape for a sub-task: it starts with its parent's entries, and is merged as one block or
-discarded. Its first entry is the event `fork.open {parent, at, merge_back}`, its last `fork.merged`
-or `fork.discarded`; a fork without the last was left by a crash. A merge is one append to the
-parent with the fork's name as key: a crash before, during or after it ends in exactly one block.
+discarded. The first entry of a fork is the event `fork.open {parent, at, merge_back}`, the last is
+`fork.merged` or `fork.discarded`; a fork without the last event was left by a crash. A merge is one
+append to the parent with the fork's name as key, so that it is made once despite crashes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from tape.entry import EVENT, FORK_OPEN, Entry, NewEntry, event
 
 MERGED: Final = "fork.merged"
 DISCARDED: Final = "fork.discarded"
-INFIX: Final = ".fork."  # between the parent's name and the random part of a fork's name
+INFIX: Final = ".fork."  # separates the parent's name from the random part of a fork's name
 OPENING_ID: Final = 1
-"""The id, on the fork's own tape, of the event that opens it."""
+"""The id of the event that opens a fork, on the fork's own tape."""
 
 
 def opening(parent: str, at: int, merge_back: bool) -> NewEntry:
@@ -25,5 +25,5 @@ def opening(parent: str, at: int, merge_back: bool) -> NewEntry:
 
 
 def closes(entry: Entry) -> bool:
-    """Return whether an entry is the end of its fork."""
+    """Return whether an entry is the event that closes a fork."""
     return entry.kind == EVENT and entry.name in (MERGED, DISCARDED)

@@ -1,4 +1,4 @@
-"""The handle of a tape (reads, appends, views) and of a fork, which is a tape itself."""
+"""The objects with which callers read, append to and fork a tape; a fork is a tape itself."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ MAX_SUMMARIZED: Final = 5_000
 
 
 class Tape(Reads):
-    """One tape of a store; `semantic` finds entries by meaning."""
+    """One tape of a store; `semantic` is the index that finds entries by meaning."""
 
     def __init__(self, store: TapeStore, name: str, semantic: NearestSearch | None = None) -> None:
         super().__init__(store, name)
         self.semantic = semantic
 
     async def append(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        """Append entries as one block and return them; `tape.store` has the contract."""
+        """Append entries as one block and return them; see `tape.store` for the guarantees."""
         return await self.store.append(self.name, entries, key)
 
     async def handoff(self, name: str, state: dict[str, Any] | None = None, **meta: Any) -> Entry:
-        """Append an anchor and the event that records it; returns the anchor."""
+        """Append an anchor and the event that records the anchor; returns the anchor."""
         anchor, _event = await self.append(*handoff(name, state, **meta))
         return anchor
 
@@ -63,10 +63,10 @@ class Tape(Reads):
         lane: str | None = None,
         before: int | None = None,
     ) -> list[Entry]:
-        """Return the newest entries that contain the words of a text (see `tape.search`).
+        """Return the newest entries that contain the words of the text (see `tape.search`).
 
-        The newest comes first, with `rank` the best match. Deleted messages are left out. Raises
-        QueryRefused if the text is too long.
+        The order is newest first, or best match first with `rank`. Deleted messages are left out.
+        Raises QueryRefused if the text is too long.
         """
         query = Query(
             self.name,
@@ -84,7 +84,7 @@ class Tape(Reads):
         return await shown_hits(self.store, replace(query, tape=self.name), wanted)
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
-        """Return the entries closest in meaning, with their similarity; none without `semantic`."""
+        """Return the entries closest in meaning and their similarity; none without `semantic`."""
         if self.semantic is None:
             return []
         own = replace(query, tape=self.name)
@@ -100,19 +100,19 @@ class Tape(Reads):
         return await view(self, context or default_tape_context())
 
     async def full_context(self) -> list[Message]:
-        """Return the messages of the whole tape, mapped as in every view."""
+        """Return the messages of the whole tape for a model."""
         return await self.context(replace(default_tape_context(), anchor=None))
 
     async def context_summary(self) -> dict[str, Any]:
-        """Return a JSON-compatible summary of the tape and of its current view.
+        """Return a summary of the tape and its current view as JSON data.
 
-        entries      number of entries
+        entries      number of entries on the tape
         tokens       estimated tokens of the view since the last anchor
-        anchors      date of the latest anchor of each name, from the newest MAX_NAMES anchors
-        last_anchor  its id, name, state and date, or None
-        since        number of entries of each kind after it
-        partial      true if only the newest MAX_SUMMARIZED entries after it were read, so that
-                     `tokens` and `since` are lower bounds; absent otherwise
+        anchors      maps the names of the newest MAX_NAMES anchors to the date of their latest one
+        last_anchor  id, name, state and date of the latest anchor, or None
+        since        number of entries of each kind after the last anchor
+        partial      true if only the newest MAX_SUMMARIZED entries after the last anchor were read,
+                     so that `tokens` and `since` are lower bounds; absent otherwise
         """
         last, size = await self.last_anchor(), await self.size()
         after = last.id if last else 0
@@ -138,15 +138,15 @@ class Tape(Reads):
     async def context_for(
         self, task: str, *, budget: int = BUDGET, lane: str | None = None
     ) -> Constructed:
-        """Construct a context for a task from the whole tape, of at most `budget` tokens."""
+        """Build a context for a task from the whole tape, with at most `budget` tokens."""
         constructor = ContextConstructor(self, meaning=None if self.semantic is None else self)
         return await constructor.construct(task, budget=budget, lane=lane)
 
     async def fork(self, at: str | Entry | None = None, merge_back: bool = True) -> ForkTape:
-        """Open a fork of this tape, up to now or up to and including an anchor.
+        """Open a fork with this tape's entries: all so far, or up to and including an anchor.
 
-        `at` is the anchor or its name; raises NotFound with the nearest names. The caller ends the
-        fork with `merge` or `discard`; `TapeService.fork_tape` does that for you.
+        `at` is the anchor or its name; raises NotFound with similar names. The caller ends the fork
+        with `merge` or `discard`, or uses `TapeService.fork_tape`, which ends the fork itself.
         """
         anchor = await self.anchor(at) if isinstance(at, str) else at
         upto = anchor.id if anchor else await self.size()
@@ -156,7 +156,7 @@ class Tape(Reads):
 
 
 class ForkTape(Tape):
-    """A tape that starts with its parent's entries up to `at`; a merge gives its own new ids."""
+    """A tape that starts with its parent's entries up to `at`; its own get new ids when merged."""
 
     def __init__(self, parent: Tape, name: str, at: int, merge_back: bool) -> None:
         super().__init__(parent.store, name, parent.semantic)
@@ -175,10 +175,10 @@ class ForkTape(Tape):
         return self.at + await super().size() - OPENING_ID
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query on the parent's entries and the fork's own, as on one tape.
+        """Answer a query on the parent's entries and the fork's own, as if on one tape.
 
-        A query for deletions up to the fork's end also returns those that the parent got after
-        `at`, with their ids there: a message that is deleted on the parent is deleted here.
+        A query for deletions up to the fork's end also returns the parent's deletions after `at`,
+        with their ids on the parent: a message that is deleted on the parent is deleted here, too.
         """
         query = await self._located(query)
         if await self._asks_for_deletions(query):
@@ -215,7 +215,7 @@ class ForkTape(Tape):
         return [entry for entry in entries if _message_of(entry) not in gone]
 
     async def own_entries(self) -> list[Entry]:
-        """Return the entries that were appended to the fork, with their provisional ids."""
+        """Return the entries that were appended to the fork, with temporary ids."""
         return await self._own(Query(self.name))
 
     async def state(self) -> str:
@@ -242,7 +242,7 @@ class ForkTape(Tape):
         return merged
 
     async def discard(self, why: str) -> None:
-        """Close the fork without a merge; its tape stays in the store."""
+        """Close the fork without a merge; the fork's tape stays in the store."""
         if await self.state() == "open":
             await self.store.append(self.name, [event(DISCARDED, {"why": why})], "close")
 
@@ -267,7 +267,7 @@ class ForkTape(Tape):
         return query.before is None or query.before > await self.size()
 
     async def _with_later(self, query: Query) -> list[Entry]:
-        """Answer a query and add the parent's deletions after `at` of messages before it."""
+        """Answer a query, and add the parent's deletions after `at` of messages up to `at`."""
         whole = replace(query, limit=None)
         after = min(query.after, self.at)
         later = replace(whole, after=after, before=None, name=MESSAGE_DELETE, names=None)
@@ -302,7 +302,7 @@ class ForkTape(Tape):
         return await self.parent.query(replace(query, before=before, limit=limit))
 
     async def _own(self, query: Query) -> list[Entry]:
-        """Query the fork's own tape, with ids shifted to those of that tape and back."""
+        """Query the fork's own tape, converting ids to that tape's ids and back."""
         shift = OPENING_ID - self.at
         before = None if query.before is None else query.before + shift
         if query.limit == 0 or (before is not None and before <= OPENING_ID + 1):
@@ -321,7 +321,7 @@ class ForkTape(Tape):
 
 
 async def find_fork(tape: Tape) -> ForkTape:
-    """Return the fork, with its parents, that a tape stores; raises TapeError if it is none."""
+    """Return the fork that a tape stores, with its parents; raises TapeError for other tapes."""
     first = await tape.store.query(Query(tape.name, limit=1))
     if not first or first[0].name != FORK_OPEN:
         raise TapeError(f"{tape.name} is not a fork: a fork's name contains {INFIX!r}")

@@ -1,4 +1,4 @@
-"""A query on one tape, as data: every store gives the same answer."""
+"""A query is data that selects entries of one tape; every store gives the same answer."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from tape.entry import ANCHOR, EVENT, Entry, as_date
 from tape.errors import NotFound, QueryRefused
 
 MAX_NAMES: Final = 1000
-"""Maximum anchors read, newest first, to suggest names near an unknown one."""
+"""Maximum newest anchors read to suggest names that resemble an unknown one."""
 
 ID_SPACE: Final = 4294967296
-"""Number of ids reserved for each tape: every entry id is below it."""
+"""Number of ids reserved for each tape; every entry id is smaller."""
 
 MESSAGE_CHANGES: Final = ("message.delete", "message.edit", "message.media")
-"""Events about an earlier message, whose id is their `data.entry`."""
+"""Events about an earlier message, whose id is in their `data.entry`."""
 
 _ID: Final = attrgetter("id")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Conditions on the entries of one tape.
+    """Conditions that select entries of one tape.
 
-    All conditions must hold; None is no condition. The answer is in tape order. Raises QueryRefused
-    for an unreadable date, a negative limit, and text that is not valid Unicode.
+    All conditions must hold; None means no condition. The answer is in tape order. Raises
+    QueryRefused for an unreadable date, a negative limit, and text that is not valid Unicode.
 
     after, before   ids, both exclusive
     after_anchor    only entries after the latest anchor of this name
-    before_anchor   only entries before the first anchor of this name after `after_anchor`; without
-                    `after_anchor`, before the latest of this name; a store raises NotFound for an
-                    anchor that does not exist
-    ids             exactly these (unknown ones are absent from the answer)
-    kinds           any of these
+    before_anchor   only entries before the anchor of this name: the first one that follows
+                    `after_anchor`, or the latest one without `after_anchor`; a store raises
+                    NotFound for an anchor that does not exist
+    ids             only entries with these ids (unknown ids are ignored)
+    kinds           only entries of these kinds
     name, names     the name of an anchor or event; any of several
     since, until    dates as people write them (`2026-01-02`, `2026-01-02 15:04`, with `Z` or an
                     offset, else UTC), stored as tapes write them; inclusive and exclusive
     author, authors `meta.author`; any of several
     unauthored      only entries without an author
     lane            `meta.lane`
-    unlaned         with `lane`: also entries without a lane (a lane is a text)
+    unlaned         with `lane`: also entries whose lane is missing or not a string
     turn            `meta.turn`
     about           only the events about these messages (`MESSAGE_CHANGES`)
     text            a substring of the entry's text, ignoring case
@@ -89,7 +89,7 @@ class Query:
 
     @property
     def any_name(self) -> tuple[str, ...] | None:
-        """The names that satisfy `name` and `names`; None is no condition."""
+        """The accepted names by `name` and `names` together, or None for any name."""
         return _either(self.name, self.names)
 
     @property
@@ -98,12 +98,12 @@ class Query:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no entry of any tape can match."""
+        """Whether no entry can match, on any tape."""
         several = (self.ids, self.kinds, self.any_name, self.any_author, self.about)
         return self.limit == 0 or any(some is not None and not some for some in several)
 
     def pick(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Answer the query from a list in tape order: the reference for every store."""
+        """Answer the query from a list in tape order; every store must agree with this."""
         query = located(self, lambda question: question.pick(entries))
         first = bisect_right(entries, query.after, key=_ID)
         end = len(entries)
@@ -117,7 +117,7 @@ class Query:
         return hits[::-1] if self.newest else hits
 
     def _conditions(self) -> Iterator[Callable[[Entry], bool]]:
-        """Yield a predicate for each condition on the entry itself, the cheapest first."""
+        """Yield a test for each condition on a single entry, the cheapest first."""
         if (ids := self.ids) is not None:
             yield lambda entry: entry.id in ids
         if (kinds := self.kinds) is not None:
@@ -158,7 +158,7 @@ def _in_lane(lane: str, unlaned: bool) -> Callable[[Entry], bool]:
 
 
 def locating(query: Query) -> Generator[Query, Sequence[Entry], Query]:
-    """Yield the queries that find a query's anchors; return it with ids. Raises NotFound."""
+    """Yield the queries that find a query's anchors; return the query with ids. Raises NotFound."""
     after, before = query.after, query.before
     behind = 0
     if query.after_anchor is not None:
@@ -171,7 +171,7 @@ def locating(query: Query) -> Generator[Query, Sequence[Entry], Query]:
 
 
 def located(query: Query, answer: Callable[[Query], Sequence[Entry]]) -> Query:
-    """Replace the anchor names of a query by ids, which `answer` looks up; raises NotFound."""
+    """Replace a query's anchor names by ids, which `answer` looks up; raises NotFound."""
     if query.after_anchor is None and query.before_anchor is None:
         return query
     steps = locating(query)
@@ -194,7 +194,7 @@ def _anchor(query: Query, name: str, behind: int) -> Generator[Query, Sequence[E
 
 
 def subject_of(entry: Entry) -> float | None:
-    """Return the id of the message that an event of MESSAGE_CHANGES is about."""
+    """Return the id of the message that an event is about, or None for other entries."""
     if entry.kind != EVENT or entry.name not in MESSAGE_CHANGES:
         return None
     data = entry.payload.get("data")
@@ -203,7 +203,7 @@ def subject_of(entry: Entry) -> float | None:
 
 
 def fold(text: str) -> str:
-    """Return a text as `Query.text` compares it."""
+    """Return a text in the form that `Query.text` compares."""
     return text.casefold()
 
 

@@ -1,7 +1,7 @@
-"""Results that repeat entries of the tape, and the ids of the entries that they quote.
+"""Find the ids of the tape's entries that tool results quote.
 
 A result is JSON text as the model read it, possibly cut at its end. Quotation marks in people's
-messages are escaped in it, so that a message cannot imitate an id.
+messages are escaped there, so that a message cannot imitate an id.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ Writer = tuple[str, ...]
 
 
 def writer_of(entry: Entry) -> Writer:
-    """Return the writer of a call or result; a result answers the last call of its writer."""
+    """Return the writer of a call or result; a result answers the last call by the same writer."""
     return tuple(str(entry.meta.get(name)) for name in ("turn", "lane", "fork"))
 
 
 def quotes_the_tape(call: object) -> bool:
-    """Return whether a call's result repeats the tape: a `tape.*` tool, or a subagent."""
+    """Return whether a call's result can quote the tape: a `tape.*` tool's or a subagent's."""
     name = _name(call)
     return name.startswith("tape_") or name == "subagent"
 
 
 def quoted(entries: Sequence[Entry]) -> dict[tuple[int, int], list[int]]:
-    """Return the quoted ids of each result, by its entry and position; entries are as in a view."""
+    """Map each result, by entry id and position, to the ids it quotes; takes entries of a view."""
     found: dict[tuple[int, int], list[int]] = {}
     open_calls: dict[Writer, Entry] = {}
     for entry in entries:
@@ -50,7 +50,7 @@ def quoted(entries: Sequence[Entry]) -> dict[tuple[int, int], list[int]]:
 
 def _quoted(call: object, result: object) -> list[int]:
     text = result if isinstance(result, str) else json.dumps(result)
-    # A search of another chat's tape returns ids of that tape.
+    # A search of another chat's tape returns ids of that tape, not of this one.
     if _name(call) == "tape_search" and not _is_elsewhere(call):
         return [int(number) for number in _ONE.findall(text)]
     if _name(call) == "tape_context" and not _is_elsewhere(call):
@@ -60,7 +60,7 @@ def _quoted(call: object, result: object) -> list[int]:
 
 
 def _name(call: object) -> str:
-    # Providers allow no dots in names, so that `tape.search` comes back as `tape_search`.
+    # Providers allow no dots in names, so `tape.search` comes back as `tape_search`.
     return str(_function(call).get("name") or "").replace(".", "_")
 
 

@@ -1,4 +1,4 @@
-"""Reads of a tape: the cost depends on the size of the result, not of the tape."""
+"""Read a tape; the cost depends on the size of the result, not on that of the tape."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tape.store import TapeStore
 
 
 class Reads:
-    """The reading half of a tape; views are built on it."""
+    """The methods that read a tape, from which views are built."""
 
     def __init__(self, store: TapeStore, name: str) -> None:
         self.store = store
         self.name = name
 
     async def query(self, query: Query) -> list[Entry]:
-        """Answer a query on this tape, whichever tape the query names."""
+        """Answer a query on this tape, even if the query names another tape."""
         own = query if query.tape == self.name else replace(query, tape=self.name)
         return await self.store.query(own)
 
@@ -40,7 +40,7 @@ class Reads:
         return await self.find(limit=limit, newest=True)
 
     async def entries(self, ids: Sequence[int]) -> dict[int, Entry]:
-        """Return entries by id; unknown ids are absent."""
+        """Map ids to entries, without unknown ids."""
         if not ids:
             return {}
         found = await self.find(ids=tuple(ids))
@@ -53,7 +53,7 @@ class Reads:
     async def last_anchor(
         self, name: str | None = None, lane: str | None = None, before: int | None = None
     ) -> Entry | None:
-        """Return the latest anchor, with a lane one of that lane or of none."""
+        """Return the latest anchor; with a lane, only an anchor of that lane or of none."""
         found = await self.find(
             kinds=(ANCHOR,),
             name=name,
@@ -66,18 +66,18 @@ class Reads:
         return found[0] if found else None
 
     async def after(self, name: str | None = None, limit: int | None = None) -> list[Entry]:
-        """Return the entries after the latest anchor of a name, or of any name; raises NotFound."""
+        """Return the entries after the latest anchor (of the name, if given); raises NotFound."""
         if name is not None:
             return await self.find(after_anchor=name, limit=limit)
         start = await self.last_anchor()
         return await self.find(after=start.id if start else 0, limit=limit)
 
     async def between(self, first: str, second: str) -> list[Entry]:
-        """Return the entries between the latest `first` and the next `second`; raises NotFound."""
+        """Return entries from the latest anchor `first` to the next `second`; raises NotFound."""
         return await self.find(after_anchor=first, before_anchor=second)
 
     async def anchor(self, name: str) -> Entry:
-        """Return the latest anchor of a name; raises NotFound with the nearest names."""
+        """Return the latest anchor of a name; raises NotFound with similar names."""
         found = await self.last_anchor(name)
         if found is None:
             known = await self.anchors(limit=MAX_NAMES)

@@ -1,4 +1,4 @@
-"""TapeService: from a session to its tape, and the forks of a tape."""
+"""Get the tape of a session, and open and list the forks of tapes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tape.stores.registry import open_tapes
 def tape_name(workspace: Path, session_id: str) -> str:
     """Return the name of a session's tape in a workspace.
 
-    It has sixteen hex digits of the workspace's resolved path, two underscores, and sixteen of the
-    session: the same session in another workspace has another tape.
+    The name is sixteen hex digits for the workspace's resolved path, two underscores, and sixteen
+    for the session: a session has another tape in another workspace.
     """
     return f"{_prefix(workspace)}{_digest(session_id)}"
 
@@ -34,7 +34,7 @@ def _digest(text: str) -> str:
 
 
 class TapeService:
-    """The tapes of one workspace in one store; `semantic` finds entries by meaning."""
+    """The tapes of one workspace in one store; `semantic` is the index that finds by meaning."""
 
     def __init__(
         self, store: TapeStore, workspace: Path, semantic: NearestSearch | None = None
@@ -42,17 +42,17 @@ class TapeService:
         self.store = store
         self.semantic = semantic
         self.workspace = workspace
-        self._prefix = _prefix(workspace)  # once: resolving a path reads the disk
+        self._prefix = _prefix(workspace)  # computed once, because resolving a path reads the disk
 
     @classmethod
     @asynccontextmanager
     async def open(
         cls, url: str = "memory:", workspace: Path | None = None
     ) -> AsyncIterator[TapeService]:
-        """Open the store of a URL, and close it at the end of the block.
+        """Open the store at a URL, and close the store at the end of the block.
 
         url        `memory:`, `sqlite:///absolute/file.db` or `file:///absolute/folder`
-        workspace  part of the tapes' names; the current directory by default
+        workspace  folder that is part of the tapes' names; the current directory by default
 
         Raises StoreUnusable, StoreTooNew, or StoreUnavailable.
         """
@@ -64,24 +64,24 @@ class TapeService:
                 await store.close()
 
     def session_tape(self, session_id: str) -> Tape:
-        """Return the tape of a session; it exists once it has an entry."""
+        """Return a session's tape, which exists once it has an entry."""
         return self.tape(f"{self._prefix}{_digest(session_id)}")
 
     def tape(self, name: str) -> Tape:
         return Tape(self.store, name, self.semantic)
 
     async def ensure_bootstrap_anchor(self, tape: Tape) -> None:
-        """Write the bootstrap of a tape without entries; on any other, do nothing."""
+        """Write the bootstrap if the tape is empty; otherwise do nothing."""
         await tape.append()
 
     @asynccontextmanager
     async def fork_tape(
         self, name: str | Tape, merge_back: bool = True, at: str | None = None
     ) -> AsyncIterator[ForkTape]:
-        """Open a fork for a sub-task; at the end of the block it is merged or discarded.
+        """Open a fork for a sub-task; the end of the block merges or discards it.
 
-        `at` names an anchor: the fork has the parent's entries up to and including it. An exception
-        discards the fork and propagates; a crash leaves it open (see `open_forks`).
+        `at` names an anchor: the fork gets the parent's entries up to and including the anchor. An
+        exception discards the fork and propagates; a crash leaves the fork open (see `open_forks`).
         """
         parent = self.tape(name) if isinstance(name, str) else name
         fork = await parent.fork(at, merge_back)

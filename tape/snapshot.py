@@ -1,4 +1,4 @@
-"""A read-only snapshot of a tape up to an entry."""
+"""Read a tape as it was up to an entry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tape.search.query_text import SearchQuery
 
 
 class TapeSnapshot(Tape):
-    """A tape up to and including the entry `upto`; it repeats the views of that time."""
+    """A read-only tape up to and including the entry `upto`, with the same views as then."""
 
     def __init__(self, tape: Tape, upto: int) -> None:
         super().__init__(tape.store, tape.name, tape.semantic)
@@ -38,7 +38,7 @@ class TapeSnapshot(Tape):
         return await self.tape.near(self._bounded(query), text)
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the entries whose message has not been deleted by now."""
+        """Return the given entries without those whose message has been deleted by now."""
         return await self.tape.shown(entries)
 
     async def size(self) -> int:

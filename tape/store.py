@@ -1,11 +1,11 @@
 """The contract of a tape store.
 
-`append` is atomic (all of a batch or nothing, contiguous), and durable when it returns if
-`durable` is true. Entry ids are contiguous from 1. Appends to one tape keep the order in which
-they started. No call changes or removes an entry. The first append to a tape writes the bootstrap
-before its batch (`with_bootstrap`); an empty append to an empty tape writes the bootstrap alone.
-An append returns the entries of its batch, without the bootstrap. An append with a key that the
-tape has seen returns the entries of the first append with that key and writes nothing.
+`append` is atomic (it writes a whole batch without gaps, or nothing), and if `durable` is true, the
+batch is durable when `append` returns. Entry ids are contiguous from 1. Appends to one tape keep
+the order in which they started. No call changes or removes an entry. The first append to a tape
+writes the bootstrap before its batch (`with_bootstrap`); an empty append to an empty tape writes
+only the bootstrap. An append returns the entries of its batch, without the bootstrap. An append
+with a key that the tape has seen writes nothing and returns the entries of the first append.
 
 A store with a unit of work (`UnitStore`) runs the steps of a `Unit` in order and in one
 transaction; if a step fails, nothing is written.
@@ -26,13 +26,13 @@ Now = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """Return the wall clock time in UTC; the default of every store's `now`."""
+    """Return the current time in UTC; every store's default for `now`."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class TapeInfo:
-    """A tape of a store: its number of entries, and the date of the newest ('' if none)."""
+    """A tape of a store, with its number of entries and the date of the newest, or ''."""
 
     name: str
     size: int
@@ -52,7 +52,7 @@ class TapeStore(Protocol):
         ...
 
     async def query(self, query: Query) -> list[Entry]:
-        """Return the entries that match, in tape order; an unknown tape has none."""
+        """Return the entries that match, in tape order; an unknown tape has no entries."""
         ...
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
@@ -60,39 +60,39 @@ class TapeStore(Protocol):
         ...
 
     async def size(self, tape: str) -> int:
-        """Return the number of entries of a tape, which is also its newest id."""
+        """Return the number of entries of a tape, which is also the newest id."""
         ...
 
     async def close(self) -> None:
-        """Finish accepted writes and release every resource; calling it twice is safe."""
+        """Finish accepted writes and release all resources; may be called twice."""
         ...
 
 
 @runtime_checkable
 class BatchStore(Protocol):
-    """A store that appends a batch of any size atomically; others get an import as one append."""
+    """A store that appends large batches atomically; other stores get an import as one append."""
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
         """Append a batch to a tape that has exactly `batch.after` entries.
 
-        Raises AppendRefused for a tape of another length, or a batch that cannot be read; nothing
-        was written then.
+        Raises AppendRefused, and writes nothing, if the tape has another number of entries or the
+        batch cannot be read.
         """
         ...
 
 
 @runtime_checkable
 class UnitStore(TapeStore, Protocol):
-    """A store whose transactions also run statements on other tables.
+    """A store whose transactions can also run statements on other tables.
 
-    one_transaction  whether a unit is one transaction; if not, its appends come first, each in its
-                     own, and a crash may leave them without the rest
+    one_transaction  whether a unit runs in one transaction; if not, each of its appends is a
+                     transaction, and a crash may leave appends without the later statements
     """
 
     one_transaction: bool
 
     async def commit(self, unit: Unit) -> list[Outcome]:
-        """Run a unit in one transaction and return one outcome per step; raises TapeError."""
+        """Run a unit in one transaction and return an outcome for each step; raises TapeError."""
         ...
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:

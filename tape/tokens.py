@@ -1,6 +1,6 @@
-"""Token estimates without a vocabulary: UTF-8 bytes / 4, and 6 for each message.
+"""Estimate tokens without a vocabulary: UTF-8 bytes / 4, plus 6 for each message.
 
-They are within -2 to +15 percent of a common tokenizer, also for Chinese (characters / 4 is not).
+They differ from a common tokenizer by -2 to +15 percent, even for Chinese (characters / 4 fails).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def estimate_text(text: str) -> int:
 
 
 def estimate(messages: Iterable[Mapping[str, Any]]) -> int:
-    """Estimate the tokens of chat messages, their calls included."""
+    """Estimate the tokens of chat messages, including their tool calls."""
     return sum(estimate_message(message) for message in messages)
 
 

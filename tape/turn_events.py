@@ -1,4 +1,4 @@
-"""The events of a turn: their names, and the codec of those that put messages into views."""
+"""The events of a turn: their names, and reading and writing those that change views."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROMPT_SYSTEM: Final = "prompt.system"
 RECEIPT: Final = "send.receipt"
 
 TAKES: Final = (TURN_START, TURN_RETAKE)
-"""Events that put messages into a view."""
+"""The events that put messages into a view."""
 
 _WHOLE_ROOM: Final = "room"
 
@@ -29,7 +29,7 @@ class TurnStart:
     """The first entry of a turn.
 
     takes       ids of the messages that the turn shows, the question last
-    include     ids of messages from elsewhere, shown before them
+    include     ids of related messages, shown before `takes`
     whole_room  whether the view shows every lane, because one conversation fills the room
     """
 
@@ -44,7 +44,7 @@ class TurnStart:
         return (*self.include, *self.takes)
 
     def to_entry(self) -> NewEntry:
-        # The keys keep this order: an entry's bytes are part of what a file tape seals.
+        # A file tape seals the bytes of each entry, so the keys must keep this order.
         data: dict[str, Any] = {"turn": self.turn}
         if self.include:
             data["include"] = list(self.include)
@@ -55,7 +55,7 @@ class TurnStart:
 
 @dataclass(frozen=True, slots=True)
 class TurnRetake:
-    """More messages for a running turn, after an overflow or from a `steered` question."""
+    """Shows a running turn its messages again after an overflow, or adds a `steered` question."""
 
     turn: str
     takes: tuple[int, ...] = ()
@@ -80,7 +80,7 @@ def is_take(entry: Entry) -> bool:
 
 
 def read_take(entry: Entry) -> TurnStart | TurnRetake:
-    """Read an entry for which `is_take` holds; fields that are missing are empty."""
+    """Read an entry for which `is_take` holds; missing fields become empty."""
     data: Mapping[str, Any] = entry.payload["data"]
     turn = str(data.get("turn", ""))
     takes, include = tuple(data.get("takes") or ()), tuple(data.get("include") or ())

@@ -1,7 +1,7 @@
-"""The unit of work, as data: appends and statements on other tables in one transaction.
+"""A unit of work is data that describes appends and statements to run in one transaction.
 
-A unit is a list of steps, so that a store of any SQL dialect can run it in one transaction, and a
-store without a shared transaction can run the appends first (each with a key) and then the rest.
+A unit is a list of steps, so that a store of any SQL dialect can run them in one transaction. A
+store without shared transactions runs the appends first (each with a key), then the statements.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Append a batch to a tape; with a key that the tape has seen, return the first result."""
+    """Append a batch to a tape, or return the first result if the tape has seen the key."""
 
     tape: str
     entries: tuple[NewEntry, ...]
@@ -28,7 +28,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The `count` entries after the first `after` of `entries()`, which may be called again."""
+    """`count` entries that follow the entry `after`; `entries()` may be called more than once."""
 
     entries: Callable[[], Iterator[NewEntry]]
     after: int
@@ -38,7 +38,7 @@ class Batch:
         return islice(self.entries(), self.after, self.after + self.count)
 
     def check(self, newest: int) -> None:
-        """Raise AppendRefused if fewer entries came than were counted."""
+        """Raise AppendRefused if the number of entries was not `count`."""
         if newest != self.after + self.count:
             raise AppendRefused(
                 "the imported entries changed during the import: start it again; nothing was"
@@ -56,14 +56,14 @@ class AppendBatch:
 
 @dataclass(frozen=True, slots=True)
 class FirstId:
-    """A placeholder for the first id that an earlier append of the same unit wrote."""
+    """Stands for the first id that an earlier append of the same unit wrote."""
 
     step: int
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Run a named statement; `expect` is the number of rows it must change, or the unit fails."""
+    """Run a named statement; if `expect` is set, the unit fails unless that many rows change."""
 
     statement: str
     values: Mapping[str, Any]
@@ -72,7 +72,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one step: the entries of an append, or the rows of a statement."""
+    """The result of one step: the entries of an append or the rows of a statement."""
 
     entries: tuple[Entry, ...] = ()
     rows: tuple[Row, ...] = ()
@@ -86,18 +86,18 @@ class Unit:
     steps: list[Append | AppendBatch | Run] = field(default_factory=list)
 
     def append(self, tape: str, entries: Sequence[NewEntry], key: str | None = None) -> FirstId:
-        """Add an append; returns the placeholder of its first id for later statements."""
+        """Add an append; returns a placeholder for its first id, to use in later statements."""
         self.steps.append(Append(tape, tuple(entries), key))
         return FirstId(len(self.steps) - 1)
 
     def run(self, statement: str, *, expect: int | None = None, **values: Any) -> int:
-        """Add a statement; returns the index of its outcome."""
+        """Add a statement; returns the index of its outcome in the result of the unit."""
         self.steps.append(Run(statement, values, expect))
         return len(self.steps) - 1
 
 
 def resolve(values: Mapping[str, Any], outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Replace placeholders by the ids of earlier appends."""
+    """Replace placeholders by the first ids of earlier appends."""
     return {
         name: _first_id(value, outcomes) if isinstance(value, FirstId) else value
         for name, value in values.items()

@@ -1,1 +1,1 @@
-"""The models: OpenAI-compatible servers, the offline model, and wrappers around them."""
+"""Models: OpenAI-compatible servers, an offline model, and wrappers that retry or fall back."""

@@ -1,7 +1,7 @@
-"""The model for a first start: no network, no key, no cost.
+"""A model to try Tapeway with, which needs no network and no key and costs nothing.
 
-It says how to configure a real one and repeats the message. A question about the tape makes it call
-a tool, to show streaming, tools and the tape at work.
+It explains how to configure a real model, and repeats the message. A question about the tape makes
+it call a tool, to show how streaming, tools and the tape work.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REMINDER: Final = "*(offline model)* "
 
 
 class OfflineModel:
-    """Answers from the request alone; `pause` is the seconds between two pieces."""
+    """Answers from the request alone; `pause` is the number of seconds between two parts."""
 
     name = OFFLINE
 
@@ -70,7 +70,7 @@ def compose(messages: Sequence[Message], question: str, results: Sequence[str]) 
 
 
 def last_question(messages: Sequence[Message]) -> str:
-    """Return the text of the newest message of a person, without its frame."""
+    """Return the text of the newest message by a person, without the frame for the model."""
     for message in reversed(messages):
         if message.get("role") == "user" and not is_note(str(message.get("content"))):
             return _unframed(message.get("content"))

@@ -1,4 +1,4 @@
-"""Servers with OpenAI's chat completions API."""
+"""Models on servers that offer OpenAI's chat completions API."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from agent.settings import AgentSettings, fits_a_header
 
 
 class OpenAIModel:
-    """One model of one server; the SDK connects, and retries until a stream starts."""
+    """One model on one server; the SDK connects, and retries until a stream starts."""
 
     def __init__(self, name: str, settings: AgentSettings) -> None:
         self.name = name
-        # A local server often needs no key, but the SDK insists on one.
+        # Local servers often need no key, but the SDK requires one.
         key = settings.key() or os.environ.get("OPENAI_API_KEY", "").strip()
         if not fits_a_header(key):
             raise KeyMissing(
@@ -52,12 +52,12 @@ class OpenAIModel:
             base_url=settings.base_url or None,
             max_retries=settings.retries,
             timeout=httpx2.Timeout(settings.read_timeout, connect=settings.connect_timeout),
-            # The SDK's own transport needs more CPU than aiohttp.
+            # The SDK's own transport uses more CPU than aiohttp.
             http_client=DefaultAioHttpClient(),
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        # As plain arguments, the SDK would walk the messages and tools in Python.
+        # If these were plain arguments, the SDK would walk the messages and tools in Python.
         body: dict[str, Any] = {
             "messages": request.messages,
             "stream_options": {"include_usage": True},
@@ -90,7 +90,7 @@ class OpenAIModel:
 
 
 async def _next(chunks: AsyncIterator[bytes], patience: float) -> bytes | None:
-    # The transport has the same limit, but loses it when the framing of a stream breaks.
+    # The transport has the same limit, but ignores it when the framing of a stream breaks.
     try:
         async with asyncio.timeout(patience):
             return await anext(chunks, None)
@@ -99,7 +99,7 @@ async def _next(chunks: AsyncIterator[bytes], patience: float) -> bytes | None:
 
 
 def _without(key: str, error: ModelError) -> ModelError:
-    # A server may repeat the key.
+    # A server's error may repeat the key.
     if key:
         error.args = tuple(
             arg.replace(key, "***") if isinstance(arg, str) else arg for arg in error.args

@@ -1,7 +1,7 @@
 """Read the bytes of a streamed chat completion.
 
-The SDK needs about 100 microseconds to make an object of a chunk; this takes 7 to 19. Every field
-of a chunk is optional: compatible servers differ in all of them.
+The SDK needs about 100 microseconds to turn a chunk into an object; this module needs 7 to 19.
+Every field of a chunk is optional, because compatible servers differ in all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BUSY: Final = frozenset({"429", "rate_limit_exceeded", "rate_limit_error"})
 
 def is_overflow(code: object, message: str) -> bool:
     """Return whether an error means that the prompt was too long."""
-    # The message of a 429 may name a token limit, too: a limit per minute.
+    # A 429's message may mention a token limit, too: a limit per minute.
     if str(code) in _BUSY:
         return False
     return code == "context_length_exceeded" or _OVERFLOW.search(message) is not None
@@ -43,7 +43,7 @@ class _Call:
 
 @dataclass(slots=True)
 class StreamReader:
-    """Collects the pieces of one answer."""
+    """Collects the parts of one answer."""
 
     model: str
     _texts: list[str] = field(default_factory=list)
@@ -54,8 +54,8 @@ class StreamReader:
     _rest: bytes = b""
 
     def read(self, part: bytes) -> Iterator[Piece]:
-        """Read a part of the stream and yield the pieces of its whole lines."""
-        # Not with splitlines(): text may contain U+2028 or U+0085.
+        """Read bytes of the stream, and yield the answer's parts from all complete lines."""
+        # Don't use splitlines(): text may contain U+2028 or U+0085.
         *lines, self._rest = (self._rest + part).replace(b"\r\n", b"\n").split(b"\n")
         for line in lines:
             data = line[5:].decode("utf-8", "replace").strip()
@@ -67,7 +67,7 @@ class StreamReader:
                 yield from self.chunk(data)
 
     def chunk(self, data: bytes | str) -> Iterator[Piece]:
-        """Read the JSON of a chunk (or of a whole completion) and yield its pieces."""
+        """Read a chunk's JSON (or that of a whole completion), and yield the answer's parts."""
         chunk = _parse(data)
         if chunk.get("error"):
             raise stream_error(chunk["error"])
@@ -88,7 +88,7 @@ class StreamReader:
                 self._fragment(fragment)
 
     def reply(self) -> ModelReply:
-        """Return the complete answer; raises AnswerBroken if it was cut or is empty."""
+        """Return the complete answer; raises AnswerBroken if the answer was cut off or is empty."""
         text = "".join(self._texts)
         calls = tuple(
             ToolCall(
@@ -114,7 +114,7 @@ class StreamReader:
 
 
 def stream_error(error: object) -> ModelError:
-    """Return the error that a stream or a body carries in spite of its status 200."""
+    """Return the error reported in a stream or body despite status 200."""
     details = error if isinstance(error, Mapping) else {"message": str(error)}
     message = str(details.get("message") or details)
     if _BUSY & {str(details.get(name)) for name in ("code", "status", "type")}:

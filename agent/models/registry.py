@@ -1,4 +1,4 @@
-"""Make the model of the settings; its SDK is imported only then."""
+"""Create the model that the settings choose; its SDK is imported only then."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.models.ope
 
 
 def make_model(settings: AgentSettings) -> ChatModel:
-    """Return the model of the settings, with its fallbacks; raises KeyMissing."""
+    """Return the model in the settings, with fallbacks; raises KeyMissing."""
     models = [_one(name, settings) for name in settings.models()]
     return models[0] if len(models) == 1 else FallbackModel(models)
 

@@ -1,4 +1,4 @@
-"""Models around others: they ask again, or the next model, when an answer fails."""
+"""Models that wrap others: when an answer fails, they ask the model again, or the next one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from agent.model import ChatModel, ModelRequest, Piece, ResetPiece, TextPiece
 
 
 class RetryingModel:
-    """Asks a model again when its answer breaks off.
+    """Asks a model again when its answer is cut off.
 
-    The model itself retries calls that fail before an answer begins.
+    The wrapped model itself retries calls that fail before an answer begins.
     """
 
     def __init__(self, model: ChatModel, retries: int) -> None:
@@ -28,7 +28,7 @@ class RetryingModel:
 
 
 class FallbackModel:
-    """Asks the first model, and after an error the next; a prompt that is too long is an error."""
+    """Asks the first model and, after an error, the next; ContextOverflow is raised at once."""
 
     def __init__(self, models: Sequence[ChatModel]) -> None:
         self._models = tuple(models)
@@ -45,7 +45,7 @@ class FallbackModel:
 async def _first_answer(
     models: Sequence[ChatModel], request: ModelRequest, failure: type[ModelError]
 ) -> AsyncGenerator[Piece, None]:
-    """Ask models until one doesn't fail; a ResetPiece discards the text of a failed one."""
+    """Ask models in order until one succeeds; a ResetPiece discards the text of a failed one."""
     for position, model in enumerate(models, 1):
         spoke = False
         try:

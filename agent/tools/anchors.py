@@ -1,4 +1,4 @@
-"""The tools `tape.anchors` and `tape.handoff`: the checkpoints of a tape."""
+"""The tools `tape.anchors` and `tape.handoff`, which list and set checkpoints of a tape."""
 
 from __future__ import annotations
 

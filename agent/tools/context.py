@@ -1,4 +1,4 @@
-"""The tool `tape.context`: gather entries for a task, within a budget of tokens."""
+"""The tool `tape.context` gathers entries for a task, within a token budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool `help`: list the tools, and offer more of them."""
+"""The tool `help` lists the tools, and offers the model more of them."""
 
 from __future__ import annotations
 

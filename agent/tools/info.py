@@ -1,4 +1,4 @@
-"""The tools `tape.info` and `tape.context_summary`: a tape in figures."""
+"""The tools `tape.info` and `tape.context_summary`, which describe a tape in numbers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def tape_info(context: ToolContext) -> object:
 
 
 def cache_hit_rate(usages: Sequence[dict[str, Any]]) -> float | None:
-    """Return the share of prompt tokens that were cached; None if the provider reports none."""
+    """Return the share of prompt tokens that were cached, or None if none were reported."""
     known = [usage for usage in usages if "cached_tokens" in usage and usage.get("prompt_tokens")]
     if not known:
         return None

@@ -1,7 +1,7 @@
-"""The tool `tape.search`: find earlier messages, with their authors and dates.
+"""The tool `tape.search` finds earlier messages, with their authors and dates.
 
-It never finds its own cause or echo: the question, the running turn, commands, system hints, and
-results of tools.
+It leaves out what would only repeat the search: the question, the running turn, commands, system
+hints, and results of tools.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tape.errors import QueryRefused
 
 EXCERPT_CHARACTERS: Final = 300
 SPARE_HITS: Final = 30
-"""Extra hits to request, because some of them are left out."""
+"""Number of extra hits to request, because some hits are left out."""
 
 
 @tool(name="tape.search", role=Role.STRANGER, side_effects=False, first=True)

@@ -1,4 +1,4 @@
-"""The tool `subagent`: give a task to a second loop of the agent, on a fork of the tape."""
+"""The tool `subagent` gives a task to a second run of the agent's loop, on a fork of the tape."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Construct a context for a task: explore, select, build, verify, and record every choice.
+"""Construct a context for a task: explore, select, verify, build, and record every choice.
 
 constructor           the four steps, and rebuilding from a record
 keywords explore      find the entries that may matter for the task
-candidate selection   choose among them, within a budget, and check the choices
+candidate selection   choose entries within a budget, and check the choices
 build                 turn the chosen entries into messages
 """
 

@@ -1,4 +1,4 @@
-"""Build the messages of chosen entries, in the order of the tape, calls with their results."""
+"""Build messages from chosen entries, in the order of the tape; calls stay with their results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tape.entry import EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.quoted_results import Writer, quotes_the_tape, writer_of
 
 Group = tuple[int, ...]
-"""The ids of entries that are shown together or not at all."""
+"""The ids of entries that are either all shown or all left out."""
 
 
 async def as_read(tape: Readable, found: Mapping[int, Entry], asof: int) -> dict[int, Entry]:
-    """Return entries with the edits up to the entry `asof`, without deleted ones."""
+    """Return entries with the edits up to the entry `asof`, and without deleted ones."""
     ids = tuple(number for number, entry in found.items() if entry.kind == MESSAGE)
     changes = await tape.find(kinds=(EVENT,), about=ids, before=asof + 1) if ids else []
     read = dict(found)
@@ -33,7 +33,7 @@ async def as_read(tape: Readable, found: Mapping[int, Entry], asof: int) -> dict
 
 
 def grouped(entries: Mapping[int, Entry]) -> list[Group]:
-    """Group calls with their results; leave out those that quote the tape, and unpaired ones."""
+    """Group calls with their results; leave out unpaired ones and those that quote the tape."""
     # Concurrent turns interleave their calls and results: see `writer_of`.
     groups: list[Group] = []
     open_calls: dict[Writer, Entry] = {}
@@ -51,17 +51,17 @@ def grouped(entries: Mapping[int, Entry]) -> list[Group]:
 
 
 def _is_shown(call: Entry, result: Entry) -> bool:
-    # Quoted entries are found by themselves, with their edits.
+    # Searches find the quoted entries themselves, with their edits.
     if any(quotes_the_tape(one) for one in call.payload["calls"]):
         return False
     return len(call_ids(call)) == len(result.payload["results"])
 
 
 def messages_of(groups: Iterable[Group], entries: Mapping[int, Entry]) -> list[Message]:
-    """Return the messages of groups, in the order of the tape."""
+    """Return the messages for groups of entries, in the order of the tape."""
     return to_messages(entries[number] for group in sorted(groups) for number in group)
 
 
 def ids_of(groups: Iterable[Group]) -> tuple[int, ...]:
-    """Return the ids of groups in the order in which they are shown."""
+    """Return the ids of all groups in the order in which their entries are shown."""
     return tuple(number for group in sorted(groups) for number in group)

@@ -1,4 +1,4 @@
-"""Candidates, choices among them, and the parts that others may provide."""
+"""Candidates, choices among them, and the interfaces of replaceable parts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tape.query import Query
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A message, an anchor, or calls with their results: shown together or not at all.
+    """A message, an anchor, or calls with their results, shown together or not at all.
 
     ids      the ids of the entries, in tape order
-    sources  the ways that found it: anchor, words, meaning, lane, room, beside
-    score    its relevance to the task; higher is better
-    tokens   its estimated tokens
+    sources  how it was found: anchor, words, meaning, lane, room, beside
+    score    relevance to the task; higher is better
+    tokens   estimated number of tokens
     latest   whether it is the anchor at which a view would begin
-    text     its text, with edits
+    text     the text, with edits
     """
 
     ids: tuple[int, ...]
@@ -36,7 +36,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A candidate, whether it is shown, and why."""
+    """A candidate, whether to show it, and why."""
 
     candidate: Candidate
     chosen: bool
@@ -44,9 +44,9 @@ class Choice:
 
 
 class Strategy(Protocol):
-    """Chooses among candidates; `name` is part of the record.
+    """Chooses among candidates; `name` becomes part of the record.
 
-    Its choices are verified: unknown candidates, repeated ones and those beyond the budget are
+    The choices are verified: unknown or repeated candidates, and those beyond the budget, are
     dropped.
     """
 
@@ -55,17 +55,17 @@ class Strategy(Protocol):
     async def choose(
         self, task: str, candidates: Sequence[Candidate], budget: int
     ) -> Sequence[Choice]:
-        """Return a choice for each candidate, the best first."""
+        """Return a choice for each candidate, the best candidates first."""
 
 
 class SemanticSource(Protocol):
-    """Finds entries by meaning, if an index of meaning exists; a tape is one."""
+    """Finds entries by meaning; a tape does if it has an index of meaning."""
 
     async def near(self, query: Query, text: str) -> Sequence[tuple[Entry, float]]: ...
 
 
 class Readable(Protocol):
-    """The part of a tape (or a fork) that is needed here."""
+    """The methods of a tape (or a fork) that constructing a context needs."""
 
     name: str
 
@@ -76,7 +76,7 @@ class Readable(Protocol):
     async def entries(self, ids: Sequence[int]) -> dict[int, Entry]: ...
 
     async def search(self, text: str, *, limit: int = 20, before: int | None = None) -> list[Entry]:
-        """Return the newest entries (before an id) that match a text, newest first."""
+        """Return the newest entries (before an id) that match the text, newest first."""
 
     async def last_anchor(
         self, name: str | None = None, lane: str | None = None, before: int | None = None

@@ -1,4 +1,4 @@
-"""The constructor of contexts: four steps, and a record to rebuild the messages from."""
+"""Construct a context in four steps, with a record from which it can be rebuilt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tape.tokens import estimate
 
 BUDGET: Final = 4000
 MAX_RECORDED: Final = 150
-"""Maximum candidates in a record: the shown ones, then the best."""
+"""Maximum candidates in a record: first those shown, then the best of the others."""
 
 MAX_MENDED: Final = 50
 MAX_TASK_CHARACTERS: Final = 500
@@ -29,8 +29,8 @@ class Constructed:
     """A context for a task.
 
     messages  chat messages, in the order of the tape
-    entries   the ids of the entries that they show
-    tokens    the estimated tokens, within the budget
+    entries   the ids of the entries that the messages show
+    tokens    estimated number of tokens, within the budget
     record    every choice as JSON data, bounded in size; `rebuild` reads it
     """
 
@@ -41,9 +41,9 @@ class Constructed:
 
 
 class ContextConstructor:
-    """Constructs contexts of one tape (or fork), by rules unless another strategy is given.
+    """Constructs contexts from one tape (or fork), by rules unless another strategy is given.
 
-    Its reads are bounded and don't grow with the tape.
+    It reads a bounded number of entries, however long the tape is.
     """
 
     def __init__(
@@ -84,9 +84,9 @@ class ContextConstructor:
 
 
 async def rebuild(tape: Readable, record: Mapping[str, Any]) -> Constructed:
-    """Rebuild the context of a record, byte for byte, whatever was edited or deleted since.
+    """Rebuild a recorded context byte for byte, whatever was edited or deleted since.
 
-    Raises TapeError if the tape no longer has the words.
+    Raises TapeError if the tape no longer has the text.
     """
     groups: list[Group] = [tuple(group) for group in record["shown"]]
     found = await tape.entries(ids_of(groups))

@@ -1,7 +1,7 @@
 """Find the entries that may matter for a task, in several ways.
 
-Each way has bounded reads: the newest entries of the lane and of the room, the newest anchors,
-searches for a few words, the neighbours of the best hits.
+Each way reads a bounded number of entries: the newest of the lane and of the room, the newest
+anchors, hits for a few words, and the neighbours of the best hits.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from tape.search.query_text import SearchQuery
 SHOWN: Final = frozenset({MESSAGE, ANCHOR, TOOL_CALL, TOOL_RESULT})
 SPOKEN: Final = (MESSAGE, ANCHOR)
 ASIDE: Final = frozenset({"command", "hint"})
-"""Keys in `meta` of messages outside a conversation: commands and system hints."""
+"""Keys in `meta` that mark messages outside a conversation: commands and system hints."""
 
 MAX_NEWEST_ENTRIES: Final = 200
-"""Maximum newest entries of the lane, and of the room."""
+"""Maximum newest entries to read from the lane, and from the room."""
 
 MAX_ANCHORS: Final = 60
-"""Maximum newest anchors to search for words of the task."""
+"""Maximum newest anchors to search for words from the task."""
 
 MAX_HITS: Final = 30
-"""Maximum newest hits of a word."""
+"""Maximum newest hits to read for each word."""
 
 MAX_PAIRS: Final = 6
 NEIGHBOURED_HITS: Final = 10
-"""Number of best hits that bring their neighbours."""
+"""Number of best hits whose neighbours are added."""
 
 MAX_DISTANCE: Final = 6
-"""Maximum entries between a hit and its neighbour."""
+"""Maximum number of entries between a hit and a neighbour."""
 
 
 @dataclass(slots=True)
 class Explored:
-    """The entries that were found.
+    """The ids that were found, and how.
 
-    asof    the newest id that was looked at
+    asof    the newest id that was read
     latest  the anchor at which a view would begin
-    ranked  the ids that each way found, the best first
-    rarity  the words that were searched, each with the worth of a hit
+    ranked  maps each way of searching to the ids it found, the best first
+    rarity  maps each word that was searched to the weight of a hit
     """
 
     asof: int
@@ -60,7 +60,7 @@ class Explored:
     searches: int = 0
 
     def add(self, way: str, entries: Iterable[Entry]) -> None:
-        """Add the entries that a way found, the best first; each once per way."""
+        """Add the entries that one way found, best first; an entry counts once per way."""
         ranked = self.ranked.setdefault(way, [])
         for entry in entries:
             if entry.id <= self.asof and _may_be_shown(entry):
@@ -96,7 +96,7 @@ async def explore(
 
 
 async def _by_words(tape: Readable, task: str, found: Explored) -> None:
-    """Search each word, then pairs of the words that are too frequent alone."""
+    """Search for each word, then for pairs of words that are too frequent alone."""
     hits: dict[int, Entry] = {}
     frequent: list[str] = []
     for word in words_of_task(task):
@@ -119,7 +119,7 @@ async def _search(tape: Readable, text: str, found: Explored) -> list[Entry]:
 
 
 def _rarity(hits: Sequence[Entry], asof: int) -> float:
-    """Return the worth of a word; that of a frequent one is estimated from its newest hits."""
+    """Return the weight of a word's hits; for a frequent word, the newest hits give an estimate."""
     count = float(len(hits))
     if len(hits) >= MAX_HITS:
         count *= asof / max(1, asof - hits[-1].id + 1)
@@ -143,7 +143,7 @@ async def _spoken_of(tape: Readable, found: Explored) -> list[Entry]:
 
 
 async def _add_neighbours(tape: Readable, found: Explored) -> None:
-    """Add the messages before and after the best hits, preferably of the same lane."""
+    """Add the messages before and after the best hits, preferably those of the same lane."""
     hits = [
         *found.ranked.get("meaning", [])[:NEIGHBOURED_HITS],
         *found.ranked["words"][:NEIGHBOURED_HITS],
@@ -167,7 +167,7 @@ async def _complete(tape: Readable, found: Explored) -> None:
 
 
 def subject_of(entry: Entry) -> int:
-    """Return the id that stands for an entry: a prompt stands for its message."""
+    """Return the id that represents an entry: for a prompt, the id of its message."""
     number = source_message(entry)
     return entry.id if number is None else number
 
@@ -177,7 +177,7 @@ def _may_be_shown(entry: Entry) -> bool:
 
 
 def is_sound(entry: Entry) -> bool:
-    """Return whether an entry is valid as a message; imported ones may hold anything."""
+    """Return whether an entry is a valid message; imported entries may have any content."""
     payload: Mapping[str, Any] = entry.payload
     if entry.kind == MESSAGE:
         plain = payload.get("role") in ("system", "user", "assistant")
@@ -190,7 +190,7 @@ def is_sound(entry: Entry) -> bool:
 
 
 def call_ids(entry: Entry) -> list[str]:
-    """Return the ids of an entry's calls; empty if one is missing or repeated."""
+    """Return the ids of an entry's calls, or an empty list if an id is missing or repeated."""
     calls = entry.payload.get("calls")
     if not isinstance(calls, list):
         return []

@@ -1,4 +1,4 @@
-"""The words of a task to search a tape for."""
+"""Choose the words of a task with which to search a tape."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from tape.query import fold
 
 MAX_READ_CHARACTERS: Final = 2_000
-"""Maximum characters of a task to read for words."""
+"""Maximum characters of a task in which to look for words."""
 
 MAX_WORD_CHARACTERS: Final = 60
 MAX_WORDS: Final = 10
@@ -25,10 +25,10 @@ _STOP_WORDS: Final = frozenset(_FUNCTION_WORDS.split())
 
 
 def words_of_task(task: str) -> list[str]:
-    """Return the words to search for, folded, each once, the probably rarest first.
+    """Return the words to search for, folded, without repetition, the probably rarest first.
 
     Scripts without spaces give overlapping pairs of characters. Function words are left out, unless
-    there are no others.
+    there are no other words.
     """
     found: dict[str, None] = {}
     for piece in _PIECE.findall(task[:MAX_READ_CHARACTERS]):
@@ -47,7 +47,7 @@ def _units(piece: str) -> list[str]:
 
 
 def _likely_rare(word: str) -> int:
-    # Numbers and long words are likely to name one thing.
+    # Numbers and long words are likely to identify one thing.
     digits = any(character.isdigit() for character in word)
     unspaced = bool(re.match(f"[{_UNSPACED}]", word))
     return len(word) + 6 * digits + 4 * unspaced

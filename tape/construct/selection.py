@@ -14,7 +14,7 @@ from tape.entry import Entry
 from tape.tokens import estimate
 
 RANK_DAMPING: Final = 10
-"""Added to each rank; the higher, the less the first ranks of a way stand out."""
+"""Added to each rank; a higher number makes the first ranks stand out less."""
 
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     {"words": 1.0, "meaning": 1.0, "anchor": 1.0, "lane": 0.7, "beside": 0.5, "room": 0.3}
@@ -22,7 +22,7 @@ WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
 
 
 def candidates_of(found: Explored, entries: Mapping[int, Entry]) -> list[Candidate]:
-    """Return the candidates, scored by the reciprocal ranks of the ways that found them."""
+    """Return the candidates, scored by their reciprocal ranks in each way of searching."""
     ranks = {
         way: {number: rank for rank, number in enumerate(ranked, start=1)}
         for way, ranked in found.ranked.items()
@@ -50,10 +50,10 @@ def _candidate(
 
 
 class ByRules:
-    """Chooses the latest anchor, then anchors with words of the task, then the best scores.
+    """Chooses the latest anchor, then anchors with words from the task, then the best scores.
 
-    Anchors get at most half of the budget. Entries that are only recent get a quarter, if any
-    others were found.
+    Anchors get at most half of the budget. Entries that were found only because they are recent get
+    a quarter, if there are any others.
     """
 
     name = "rules"
@@ -106,10 +106,10 @@ def verified(
     entries: Mapping[int, Entry],
     budget: int,
 ) -> tuple[list[Group], list[tuple[Group, str]]]:
-    """Return the groups to show, and the dropped ones with the reason.
+    """Return the groups to show, and the dropped groups with the reason.
 
-    A group must be a candidate, with entries that are not shown yet, fit into the rest of the
-    budget and break no pair of calls and results.
+    A group must be a candidate, have no entry that is already shown, fit into the rest of the
+    budget, and separate no call from its result.
     """
     known = {candidate.ids: candidate for candidate in candidates}
     kept: list[Group] = []

@@ -1,4 +1,4 @@
-"""SQLite databases of tapes: checks before opening, migrations, and connections."""
+"""Check, migrate and open the SQLite databases that hold tapes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tape.store import TapeInfo
 from tape.unit_of_work import Outcome, Row, Run, resolve
 
 APPLICATION_ID: Final = 0x54505759  # "TPWY"
-MIN_SQLITE: Final = (3, 51, 3)  # resetting the log of an older one can corrupt a database
+MIN_SQLITE: Final = (3, 51, 3)  # in older versions, resetting the log can corrupt a database
 BUSY_TIMEOUT_MS: Final = 5000
 MAX_CHECKED_BYTES: Final = 128 * 1024 * 1024
-"""Maximum size of a file that is checked in full when it is opened; that takes about a second."""
+"""Maximum size of a file that is checked in full when opened, which takes about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ class Database:
 
     @classmethod
     def open_read_only(cls, path: Path, schemas: Sequence[Schema]) -> Reader:
-        """Open a file read-only, also while another process uses it.
+        """Open a file read-only, even while another process uses it.
 
-        Raises StoreTooNew, StoreUnusable, and StoreUnavailable, also if its tables are older than
-        the statements; `open` would migrate them.
+        Raises StoreTooNew, StoreUnusable, or StoreUnavailable, the latter also for tables that
+        are too old for the statements (`open` would migrate such tables).
         """
         statements = {name: sql for s in schemas for name, sql in s.statements.items()}
         try:
@@ -83,7 +83,7 @@ class Database:
         return Reader(connection, statements)
 
     def writer(self) -> apsw.Connection:
-        """Open a read-write connection; for the writer thread only."""
+        """Open a read-write connection, only for the writer thread."""
         connection = apsw.Connection(str(self.path))
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.pragma("journal_mode", "wal")
@@ -92,18 +92,18 @@ class Database:
         return connection
 
     def reader(self) -> Reader:
-        """Open a reader; only the thread that opens it may use it."""
+        """Open a reader, which only the thread that opened it may use."""
         return Reader(self.read_connection(), self.statements)
 
     def read_connection(self) -> apsw.Connection:
-        """Open a read-only connection; only the thread that opens it may use it."""
+        """Open a read-only connection, which only the thread that opened it may use."""
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         return connection
 
 
 def migrate(connection: apsw.Connection, schemas: Sequence[Schema]) -> None:
-    """Apply the missing migrations in one transaction."""
+    """Apply all missing migrations in one transaction."""
     with connection:
         connection.pragma("application_id", APPLICATION_ID)
         connection.execute(
@@ -139,7 +139,7 @@ def _check_library() -> None:
 
 def _check_before_touching(path: Path, schemas: Sequence[Schema]) -> None:
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-        # After a kill, the first connection recovers the log: wait if another process does that.
+        # After a kill, the first connection recovers the log: wait if another process is doing so.
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         _check_kind(connection, path, schemas)
         if path.stat().st_size <= MAX_CHECKED_BYTES:
@@ -217,7 +217,7 @@ class Reader:
             raise StoreUnavailable(f"the database cannot be read ({cause}): try again") from cause
 
     def _between_dates(self, tape: int, query: Query) -> Query:
-        """Narrow the id range of a query by its dates, so that fewer entries are scanned."""
+        """Narrow a query's range of ids by its dates, so that fewer entries are scanned."""
         after, before = query.after, query.before
         if query.since is not None:
             after = max(after, self._last_before(tape, query.since))
@@ -229,7 +229,7 @@ class Reader:
         return replace(query, after=after, before=before)
 
     def _last_before(self, tape: int, date: str) -> int:
-        """Return the last entry in date order before a date, by binary search; 0 if none."""
+        """Return the id of the last entry in date order before a date, or 0, by binary search."""
         sql = self._sql["tape.dated"]
         low, high = 0, int(self._fetch(self._sql["tape.newest_id"], {"tape": tape})[0][0])
         while low < high:
@@ -244,7 +244,7 @@ class Reader:
 
 
 def rows_of(cursor: apsw.Cursor) -> list[Row]:
-    """Return all rows of a statement; each maps column names to values."""
+    """Return all rows of a statement; each row maps column names to values."""
     rows: list[Row] = []
     names: tuple[str, ...] | None = None
     for row in cursor:
@@ -257,7 +257,7 @@ def rows_of(cursor: apsw.Cursor) -> list[Row]:
 def run_step(
     connection: apsw.Connection, sql: Mapping[str, str], step: Run, outcomes: Sequence[Outcome]
 ) -> Outcome:
-    """Run the statement of a step; raises UnitFailed if it changed the wrong number of rows."""
+    """Run a step's statement; raises UnitFailed if it changed the wrong number of rows."""
     before = connection.total_changes()
     values = resolve(step.values, outcomes) if outcomes else step.values
     rows = tuple(rows_of(connection.execute(sql[step.statement], values)))
@@ -268,7 +268,7 @@ def run_step(
 
 
 def read_entry(row: Sequence[Any]) -> Entry:
-    """Make an entry from a row of id, kind, payload, meta, date."""
+    """Make an entry from a row with id, kind, payload, meta and date."""
     return Entry(row[0], row[1], load(row[2]), load(row[3]), row[4])
 
 

@@ -1,7 +1,7 @@
-"""The writer thread: all waiting units share one transaction.
+"""The writer thread, in which all waiting units share one transaction.
 
-Units run in the order in which they were submitted, each in its own savepoint, so that a failing
-unit does not affect the others. A caller gets its outcome after the commit.
+Units run in the order in which they were submitted, each in a savepoint, so that a failing unit
+does not affect the others. A caller gets its outcome after the commit.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from tape.store import Now
 from tape.unit_of_work import Append, AppendBatch, Outcome, Unit
 
 MAX_UNITS: Final = 256
-"""Maximum units in one transaction, so that the first one does not wait long."""
+"""Maximum units in one transaction, so that the first unit does not wait long."""
 
 PIECE_SIZE: Final = 1000
-"""Maximum entries of an import in memory at once."""
+"""Maximum entries of an import to hold in memory at once."""
 
 UNIT_ERRORS: Final = (
     apsw.BindingsError,
@@ -37,7 +37,7 @@ UNIT_ERRORS: Final = (
     apsw.SQLError,
     apsw.TooBigError,
 )
-"""SQLite errors of a single unit; the others come from the disk and fail the whole batch."""
+"""SQLite errors that concern one unit; others come from the disk and fail the whole batch."""
 
 
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT}
@@ -45,7 +45,7 @@ _FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 
 @dataclass(slots=True)
 class Job:
-    """A submitted unit, and the future of its outcomes."""
+    """A submitted unit, and the future that receives its outcomes."""
 
     unit: Unit
     loop: asyncio.AbstractEventLoop
@@ -53,24 +53,24 @@ class Job:
 
 
 OnCommit = Callable[[Mapping[int, str]], None]
-"""Called after a commit with the numbers and names of the tapes that grew; must not block."""
+"""Called after a commit with the numbers and names of tapes with new entries; must not block."""
 
 
 Result = tuple[Job, list[Outcome] | TapeError]
 
 
 class BatchRunner(Protocol):
-    """Writes batches of units; it is created and used in the writer thread only."""
+    """Writes batches of units; created and used only in the writer thread."""
 
     def run(self, batch: list[Job]) -> list[Result]:
-        """Write a batch and return the result of each unit."""
+        """Write a batch, and return a result for each unit."""
         ...
 
     def close(self) -> None: ...
 
 
 class WriterThread:
-    """The thread of a batch runner, which `open_runner` creates in that thread."""
+    """Runs the thread of a batch runner, which `open_runner` creates in that thread."""
 
     def __init__(self, open_runner: Callable[[], BatchRunner]) -> None:
         self._open = open_runner
@@ -79,7 +79,7 @@ class WriterThread:
         self._thread.start()
 
     async def submit(self, unit: Unit) -> list[Outcome]:
-        """Queue a unit and wait until it is on disk; a cancelled caller only stops waiting."""
+        """Queue a unit and wait until it is on disk; cancelling stops only the wait."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[list[Outcome]] = loop.create_future()
         self._jobs.put(Job(unit, loop, future))
@@ -119,7 +119,7 @@ class WriterThread:
 
 
 class Transaction:
-    """Runs units on a connection, a batch in each transaction."""
+    """Runs units on a connection, with one transaction per batch."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class Transaction:
             self._wrote = {}
             results = [self._one(job) for job in batch]
             self._connection.execute("COMMIT")
-        except Exception as cause:  # the thread and its callers survive any error
+        except Exception as cause:  # the thread and its callers must survive any error
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             return failed(batch, f"the database refused the write ({cause}): try again", cause)
@@ -165,7 +165,7 @@ class Transaction:
         return job, outcomes
 
     def steps(self, unit: Unit) -> list[Outcome]:
-        """Run the steps of one unit inside the caller's transaction."""
+        """Run one unit's steps inside the caller's transaction."""
         outcomes: list[Outcome] = []
         for step in unit.steps:
             if isinstance(step, Append):
@@ -195,7 +195,7 @@ class Transaction:
         return Outcome(own)
 
     def _append_batch(self, step: AppendBatch) -> Outcome:
-        """Write a batch of any size in pieces, all in one transaction."""
+        """Write a batch of any size in parts, all in one transaction."""
         tape = self._tape(step.tape)
         newest = self._newest(tape)[1]
         if newest != step.batch.after:
@@ -235,7 +235,7 @@ class Transaction:
         return entries
 
     def _newest(self, tape: int) -> tuple[str, int, int]:
-        """Return the latest date of a tape, its newest id, and the id of the entry so dated."""
+        """Return a tape's latest date, its newest id, and the id of the entry with that date."""
         found = self._sequence("newest", {"tape": tape})
         return (str(found[0][0]), found[0][1], found[0][2]) if found else ("", 0, 0)
 
@@ -253,9 +253,9 @@ class Transaction:
 
 
 def late_entries(entries: Iterable[Entry], newest: str, last: int) -> dict[int, int]:
-    """Return the entries dated before an earlier one, each with the last entry in date order.
+    """Map entries dated before an earlier entry to the last entry in date order, by id.
 
-    `newest` is the latest date on the tape so far, and `last` the id of the entry that has it.
+    `newest` is the latest date on the tape so far, and `last` the id of the entry with that date.
     """
     late = {}
     for entry in entries:
@@ -267,7 +267,7 @@ def late_entries(entries: Iterable[Entry], newest: str, last: int) -> dict[int, 
 
 
 def meta_columns(entry: Entry) -> Iterator[str | None]:
-    """Yield the columns `author`, `lane` and `turn` of an entry."""
+    """Yield an entry's values for the columns `author`, `lane` and `turn`."""
     for name in ("author", "lane", "turn"):
         value = entry.meta.get(name)
         yield value if isinstance(value, str) else None
@@ -282,7 +282,7 @@ def _as_tape_error(cause: Exception) -> TapeError:
 
 
 def failed(batch: list[Job], sentence: str, cause: Exception) -> list[Result]:
-    """Return StoreUnavailable as the result of every unit of a batch."""
+    """Return StoreUnavailable as the result of every unit in a batch."""
     full = isinstance(cause, apsw.FullError) or getattr(cause, "errno", None) in _FULL
     failure = StoreUnavailable(sentence, full=full)
     failure.__cause__ = cause
@@ -294,7 +294,7 @@ def _settle(results: list[Result]) -> None:
     for job, outcome in results:
         by_loop.setdefault(job.loop, []).append((job, outcome))
     for loop, own in by_loop.items():
-        with contextlib.suppress(RuntimeError):  # the loop is closed: its callers are gone
+        with contextlib.suppress(RuntimeError):  # the event loop is closed, so no caller is waiting
             loop.call_soon_threadsafe(_resolve_futures, own)
 
 

@@ -1,6 +1,6 @@
-"""The query compiler: it assembles a query's SQL from the pieces in a dialect's file.
+"""Build the SQL for a query from the statements in a dialect's file.
 
-A query uses one index, that of its first condition that has one. A condition with several values
+A query uses one index: that of its first condition with an index. A condition with several values
 becomes one SELECT per value, which SQLite merges in id order. So the cost of a read depends on its
 result, not on the length of the tape or on how rare a value is.
 """
@@ -15,17 +15,17 @@ from tape.query import ID_SPACE, Query, fold
 from tape.turn_events import LOOP_STEP, OUTBOUND, RECEIPT, TOOL_DONE, TURN_END, TURN_START
 
 MAX_BRANCHES: Final = 50
-"""Maximum values of a condition that uses its index; with more, entries are filtered."""
+"""Maximum values of a condition for which its index is used; with more, entries are filtered."""
 
 UNINDEXED_EVENTS: Final = frozenset({TURN_START, TURN_END, LOOP_STEP, TOOL_DONE, OUTBOUND, RECEIPT})
-"""Events too frequent for an index; the SQL of the index has the same list."""
+"""Events too frequent for an index; the index's SQL has the same list."""
 
 Branches = Sequence[tuple[str, str | None]]
-"""The SELECTs of a query: the name of a statement, and the value it looks up."""
+"""The SELECTs of a query, each as a statement's name and the value to look up."""
 
 
 def compose(query: Query, sql: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
-    """Return the SQL of a query, and its values except for the tape's number."""
+    """Return the SQL for a query, and all its values except the tape's number."""
     branches, implied = _branches(query)
     conditions = _conditions(query)
     values: dict[str, Any] = {
@@ -58,7 +58,7 @@ def compose(query: Query, sql: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
 
 
 def _conditions(query: Query) -> dict[str, Any]:
-    """Return the conditions of a query with their values for SQL."""
+    """Map a query's conditions to their values for SQL."""
     several = {"kinds": query.kinds, "names": query.any_name, "authors": query.any_author}
     one = {
         "since": query.since,
@@ -72,7 +72,7 @@ def _conditions(query: Query) -> dict[str, Any]:
 
 
 def _branches(query: Query) -> tuple[Branches, frozenset[str]]:
-    """Choose the index of a query; also return the conditions that it already covers."""
+    """Choose the index for a query; also return the conditions that the index covers."""
     if query.ids is not None:
         return [("by_ids", None)], frozenset()
     if query.turn is not None:
@@ -101,7 +101,7 @@ def _by_lane(query: Query) -> tuple[Branches, set[str]]:
         return [("by_lane", query.lane)], {"lane"}
     if query.kinds != (ANCHOR,):
         return [], set()
-    # The anchors of this lane and those of no lane: other lanes may have many.
+    # Read only the anchors of this lane and of no lane: other lanes may have many.
     return [("by_anchor_lane", query.lane), ("by_anchor_unlaned", None)], {"lane", "kinds"}
 
 
@@ -110,7 +110,7 @@ def _by_authors(query: Query) -> tuple[Branches, set[str]]:
 
 
 def _by_kinds(query: Query) -> tuple[Branches, set[str]]:
-    """Use the kinds if all of them are rare on every tape."""
+    """Use the index on kinds if all the query's kinds are rare on every tape."""
     kinds = dict.fromkeys(query.kinds or ())
     if MESSAGE in kinds or EVENT in kinds:
         return [], set()

@@ -1,4 +1,4 @@
-"""The two read connections of a store: an SQLite connection belongs to one thread."""
+"""The two read connections of a store; each SQLite connection belongs to one thread."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ R = TypeVar("R", bound=Reader)
 T = TypeVar("T")
 
 MAX_INLINE_ENTRIES: Final = 1000
-"""Maximum entries that a query may ask for to run on the event loop's thread."""
+"""Maximum limit with which a query runs on the event loop's thread."""
 
 
 class ReaderPair(Generic[R]):
-    """A reader on the event loop's thread for small reads, and one in a thread for long ones."""
+    """A reader on the event loop's thread for short reads, and one in a thread for long reads."""
 
     def __init__(self, open_reader: Callable[[], R]) -> None:
         self._open = open_reader
@@ -45,7 +45,7 @@ class ReaderPair(Generic[R]):
             raise StoreUnavailable("the tape store is closed: open it again")
 
     async def close(self) -> None:
-        """Close both readers, after the read that is running."""
+        """Wait for a read that is running, then close both readers."""
         self.closed = True
         await asyncio.get_running_loop().run_in_executor(self._executor, self._close_threaded)
         self._executor.shutdown()

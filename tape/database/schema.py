@@ -1,4 +1,4 @@
-"""SQL files: numbered migrations and named statements.
+"""Read SQL files, which have numbered migrations and named statements.
 
 The folder `sql/` of a package has `DIALECT/0001_name.sql`, 0002 ... (one migration each) and
 `DIALECT/statements.sql`, where a line `-- name: NAME` and a comment precede each statement.
@@ -16,7 +16,7 @@ _MIGRATION = re.compile(r"^(\d{4})_\w+\.sql$")
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The tables of one package: its name, its migrations in order, and its statements."""
+    """The tables of one package: a name, migrations in order, and statements."""
 
     name: str
     migrations: tuple[str, ...]
@@ -41,7 +41,7 @@ def read_schema(name: str, package: str, dialect: str) -> Schema:
 
 
 def parse_statements(text: str, prefix: str = "") -> dict[str, str]:
-    """Return the statements of a file by name, with `prefix` before each name."""
+    """Map names to the statements of a file; `prefix` is put before each name."""
     parts = _NAME.split(text)
     names, bodies = parts[1::2], parts[2::2]
     return {prefix + name: body.strip() for name, body in zip(names, bodies, strict=True)}

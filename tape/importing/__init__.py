@@ -1,1 +1,1 @@
-"""Imports of JSONL files from Tapeway or another tool."""
+"""Import JSONL files that Tapeway or another tool has written."""

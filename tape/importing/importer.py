@@ -1,4 +1,4 @@
-"""Imports: a JSONL file of Tapeway or another tool becomes entries of a tape, repaired if needed.
+"""Import a JSONL file, written by Tapeway or another tool, into a tape, with repairs if needed.
 
 The file is read as a stream, several times with the same result, so that a million lines need
 little memory. Entries get new ids from 1 without gaps, and references to old ids are updated. The
@@ -23,9 +23,9 @@ from tape.query import Query
 from tape.store import BatchStore, TapeStore
 from tape.unit_of_work import Batch
 
-PAGE: Final = 500  # entries that a comparison reads at once
+PAGE: Final = 500  # the number of entries that a comparison reads at once
 MAX_LINES_LISTED: Final = 20
-"""Maximum line numbers listed for each kind of repair; all of them are counted."""
+"""Maximum line numbers to list for each repair; all of them are counted."""
 
 _LISTS: Final = ("takes", "include", "entries")
 _META: Final = ("prompt_of", "edit_of")
@@ -39,8 +39,8 @@ class ImportReport:
     entries   number of entries in the file
     size      number of entries on a tape, with the bootstrap
     left_out  number of lines that are not entries
-    mended    number of repairs, by their description
-    where     first line numbers of each repair
+    mended    maps each repair's description to the number of repairs
+    where     maps each repair's description to the first line numbers
     """
 
     lines: int = 0
@@ -59,7 +59,7 @@ class ImportReport:
 
 @dataclass(slots=True)
 class _Ids:
-    """A map from old ids to new ones, stored as runs: a million consecutive ids are one run."""
+    """Maps old ids to new ones, stored as runs: a million consecutive ids are one run."""
 
     starts: list[int] = field(default_factory=list)
     runs: list[tuple[int, int]] = field(default_factory=list)
@@ -83,7 +83,7 @@ class _Ids:
 
 
 class Import:
-    """One import: `examine`, then `write`.
+    """Imports one file: call `examine`, then `write`.
 
     doing     the current phase: reading, comparing, or writing
     existing  number of the file's entries that the tape already has, after `examine`
@@ -100,7 +100,7 @@ class Import:
 
     @property
     def done(self) -> int:
-        """Number of lines read in the current phase, of `report.lines` after the first one."""
+        """Lines read in the current phase, of `report.lines` (except in the first phase)."""
         return self.report.lines if self.doing == "reading" else self._second.lines
 
     async def examine(self) -> ImportReport:
@@ -142,7 +142,7 @@ class Import:
 
 
 def _examine(path: Path, report: ImportReport) -> None:
-    """Read the whole file into a report; raises AppendRefused if it is not a tape."""
+    """Read the whole file into a report; raises AppendRefused if the file is not a tape."""
     for _entry in _entries(path, report):
         report.size += 1
     if not report.entries or report.left_out > report.entries:
@@ -153,7 +153,7 @@ def _examine(path: Path, report: ImportReport) -> None:
 
 
 def _entries(path: Path, report: ImportReport) -> Iterator[NewEntry]:
-    """Yield the entries in order, the bootstrap first, as an empty tape gets them."""
+    """Yield the file's entries as an empty tape would get them, the bootstrap first."""
     ids = _Ids()
     number, newest, date = 0, 0, ""
     for raw in _raws(path, report):
@@ -210,7 +210,7 @@ def _note_order(raw: Raw, newest: int, report: ImportReport) -> int:
 
 
 def _renamed(raw: Raw, ids: _Ids, date: str, report: ImportReport) -> NewEntry:
-    """Return an entry with its references updated to new ids."""
+    """Return an entry whose references have the new ids."""
     payload, meta = raw.payload, raw.meta
     data = payload.get("data")
     if raw.kind == EVENT and isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""Normalization of a line of any tool's tape into a valid entry, with a note on each repair.
+"""Convert a line of any tool's tape to a valid entry, and note each repair.
 
 Nothing is guessed: what a view cannot show (an unknown kind, a message without a role, calls that
 are not a list) becomes an event `import.<kind>` with the original payload.
@@ -29,16 +29,16 @@ from tape.entry import (
 from tape.importing.normalize_meta import is_list_of, without_invalid
 from tape.turn_events import TURN_RETAKE, TURN_START
 
-MAX_DEPTH: Final = 60  # nested objects and lists
+MAX_DEPTH: Final = 60  # the maximum depth of nested objects and lists
 MAX_LINE_BYTES: Final = 32 * 1024 * 1024
 MIN_MILLISECONDS: Final = 100_000_000_000
-"""Minimum timestamp read as milliseconds: in seconds it would be after the year 5000."""
+"""Minimum timestamp read as milliseconds; in seconds, it would be after the year 5000."""
 
 _SUM: Final = re.compile(r"[0-9a-f]{16}")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 Note = Callable[[str], None]
-"""Records the description of a repair."""
+"""Called with the description of each repair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Raw:
 
 
 def read_raw(line: bytes, note: Note) -> Raw | None:
-    """Parse and repair a line; return None if it is not an entry."""
+    """Parse and repair a line; returns None if the line is not an entry."""
     value = _object(line)
     if value is None or not isinstance(value.get("kind"), str):
         return None
@@ -229,7 +229,7 @@ def _without_file_fields(meta: dict[str, Any]) -> dict[str, Any]:
 
 
 def _date(value: Mapping[str, Any], note: Note) -> str:
-    """Return the date as tapes write it; '' if there is no readable one."""
+    """Return the date in the form of tapes, or '' if none can be read."""
     given = value.get("date", value.get("timestamp"))
     try:
         if isinstance(given, str):

@@ -1,4 +1,4 @@
-"""Normalization of meta: invalid fields that Tapeway reads are removed, all others stay."""
+"""Remove invalid fields that Tapeway reads from an entry's meta; all other fields stay."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 from tape.entry import parse_date
 
 _INBOX: Final = ("message_id", "author", "text")
-"""Fields that a person's message needs together with `inbox`: room memory and views read them."""
+"""Fields required with `inbox` in a person's message, because room memory and views read them."""
 
 _TYPES: Final[Mapping[str, type]] = {
     **dict.fromkeys(("author", "lane", "reply_to", "thread", "turn"), str),
@@ -18,7 +18,7 @@ _LISTS: Final[Mapping[str, type]] = {"media": dict, "mentions": str}
 
 
 def without_invalid(meta: dict[str, Any], note: Callable[[str], None]) -> dict[str, Any]:
-    """Remove invalid fields from a meta, with a note on each."""
+    """Remove invalid fields from an entry's meta, and note each removal."""
     present = {name: value for name, value in meta.items() if value is not None}
     invalid = {name for name in present if not _is_valid(name, present[name])}
     if "inbox" in meta and not _is_arrived(meta):
@@ -29,7 +29,7 @@ def without_invalid(meta: dict[str, Any], note: Callable[[str], None]) -> dict[s
 
 
 def is_list_of(value: object, wanted: type) -> bool:
-    """Return whether a value is a list whose items all have exactly one type."""
+    """Return whether a value is a list in which every item has exactly the given type."""
     return isinstance(value, list) and all(type(one) is wanted for one in value)
 
 

@@ -1,12 +1,12 @@
-"""Link each message of a chat to its conversation, from the messages before it.
+"""Decide which conversation each message of a chat belongs to, from the earlier messages.
 
-utterance            a message as the linker gets it, and the link that it returns
-room                 the messages that are remembered of a chat
+utterance            a message as the linker gets it, and the linker's answer
+room                 the remembered messages of one chat
 rules                threads, replies, and the rules for a room without a model
-features_*           numbers: of a text, of a message, against messages, lanes and a whole room
-boosted_trees model  the model that judges by these numbers; weights reads its file
-linker               the decision
-ranking              the earlier messages of a conversation, ranked or chosen
+features_*           numbers that describe a text or message, or compare it with others
+boosted_trees model  the model that judges these numbers; weights reads its file
+linker               makes the decision
+ranking              ranks or selects a conversation's earlier messages
 """
 
 from tape.linking.linker import Linker

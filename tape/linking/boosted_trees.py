@@ -1,6 +1,6 @@
 """Boosted decision trees in plain Python.
 
-A tree is a number (its leaf), or [feature, threshold, tree up to the threshold, tree above it].
+A tree is a number (a leaf), or [feature, threshold, tree up to the threshold, tree above it].
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from math import exp
 from typing import Any, Final
 
 TREES_AT_ONCE: Final = 12
-"""Trees per compiled function; more need much memory to compile."""
+"""Trees per compiled function; with more, compiling needs much memory."""
 
 PRUNING_ROUNDS: Final = 2
-"""Rounds of dropping hopeless rows, one after each of the first functions."""
+"""Number of first functions after which hopeless rows are dropped."""
 
 Row = Sequence[float]
 Function = Callable[[Row], float]
 
 
 class Trees:
-    """A sum of trees."""
+    """Computes the sum of several trees for a row."""
 
     __slots__ = ("_functions", "width")
 
     def __init__(self, width: int, trees: Sequence[Any]) -> None:
-        """Compile trees over rows of `width` numbers; raises ValueError for anything else."""
-        # Nested conditions are four times as fast as a walk through tuples, and a message is
+        """Compile trees for rows of `width` numbers; raises ValueError for invalid trees."""
+        # Nested conditions are four times as fast as walking through tuples, and each message is
         # compared fifty times.
         self.width = width
         self._functions = [
@@ -35,14 +35,14 @@ class Trees:
         ]
 
     def score(self, row: Row) -> float:
-        """Return the sum of the trees for a row."""
+        """Return the sum of the trees for one row."""
         total = 0.0
         for function in self._functions:
             total += function(row)
         return total
 
     def scores(self, rows: Sequence[Row], margin: float) -> list[float]:
-        """Return the sum of each row; UNLIKELY for those more than `margin` below the best."""
+        """Return the sum for each row, or UNLIKELY if it is more than `margin` below the best."""
         found = [0.0] * len(rows)
         alive = list(range(len(rows)))
         for count, function in enumerate(self._functions, 1):
@@ -61,7 +61,7 @@ UNLIKELY: Final = -9.0
 
 
 def chance(score: float) -> float:
-    """Return the probability for a sum of trees, which is in log odds."""
+    """Convert a sum of trees, which is in log odds, to a probability."""
     return 1 / (1 + exp(-score)) if score > -50 else 0.0
 
 
@@ -69,14 +69,14 @@ def _compiled(width: int, trees: Sequence[Any]) -> Function:
     names = ", ".join(f"f{at}" for at in range(width))
     body = "\n".join(f"    s += {_source(tree, width)}" for tree in trees)
     space: dict[str, Any] = {}
-    # The source consists of numbers that _source has checked, and nothing else.
+    # The source has only numbers that _source has checked.
     exec(f"def f(row):\n    {names}, = row\n    s = 0.0\n{body}\n    return s", space)  # noqa: S102
     function: Function = space["f"]
     return function
 
 
 def _source(tree: Any, width: int) -> str:
-    """Return a tree as a Python expression; raises ValueError for anything but numbers."""
+    """Return a tree as a Python expression; raises ValueError if it has anything but numbers."""
     if isinstance(tree, (int, float)):
         return repr(float(tree))
     feature, threshold, low, high = tree

@@ -1,4 +1,4 @@
-"""The second stage's numbers: a new message against each lane that it may join."""
+"""The second stage's features, which compare a new message with each lane that it may join."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LikelyLane:
 
 
 def likely_lanes(against: list[Heard], chances: list[float]) -> list[LikelyLane]:
-    """Sum up the chances of the candidates by lane, the likeliest lane first."""
+    """Add up the candidates' chances for each lane, and return the likeliest lanes first."""
     found: dict[str, LikelyLane] = {}
     for heard, chance in zip(against, chances, strict=True):
         lane = found.get(heard.lane)
@@ -73,7 +73,7 @@ def lane_rows(room: LinkerRoom, new: MessageFeatures, lanes: list[LikelyLane]) -
 
 
 def new_row(new: MessageFeatures, lanes: list[LikelyLane], scores: list[float]) -> Row:
-    """Return the numbers of starting a new lane, from the scores of the lanes."""
+    """Return the features of starting a new lane, computed from the scores of the lanes."""
     best = [*sorted(scores, reverse=True), 0.0, 0.0]
     totals = [*sorted((lane.total for lane in lanes), reverse=True), 0.0, 0.0]
     return (

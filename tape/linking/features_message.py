@@ -1,4 +1,4 @@
-"""The numbers of a new message that are the same for every comparison."""
+"""The features of a new message that are the same in every comparison."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Row = tuple[float, ...]
 
 LONG_AGO: Final = 999
 RECENT_MESSAGES: Final = 20
-"""Number of last messages that show the pace of a room."""
+"""Number of last messages from which the pace of a room is computed."""
 
 UNKNOWN_WORD_WEIGHT: Final = 9.0
-"""Weight of a word without an entry in the table."""
+"""Weight of a word that the table of weights does not have."""
 
 
 class MessageFeatures:
-    """A new message in its room."""
+    """A new message with its features in the room."""
 
     def __init__(
         self, room: LinkerRoom, utterance: Utterance, weights: Mapping[int, float]
@@ -58,7 +58,7 @@ def _addressees(room: LinkerRoom, heard: Heard) -> frozenset[str]:
 
 
 def _exchanges(room: LinkerRoom, author: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Count the messages between an author and each other person; also return the last ones."""
+    """Map people to their number of messages exchanged with an author, and to the last of these."""
     counts: dict[str, int] = {}
     last: dict[str, int] = {}
     for heard in room.authors.get(author, ()):
@@ -85,7 +85,7 @@ def _weighed(
 
 
 def _shared(room: LinkerRoom, weighed: dict[int, float]) -> dict[int, tuple[float, float]]:
-    """Return the sum and the maximum weight of shared words, by a message's number."""
+    """Map messages, by number, to the sum and maximum of the weights of shared words."""
     shared = {}
     words = frozenset(word for word in weighed if word in room.frequency)
     if words:
@@ -108,7 +108,7 @@ def _named(room: LinkerRoom, new: MessageFeatures, spoken: frozenset[str]) -> fr
 
 
 def _own_past(room: LinkerRoom, new: MessageFeatures) -> Row:
-    """Return numbers of the author's last message, and of messages to the author since."""
+    """Return the features of the author's last message, and of later messages to the author."""
     own = new.own
     addressing = room.mentioning.get(new.author, ())
     if own is None:
@@ -124,7 +124,7 @@ def _own_past(room: LinkerRoom, new: MessageFeatures) -> Row:
 
 
 def _pace(room: LinkerRoom, new: MessageFeatures) -> Row:
-    """Return the pace of the room: the times, authors, lanes and mentions of the last messages."""
+    """Return the pace of the room: times, authors, lanes and mentions of the last messages."""
     authors, lanes, answered = set(), set(), 0
     oldest = newest = None
     for count, heard in enumerate(reversed(room.heard)):

@@ -1,4 +1,4 @@
-"""The first stage's numbers: a new message against each one that it may continue."""
+"""The first stage's features, which compare a new message with each one that it may continue."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from tape.linking.features_message import LONG_AGO, RECENT_MESSAGES, MessageFeat
 from tape.linking.room import Heard, LinkerRoom
 
 MAX_CANDIDATES: Final = 45
-"""Maximum last messages to compare; older ones are compared if people connect them."""
+"""Maximum last messages to compare; older ones are compared if they share people."""
 
 MAX_OLDER: Final = 3
-"""Maximum older messages of the author, of each person mentioned, and mentioning the author."""
+"""Maximum older messages by the author, by each person mentioned, and mentioning the author."""
 
 
 def candidates(room: LinkerRoom, new: MessageFeatures) -> list[Heard]:
-    """Return the remembered messages that a new one may continue, newest first."""
+    """Return the remembered messages that a new message may continue, newest first."""
     found: dict[int, Heard] = {}
     for count, heard in enumerate(reversed(room.heard)):
         if count == MAX_CANDIDATES:
@@ -38,7 +38,7 @@ def candidates(room: LinkerRoom, new: MessageFeatures) -> list[Heard]:
 
 
 def pair_rows(room: LinkerRoom, new: MessageFeatures, against: list[Heard]) -> list[Row]:
-    """Return the numbers of a message against each candidate; candidates come newest first."""
+    """Return the features of a message and each candidate; candidates are given newest first."""
     author, mentions, now, minute = (new.author, new.mentions, new.now, new.minute)
     own, named, message, shared = new.own, new.named, new.message, new.shared
     exchanges, last = new.exchanges, new.exchanges_last

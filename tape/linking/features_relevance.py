@@ -1,4 +1,4 @@
-"""The third stage's numbers: a message against every earlier one, in hindsight."""
+"""The third stage's features, which compare a message with every earlier one, in hindsight."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tape.linking.features_message import LONG_AGO, MessageFeatures, Row
 from tape.linking.room import Heard, LinkerRoom
 
 UNSEEN: Final = -1.0
-"""Stands for a chance that the first two stages did not compute."""
+"""Replaces a chance that the first two stages did not compute."""
 
 _OF_ASKED: Final = (0, 1, 4, 7, 12)
-"""Indexes of the message's own numbers: length, question, mentions, own last message, pace."""
+"""Indexes of the message's own features: length, question, mentions, own last message, pace."""
 
 
 @dataclass(slots=True)
 class Judgement:
-    """The result of the first two stages for a new message, with their rows."""
+    """The result of the first two stages for a new message, with the features used."""
 
     against: list[Heard]
     pairs: list[Row]
@@ -33,7 +33,7 @@ class Judgement:
 def relevance_rows(
     room: LinkerRoom, new: MessageFeatures, judged: Judgement, lane: str
 ) -> list[Row]:
-    """Return the numbers of a message of a lane against each one before it, newest first."""
+    """Return the features of a lane's message and each message before it, newest first."""
     view = _View(room, new, judged, lane)
     lanes: dict[str, Row] = {}
     since: dict[str, int] = {}
@@ -49,7 +49,7 @@ def relevance_rows(
 
 
 class _View:
-    """The room as one message sees it."""
+    """The room as seen from one message."""
 
     def __init__(
         self, room: LinkerRoom, new: MessageFeatures, judged: Judgement, lane: str
@@ -98,7 +98,7 @@ class _View:
         )
 
     def of_message(self, heard: Heard, after: int) -> Row:
-        """Return the numbers of one message; `after` counts the later ones of its lane."""
+        """Return the features of one message; `after` counts the later messages in its lane."""
         new, room, them = self.new, self.room, heard.author
         return (
             new.now - heard.number,

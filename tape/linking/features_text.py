@@ -1,6 +1,6 @@
-"""The gist of a text: its content words as numbers, and its form.
+"""What the linker keeps of a text: its content words as numbers, and its form.
 
-Words are hashed: this saves memory and keeps names out of the model's file.
+Words are hashed to save memory and to keep names out of the model's file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from zlib import crc32
 
 BUCKETS: Final = 1 << 16
 MAX_WORDS: Final = 40
-"""Maximum words of a message to keep: the beginning of a pasted log is enough."""
+"""Maximum words to keep of a message: the first lines of a pasted log are enough."""
 
 MAX_CHARACTERS: Final = 2_000
 
@@ -23,7 +23,7 @@ _WIDE: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _LINK: Final = re.compile(r"https?://|www\.|`")
 
 PLAIN, GREETING, THANKS, YES_NO, GOING_ON, ASKING, CALLING = range(7)
-"""The kinds of opening of a text."""
+"""The kinds of opening that a text may have."""
 
 _OPENERS: Final = MappingProxyType(
     {
@@ -58,12 +58,12 @@ _STOP: Final = frozenset(_STOPPED.split())
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """The gist of a text.
+    """What the linker keeps of a text.
 
     length  number of words
-    opens   the kind of its opening
-    asks    whether it has a question mark
-    holds   whether it has a link or code
+    opens   the kind of opening
+    asks    whether the text has a question mark
+    holds   whether the text has a link or code
     spoken  every word, to find names in; not remembered
     """
 
@@ -76,7 +76,7 @@ class Gist:
 
 
 def gist(text: str) -> Gist:
-    """Return the gist of a text's first 2,000 characters."""
+    """Return what the linker keeps of a text, from the first 2,000 characters."""
     text = text[:MAX_CHARACTERS].lower()
     found = _WORD.findall(text)
     words: dict[int, None] = {}
@@ -95,13 +95,13 @@ def gist(text: str) -> Gist:
 
 
 def called(name: str) -> str:
-    """Return the first word of a name, as texts use it, without decoration."""
+    """Return the first word of a name, as texts would use it, without decoration."""
     found = _NAME.search(name.lower())
     return found[0] if found else ""
 
 
 def _opening(found: list[str]) -> int:
-    for word in found[:2]:  # the first word may be a name
+    for word in found[:2]:  # the first word may be a person's name
         kind = _OPENS.get(word, PLAIN)
         if kind:
             return kind

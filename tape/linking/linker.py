@@ -1,4 +1,4 @@
-"""The linker: the conversation of a new message, and the earlier messages of it."""
+"""Link a new message to its conversation, and find earlier messages of the conversation."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tape.linking.utterance import LaneLink, Utterance
 from tape.linking.weights import load
 
 MIN_CROWD: Final = 3
-"""Minimum people for two conversations at a time."""
+"""Minimum people in a room with two conversations at a time."""
 
 MAX_AFTER_LULL: Final = 10
 """Maximum earlier messages of a conversation that begins after a silence."""
 
 MIN_KNOWN_MESSAGES: Final = 10
-"""Minimum messages to call a room quiet: every room begins with few people."""
+"""Minimum messages before a room can be called quiet, as every room begins with few people."""
 
 
 class Linker:
-    """Links a message by the messages before it; stateless.
+    """Links a message to a conversation, from the messages before it; keeps no state.
 
-    A platform's thread or reply comes first. Without a model it links by rules.
+    A platform's thread or reply takes precedence. Without a model, rules decide.
     """
 
     def __init__(self, model: Model | None = None) -> None:
@@ -32,15 +32,15 @@ class Linker:
 
     @classmethod
     def shipped(cls) -> Linker:
-        """Return a linker with Tapeway's own model; raises WeightsInvalid without it."""
+        """Return a linker with Tapeway's own model; raises WeightsInvalid if unreadable."""
         return cls(load())
 
     def link(
         self, room: LinkerRoom, utterance: Utterance, replied_lane: str | None = None
     ) -> LaneLink:
-        """Return the link of a message; the room is not changed.
+        """Return the link of a message without changing the room.
 
-        `replied_lane` is the lane of the message replied to, in case the room has forgotten it.
+        `replied_lane` is the lane of the message replied to, which the room may have forgotten.
         """
         link = given(room, utterance, replied_lane)
         if link is not None:
@@ -50,7 +50,7 @@ class Linker:
         return self.model.link(room, utterance) if self.model else by_rules(room, utterance)
 
     def ranked(self, room: LinkerRoom, key: str, k: int) -> list[str]:
-        """Return the keys of at most k messages before one, the likeliest first."""
+        """Return the keys of at most k earlier messages, the likeliest first."""
         if _quiet(room):
             return latest(room, key, k)[::-1]
         return ranked(room, key, k, self.model)
@@ -63,5 +63,5 @@ class Linker:
 
 
 def _quiet(room: LinkerRoom, *more: str) -> bool:
-    # Not enough people for two conversations at a time.
+    # There are not enough people for two conversations at a time.
     return len(room) >= MIN_KNOWN_MESSAGES and len(room.authors.keys() | set(more)) < MIN_CROWD

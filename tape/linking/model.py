@@ -1,7 +1,7 @@
-"""The learned linker: three stages of trees.
+"""The learned linker, which judges in three stages of decision trees.
 
-The first judges the messages that a new one may continue, the second their conversations and a new
-one, the third, in hindsight, every message of the room.
+The first stage judges the messages that a new message may continue, the second judges their
+conversations and the start of another; the third, in hindsight, judges every message of the room.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tape.linking.room import Heard, LinkerRoom
 from tape.linking.utterance import LaneLink, Utterance, starts
 
 PAIR_MARGIN: Final = 4.0
-"""Log odds below the best candidate at which the first stage drops one."""
+"""The first stage drops candidates whose log odds are this much below the best."""
 
 RELEVANCE_MARGIN: Final = 8.0
-"""The same for the third stage, which ranks all of them."""
+"""The same margin for the third stage, which ranks all messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Model:
         return LaneLink(lane.lane, lane.best.key, f"model {score:.2f}")
 
     def judge(self, room: LinkerRoom, features: MessageFeatures) -> Judgement:
-        """Judge the messages that one may continue, and the lanes that it may join."""
+        """Judge the messages that a new message may continue, and the lanes that it may join."""
         against = candidates(room, features)
         pairs = pair_rows(room, features, against)
         chances = [chance(score) for score in self.pair.scores(pairs, PAIR_MARGIN)]
@@ -61,7 +61,7 @@ class Model:
         return Judgement(against, pairs, chances, lanes, rows, scores, last, new)
 
     def relevant(self, room: LinkerRoom, heard: Heard) -> list[tuple[float, Heard]]:
-        """Return each message of a room before `heard` with its chance to share a conversation."""
+        """Return the messages before `heard`, each with the chance to share a conversation."""
         features = MessageFeatures(room, heard.as_utterance(), self.weights)
         judged = self.judge(room, features)
         rows = relevance_rows(room, features, judged, heard.lane)

@@ -1,7 +1,7 @@
-"""The earlier messages of a message's conversation, ranked or chosen.
+"""Rank or select the earlier messages of a message's conversation.
 
-A message's lane is fixed when it arrives; these functions look back and may know better. They
-depend on the room alone.
+A message's lane is fixed when it arrives; in hindsight, these functions may judge better. They
+depend only on the room.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from tape.linking.room import Heard, LinkerRoom
 
 LAST_MESSAGES: Final = 40
 MIN_MESSAGES: Final = 15
-"""Minimum last messages to decide whether one conversation fills the room."""
+"""Minimum last messages needed to decide whether one conversation fills the room."""
 
 FILLED_SHARE: Final = 0.7
-"""Share of the last messages from which on a conversation fills the room."""
+"""Minimum share of the last messages with which a conversation fills the room."""
 
 DOMINATED_SHARE: Final = 0.85
-"""Share of the last messages in one lane from which on it dominates the room."""
+"""Minimum share of the last messages with which a lane dominates the room."""
 
 DOMINATED_FILLED_SHARE: Final = 0.3
-"""FILLED_SHARE in a dominated room: a message that seems to start a lane there seldom does."""
+"""FILLED_SHARE in a dominated room, where messages that seem to start a lane seldom do."""
 
 
 def ranked(room: LinkerRoom, key: str, k: int, model: Model | None = None) -> list[str]:
-    """Return the keys of at most k earlier messages, the likeliest of the conversation first."""
+    """Return the keys of at most k earlier messages, likeliest of the conversation first."""
     return [heard.key for _, heard in _likeliest(room, key, model)[:k]]
 
 
 def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = None) -> list[str]:
     """Return the keys of at most `most` earlier messages of the conversation, oldest first.
 
-    A model adds unsure ones that are worth their place. Without a model, or in a platform's thread,
-    these are the lane's messages.
+    A model adds uncertain messages if they are likely enough to be useful. Without a model, or in a
+    platform's thread, the result is the lane's messages.
     """
     message = room.by_key.get(key)
     if message is None:
@@ -54,12 +54,12 @@ def chosen(room: LinkerRoom, key: str, most: int = 50, model: Model | None = Non
 
 
 def latest(room: LinkerRoom, key: str, most: int) -> list[str]:
-    """Return the keys of the last messages before one, oldest first."""
+    """Return the keys of the last messages before a message, oldest first."""
     return [heard.key for heard in room.before(key).heard][-most:] if key in room.by_key else []
 
 
 def best_size(chances: Sequence[float], most: int) -> int:
-    """Return the number of chances, highest first, with the best sum of recall and precision."""
+    """Return how many of the highest chances give the best sum of recall and precision."""
     everything = sum(chances) or 1.0
     best, size, total = 0.0, 0, 0.0
     for taken, chance in enumerate(chances[:most], 1):
@@ -83,7 +83,7 @@ def _dominated(room: LinkerRoom) -> bool:
 
 
 def _likeliest(room: LinkerRoom, key: str, model: Model | None) -> list[tuple[float, Heard]]:
-    """Return the messages before one with their chances; of equal chances the newest first."""
+    """Return the earlier messages with their chances, highest first, then newest first."""
     message = room.by_key.get(key)
     if message is None:
         return []

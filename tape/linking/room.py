@@ -1,4 +1,4 @@
-"""The window of messages that a linker remembers of one chat, with counts over it."""
+"""The last messages that a linker remembers of one chat, with counts."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tape.linking.utterance import THREAD, LaneLink, Utterance
 
 WINDOW: Final = 200
 MAX_TEXT_CHARACTERS: Final = 200
-"""Maximum characters of a text to remember, for the names in it."""
+"""Maximum characters of a text to remember, in which to find names."""
 
 K = TypeVar("K")
 
 
 def minute(at: float) -> int:
-    """Return the minute of a time in unix seconds."""
-    # Some logs have no seconds: a model trained on them must not see any.
+    """Convert a time in unix seconds to a minute."""
+    # Some logs have no seconds, so a model trained on them must not see any.
     return int(at // 60)
 
 
 class Heard:
-    """A remembered message, as far as a linker needs it."""
+    """What the linker remembers of a message."""
 
     __slots__ = (
         "agent",
@@ -87,8 +87,8 @@ class LinkerRoom:
 
     It depends on nothing else: a room replayed from the tape links like the original.
 
-    answers     number of remembered messages that continue a message, by its key
-    mentioning  the messages that mention a person, by that person
+    answers     maps a message's key to the number of remembered messages that continue it
+    mentioning  maps a person to the messages that mention the person
     """
 
     most: int = WINDOW
@@ -105,7 +105,7 @@ class LinkerRoom:
         return len(self.heard)
 
     def add(self, utterance: Utterance, link: LaneLink) -> None:
-        """Remember a message and its link, unless its key is known; forget the oldest if full."""
+        """Remember a message and its link, unless the key is known; forget the oldest if full."""
         if utterance.key in self.by_key:
             return
         self._keep(Heard(utterance, link, self.number))

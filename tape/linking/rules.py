@@ -1,7 +1,7 @@
-"""Link by rules: real threads and replies always, the others if there is no model.
+"""Link messages by rules: those in threads and replies always, others if there is no model.
 
-The order of the others: the people whom the message mentions, its author's last message, a message
-that addresses the author, a short remark on the line before.
+For others, the rules try in order: the people mentioned, the author's last message, a message that
+addresses the author, and a short remark on the previous message.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from tape.linking.room import Heard, LinkerRoom, minute
 from tape.linking.utterance import THREAD, LaneLink, Utterance, starts
 
 MAX_REMARK_WORDS: Final = 6
-"""Maximum content words of a remark on the line before."""
+"""Maximum content words of a remark on the previous message."""
 
 LULL_MINUTES: Final = 30.0
-"""Minutes of silence after which a room of one conversation starts another."""
+"""Minutes of silence after which a room with a single conversation starts another."""
 
 
 def given(room: LinkerRoom, new: Utterance, replied_lane: str | None = None) -> LaneLink | None:
-    """Return the link of a platform's thread or reply; None if there is neither."""
+    """Return the link given by a platform's thread or reply, or None if there is neither."""
     if new.thread is not None:
         lane = THREAD + new.thread
         known = room.lanes.get(lane)
@@ -45,7 +45,7 @@ def by_rules(room: LinkerRoom, new: Utterance) -> LaneLink:
 
 
 def by_recency(room: LinkerRoom, new: Utterance) -> LaneLink:
-    """Link a message to the last one, until a lull: the room has one conversation at a time."""
+    """Link a message to the last one, or after a lull to none; for rooms of one conversation."""
     last = _last(room)
     if last is None or minute(new.at) - last.minute > LULL_MINUTES:
         return starts(new)

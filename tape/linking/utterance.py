@@ -1,4 +1,4 @@
-"""A message as the linker gets it, and the link that it returns."""
+"""A message as the linker gets it, and the link that the linker returns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ THREAD: Final = "thread:"
 LANE_PREFIX: Final = "said:"
 
 AGENT: Final = "agent"
-"""The id of the agent itself among authors and mentions."""
+"""The id that stands for the agent among authors and mentions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +17,14 @@ class Utterance:
     """One message of a chat.
 
     key       opaque and unique in the chat: a message's platform id, or an answer's key
-    at        the message's own time, unix seconds; may stand still or jump
+    at        the message's timestamp in unix seconds; may repeat or jump
     author    the author's platform id
     name      the author's name, as texts may contain it
     text      the bare text
-    mentions  ids of the people whom the platform marks as addressed
-    reply_to  the key of the message that it replies to, if the platform gives it
-    thread    a thread or topic of the platform
-    agent     whether the agent wrote it; its lane is then given
+    mentions  ids of the people whom the platform marks as mentioned
+    reply_to  the key of the message replied to, if the platform reports it
+    thread    the platform's thread or topic
+    agent     whether the agent wrote the message, whose lane is then already known
     """
 
     key: str
@@ -40,11 +40,11 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class LaneLink:
-    """The conversation of a message.
+    """Says which conversation a message belongs to.
 
     lane    the conversation's name: `said:` and the key of its first message, or `thread:` and the
             platform's thread
-    parent  the key of the message that it continues; None if it starts a conversation
+    parent  the key of the message that is continued; None if this starts a conversation
     why     the reason in a few words: "reply", "mention", "model 0.83", "new"
     """
 

@@ -1,4 +1,4 @@
-"""The file of the linker's model, written by `python -m bench.train_linker`."""
+"""Read the file of the linker's model, which `python -m bench.train_linker` writes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STAGES: Final = ("pair", "lane", "new", "relevance")
 
 
 def load(path: Path = SHIPPED) -> Model:
-    """Read a model; raises WeightsInvalid for a file that is missing, damaged or outdated."""
+    """Read a model; raises WeightsInvalid if the file is missing, damaged or outdated."""
     try:
         model = from_numbers(path.read_bytes())
         _try_out(model)
@@ -29,7 +29,7 @@ def load(path: Path = SHIPPED) -> Model:
 
 
 def from_numbers(numbers: bytes) -> Model:
-    """Make a model of the bytes of its file; raises any error for bytes that don't fit."""
+    """Make a model from the bytes of its file; invalid bytes raise any kind of error."""
     found = orjson.loads(numbers)
     if found["form"] != FORM:
         raise ValueError(f"form {found['form']!r} is not {FORM}")

@@ -1,8 +1,8 @@
-"""Rank the newest hits by BM25 over those hits alone, and fuse the scores with those of meaning.
+"""Rank the newest hits by BM25, and combine the scores with those for meaning.
 
-Every hit has every phrase, so rarity matters less than frequency and length; it is taken from the
-hits themselves. So every store ranks alike, and a frequent word doesn't make a search read the
-whole tape.
+Every hit has every phrase, so rarity matters less than frequency and length. Rarity is computed
+from the hits alone, so that every store ranks alike and a frequent word does not make a search read
+the whole tape.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ MAX_RANKED_CHARACTERS: Final = 4000
 """Maximum characters of a hit to rank."""
 
 _CHARACTERS_PER_CHECKPOINT: Final = 8000
-"""Characters to rank, in about a millisecond, before the event loop gets its turn."""
+"""Characters to rank, in about a millisecond, before the event loop may run other tasks."""
 
 _ENTRY_COST: Final = 500
-"""Characters that an entry counts as, in addition to its own."""
+"""Characters added to the length of each entry, for the cost of ranking the entry."""
 
 _K1: Final = 1.2
 _B: Final = 0.75
 
 
 async def best_first(hits: Sequence[Entry], wanted: SearchQuery) -> list[Entry]:
-    """Return hits, the best first; the newest first among equals."""
+    """Return hits, the best first; among equals, the newest first."""
     ranked = zip(await scores(hits, wanted), hits, strict=True)
     return [entry for _, entry in sorted(ranked, key=lambda one: (-one[0], -one[1].id))]
 
@@ -71,12 +71,12 @@ def _bm25(counts: Sequence[Sequence[int]], lengths: Sequence[int]) -> list[float
 
 
 def _row(found: Sequence[str]) -> str:
-    # Two spaces: with a shared one, str.count would miss every second of two equal neighbours.
+    # Two spaces: with one, str.count would miss every second of two equal neighbours.
     return f" {'  '.join(found)} "
 
 
 def stretched(scores: Mapping[int, float]) -> dict[int, float]:
-    """Return scores scaled from 0 (the worst) to 1 (the best); all 1 if they are equal."""
+    """Return scores scaled from 0 (the worst) to 1 (the best), or all 1 if they are equal."""
     if not scores:
         return {}
     worst, best = min(scores.values()), max(scores.values())
@@ -86,10 +86,10 @@ def stretched(scores: Mapping[int, float]) -> dict[int, float]:
 
 
 def fused(words: Mapping[int, float], meaning: Mapping[int, float]) -> list[int]:
-    """Return the ids of both, the best first; the newest first among equals.
+    """Return the ids from both searches, the best first; among equals, the newest first.
 
-    The two kinds of scores can't be compared: each is scaled over its own candidates and counts
-    half. An entry that one kind doesn't know gets 0 there.
+    The two kinds of scores can't be compared, so each is scaled over its own candidates and counts
+    half. An entry without a score of one kind gets 0 for that kind.
     """
     by_words, by_meaning = stretched(words), stretched(meaning)
     total = {

@@ -1,4 +1,4 @@
-"""Embedders turn texts into vectors, to search by meaning; they are given to the tape."""
+"""Embedders turn texts into vectors, for searches by meaning; callers give one to the tape."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ Vector = Sequence[float]
 
 
 class Embedder(Protocol):
-    """A model that makes vectors.
+    """A model that turns texts into vectors.
 
-    name        identifies the model: vectors of another name are discarded and made again
-    dimensions  the length of its vectors; 0 if unknown, but the same for all
+    name        identifies the model: vectors of a model with another name are made again
+    dimensions  the length of every vector; 0 if unknown
     """
 
     name: str
     dimensions: int
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector for each text, in order; raises EmbedderFailed."""
+        """Return one vector for each text, in the same order; raises EmbedderFailed."""
 
     async def aclose(self) -> None:
-        """Release its resources; may be called twice."""
+        """Release all resources; may be called twice."""

@@ -1,4 +1,4 @@
-"""The terms of an entry: of its text without the frame for the model, and of its author's name."""
+"""The search terms of an entry, from its text (without the frame for the model) and its author."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, co
 from tape.search.tokenizer import fold, terms
 
 MAX_TEXT_CHARACTERS: Final = 100_000
-"""Maximum searchable characters of an entry; no platform's message is longer."""
+"""Maximum searchable characters of an entry, more than any platform's message has."""
 
 TALK: Final = ("message", "anchor", "system", "error")
-"""The kinds that people search; the others are found on request."""
+"""The kinds of entry searched by default; others are searched on request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The terms of an entry: of its text, and of its author's name."""
+    """The search terms of an entry, from its text and from its author's name."""
 
     text: list[str]
     who: list[str]
 
 
 def words(entry: Entry, most: int = MAX_TEXT_CHARACTERS) -> Words:
-    """Return the terms of an entry's first `most` characters."""
+    """Return the search terms from an entry's first `most` characters."""
     text = terms(fold(searchable_text(entry)[:most]))
     name = entry.meta.get("name")
     spoken = text and entry.kind == MESSAGE and isinstance(name, str)

@@ -1,7 +1,7 @@
-"""The file of an index, next to its database.
+"""The file of a search index, next to the database that it indexes.
 
-It can be rebuilt from the tapes: so a transaction doesn't wait for the disk, and a file that is
-damaged or has another version is discarded.
+The index can be rebuilt from the tapes: so transactions don't wait for the disk, and a file that is
+damaged or has another version is deleted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tape.search.tokenizer import VERSION
 
 SUFFIX: Final = "-search"
 IDS_PER_TAPE: Final = 2**32
-"""Size of a tape's range of row ids in the index."""
+"""Size of the range of row ids that a tape has in the index."""
 
 BUSY_MS: Final = 5000
 
@@ -26,18 +26,18 @@ _LOG_BYTES: Final = 16 * 1024 * 1024
 _RULES: Final = f"1 {VERSION}"
 
 BROKEN: Final = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.SchemaChangeError)
-"""SQLite's errors for an index that must be rebuilt."""
+"""SQLite's errors that mean the index must be rebuilt."""
 
 
 class IndexFile:
-    """The file of one database's index; `generation` counts how often it was discarded."""
+    """The file of one database's index; `generation` counts how often the file was deleted."""
 
     def __init__(self, database: Path) -> None:
         self.path = database.with_name(f"{database.name}{SUFFIX}")
         self.generation = 0
 
     def writer(self) -> apsw.Connection:
-        """Open the index for its writing thread; a useless one is replaced."""
+        """Open the index for its writing thread; an unusable file is replaced."""
         try:
             return open_file(self.path, _make)
         except BROKEN:
@@ -45,7 +45,7 @@ class IndexFile:
             return open_file(self.path, _make)
 
     def reader(self) -> apsw.Connection | None:
-        """Open the index for reading; None if there is none yet, or none with our rules."""
+        """Open the index for reading, or return None if no index with the current rules exists."""
         if not self.path.exists():
             return None
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
@@ -56,18 +56,18 @@ class IndexFile:
             if made and connection.execute(version).get == _RULES:
                 return connection
         except BROKEN:
-            pass  # the writing thread notices it, too, and rebuilds the index
+            pass  # the writing thread notices this, too, and rebuilds the index
         connection.close()
         return None
 
     def drop(self) -> None:
-        """Delete the index; open readers keep the old one until their next search."""
+        """Delete the index; open readers keep the old file until their next search."""
         self.generation += 1
         drop_file(self.path)
 
 
 def open_file(path: Path, make: Callable[[apsw.Connection, bool], None]) -> apsw.Connection:
-    """Open a file for writing; `make` fills it if it is empty, or else checks its version."""
+    """Open a file for writing; `make` fills an empty file, or checks the version of any other."""
     connection = apsw.Connection(str(path))
     try:
         connection.set_busy_timeout(BUSY_MS)

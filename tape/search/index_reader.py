@@ -1,7 +1,7 @@
-"""Search with the index, on connections of one thread.
+"""Search with the index, on the connections of one thread.
 
-The newest entries, which are not indexed yet, are scanned. Then the index gives ids, newest first,
-and the tapes their entries: a hit is always what the tape has, and an erased entry is none.
+The newest entries, which are not indexed yet, are scanned. Then the index returns ids, newest
+first, and the tapes return the entries: a hit always shows what the tape has, never erased text.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _EVER: Final = "\U0010ffff"
 
 
 class IndexBroken(Exception):
-    """The index can't be used and must be rebuilt."""
+    """The index can't be used, and must be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The indexed part of a tape: the tape's number, and the ids from low to high."""
+    """The indexed part of a tape: the tape's number, and the lowest and highest id."""
 
     tape: int
     low: int
@@ -39,9 +39,9 @@ class Part:
 
 
 class Lookup:
-    """The readers of one thread, of the tapes and of their index.
+    """Searches tapes with their index, on one thread's connections.
 
-    `most` limits the entries to scan on either side of the indexed part.
+    `most` is the maximum number of entries to scan on either side of the indexed part.
     """
 
     def __init__(self, database: Database, file: IndexFile, most: int = MAX_SCANNED) -> None:
@@ -54,7 +54,7 @@ class Lookup:
         self._sql = index_schema().statements
 
     def search(self, query: Query, wanted: SearchQuery) -> Scanned:
-        """Return the newest hits, not `whole` if too many aren't indexed; raises IndexBroken."""
+        """Return the newest hits; they are not `whole` if too many entries aren't indexed."""
         index = self._opened()
         if index is None:
             return self.scan(query, wanted)

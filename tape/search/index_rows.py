@@ -1,4 +1,4 @@
-"""Turn entries into rows of the index, and queries into its query language."""
+"""Convert entries to rows of the index, and queries to FTS5's query language."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tape.search.query_text import SearchQuery
 from tape.search.tokenizer import alone, pairs
 
 SPAN: Final = 4096
-"""Number of ids of a tape that share one oldest and one newest date."""
+"""Number of a tape's ids that share one record of their oldest and newest date."""
 
 Row = tuple[int, str, str, str, str]
 
@@ -30,7 +30,7 @@ def tables_of(kinds: tuple[str, ...] | None) -> tuple[str, ...]:
 
 
 def row_of(place: int, entry: Entry) -> Row | None:
-    """Return the row of an entry; None if it has no text."""
+    """Return the row for an entry, or None if the entry has no text."""
     found = words(entry)
     if not found.text:
         return None
@@ -53,13 +53,13 @@ def _tags(entry: Entry) -> Iterator[str]:
 
 
 def _tag(name: str, value: str) -> str:
-    # Two values may share a tag: every hit is checked against its entry.
+    # Two values may share a tag, so every hit is checked against its entry.
     digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=5)
     return f"{name[0]}{digest.hexdigest()}"
 
 
 def match_of(wanted: SearchQuery, query: Query) -> str:
-    """Return the FTS5 query; it has only our own terms, each in quotes."""
+    """Return an FTS5 query with only our own terms, each in quotes."""
     texts = [_in_text(phrase) for phrase in wanted.phrases]
     parts = [texts[0]]
     if len(texts) > 1:

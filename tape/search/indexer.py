@@ -1,9 +1,9 @@
-"""Index the tapes in a thread, behind a cursor.
+"""Index the tapes in a thread, and record with a cursor how far it got.
 
-Rows and cursor are written in one transaction, so a crash loses and doubles nothing. New entries
-come first, then older ones from new to old, so that a new index answers for the recent past at
-once. The thread works in slices of a few milliseconds and rests as long, since Python runs one
-thread at a time.
+Rows and cursor are written in one transaction, so that a crash neither loses nor repeats an entry.
+New entries come first, then older ones from new to old, so that a new index soon covers the recent
+past. The thread pauses as long as it works, a few milliseconds each, because Python runs one thread
+at a time.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema
 from tape.search.index_rows import SPAN, Row, row_of, table_of
 
 GATHER_SECONDS: Final = 0.2
-"""Seconds to wait for more entries: each transaction adds a segment to the index."""
+"""Seconds to wait for more entries, because each transaction adds a segment to the index."""
 
 BATCH: Final = 2000
-"""Maximum entries of one transaction."""
+"""Maximum entries in one transaction."""
 
 PAGE: Final = 250
-"""Maximum entries to read at once: an entry may be large."""
+"""Maximum entries to read at once, because an entry may be large."""
 
 SLICE_SECONDS: Final = 0.002
-"""Seconds of work, after which the thread rests as long."""
+"""Seconds of work, after which the thread pauses for as long."""
 
 RETRY_SECONDS: Final = (1.0, 5.0, 30.0)
 """Seconds to wait after the first, the second, and each further failure in a row."""
@@ -44,12 +44,12 @@ ToForget = tuple[str, Sequence[int], Future[None]]
 
 
 class _Stopped(Exception):
-    """The thread must end."""
+    """Raised in the thread to end it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """The state of an index.
+    """How much of the tapes is indexed, and what went wrong.
 
     left     number of older entries that are not indexed yet
     problem  the last error; empty for none
@@ -63,7 +63,7 @@ class SearchState:
 
 
 class Indexer:
-    """Owns the only writing connection of an index, in its own thread."""
+    """Runs the thread that has an index's only writing connection."""
 
     def __init__(self, database: Database, file: IndexFile) -> None:
         self._database = database
@@ -91,19 +91,19 @@ class Indexer:
         self._thread.start()
 
     def wrote(self, tapes: Mapping[int, str]) -> None:
-        """Note that these tapes have new entries; quick, for the store's writing thread."""
+        """Note that these tapes have new entries; returns fast, for the store's writing thread."""
         with self._noted:
             self._written.update(tapes)
         self._woken.set()
 
     def rebuild(self) -> None:
-        """Delete the index and build it again, in the background."""
+        """Delete the index, and build a new one in the background."""
         self._rebuild = True
         self._planned = False
         self._woken.set()
 
     def forget(self, tape: str, ids: Sequence[int]) -> Future[None]:
-        """Remove entries from the index; done when their words are gone from the file."""
+        """Remove entries from the index; done when the file no longer has their words."""
         done: Future[None] = Future()
         with self._noted:
             self._to_forget.append((tape, ids, done))
@@ -116,7 +116,7 @@ class Indexer:
         self._woken.set()
 
     def indexed(self) -> Future[None]:
-        """Index at once all that is on the tapes by now; done when it is."""
+        """Index everything that is on the tapes now; the future is done when that is indexed."""
         done: Future[None] = Future()
         with self._noted:
             self._awaited.append(done)
@@ -135,7 +135,7 @@ class Indexer:
         return sum(low - 1 for _name, low in list(self._older.values()))
 
     def close(self) -> None:
-        """End the thread and wait for it; the next start indexes the rest."""
+        """End the thread and wait for it; after a restart, the rest is indexed."""
         self._closing.set()
         self._hurry.set()
         self._woken.set()
@@ -154,7 +154,7 @@ class Indexer:
                 busy = self._step()
             except _Stopped:
                 break
-            except Exception as cause:  # tapes and searches go on, whatever it is
+            except Exception as cause:  # tapes and searches must go on, whatever the error
                 self._failed(cause)
                 pause = RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)]
                 failures += 1
@@ -197,7 +197,7 @@ class Indexer:
         self._index = self._tapes = None
 
     def _step(self) -> bool:
-        """Index one transaction's entries; return whether there is more to do at once."""
+        """Index the entries of one transaction; return whether more work is waiting."""
         if self._rebuild or not self._file.path.exists():
             self._let_go()
             self._rebuild = self._planned = self.checked = False
@@ -217,12 +217,12 @@ class Indexer:
         return bool(self._fresh or self._older)
 
     def _next_to_forget(self) -> ToForget | None:
-        # One at a time: if it fails, the others are still queued.
+        # Take one tape at a time: if it fails, the others are still queued.
         with self._noted:
             return self._to_forget.pop(0) if self._to_forget else None
 
     def _plan(self, index: apsw.Connection, tapes: Reader) -> None:
-        """Find what the index lacks; raises CorruptError if its tapes have another history."""
+        """Find what the index lacks; raises CorruptError if the index does not match the tapes."""
         self._fresh, self._older = {}, {}
         found = {row["tape"]: row for row in tapes.select("tape.newest_ids", {})}
         places: dict[int, str] = {}

@@ -1,8 +1,8 @@
-"""Read a plain-text query into phrases, and match entries against them.
+"""Read a plain-text query into phrases, and match entries against the phrases.
 
-There are no operators, so no query is wrong: an entry must have all words; a run of lone characters
-(Chinese, kana, hangul ...) is a phrase, and so is a part in double quotes. A word may also be the
-author's name, if another one is in the text: "Ana billing" finds Ana's messages about billing.
+There are no operators, so no query is invalid. An entry must have all words; a run of lone
+characters (Chinese, kana, hangul ...) is a phrase, and so is text in double quotes. A word may
+match the author if another word matches the text: "Ana billing" finds what Ana said of billing.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _QUOTE: Final = re.compile('["\u201c\u201d\u201e]')
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """The phrases, each a row of terms, that an entry must have."""
+    """The phrases that an entry must have; each is a sequence of terms."""
 
     phrases: tuple[tuple[str, ...], ...]
 
     @classmethod
     def read(cls, text: str) -> SearchQuery:
-        """Read a query; raises QueryRefused for one that is too long."""
+        """Read a query; raises QueryRefused if it is too long."""
         if len(text) > MAX_QUERY_CHARACTERS:
             raise QueryRefused(
                 f"a search of {len(text)} characters: ask with at most {MAX_QUERY_CHARACTERS}"
@@ -49,7 +49,7 @@ class SearchQuery:
         return self.matches_words(words(entry))
 
     def matches_words(self, found: Words) -> bool:
-        """Return whether terms have every phrase, at least one of them in the text."""
+        """Return whether the terms have every phrase, and at least one phrase is in the text."""
         text, who = _row(found.text), _row(found.who)
         rows = [_row(phrase) for phrase in self.phrases]
         return any(row in text for row in rows) and all(row in text or row in who for row in rows)

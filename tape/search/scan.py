@@ -1,7 +1,7 @@
-"""Search without an index: match each entry, page by page, newest first.
+"""Search without an index: match every entry, page by page, newest first.
 
-This is the reference; an index may only be faster. A scan is a generator that yields queries and
-receives their answers, so that a store's thread and an event loop run the same steps.
+This search is the reference: an index may only be faster. A scan is a generator that yields queries
+and receives their answers, so that a store's thread and an event loop run the same steps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_SCANNED: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The hits of a scan, newest first; `whole` if it ended within its bound."""
+    """The hits of a scan, newest first; `whole` if the scan did not stop at its maximum."""
 
     hits: list[Entry]
     whole: bool = True
@@ -35,7 +35,7 @@ Scan = Generator[Query, list[Entry], Scanned]
 
 
 def scanning(query: Query, wanted: SearchQuery, most: int | None = None) -> Scan:
-    """Scan at most `most` entries of a query; the query's limit is that of the hits."""
+    """Scan at most `most` entries that match a query; the query's limit is for hits."""
     hits: list[Entry] = []
     size, looked = FIRST_PAGE, 0
     while query.limit is None or len(hits) < query.limit:
@@ -52,7 +52,7 @@ def scanning(query: Query, wanted: SearchQuery, most: int | None = None) -> Scan
 
 
 def scan_here(scan: Scan, ask: Callable[[Query], list[Entry]]) -> Scanned:
-    """Run a scan in this thread."""
+    """Run a scan in the current thread."""
     try:
         query = next(scan)
         while True:

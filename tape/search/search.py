@@ -1,4 +1,4 @@
-"""Search a tape: from a plain text to the entries that may be shown."""
+"""Search a tape for a plain text, and return only entries that may be shown."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tape.store import TapeStore
 
 MIN_PAGE: Final = 20
 HITS_WITH_NEIGHBOURS: Final = 3
-"""Number of best hits that bring their neighbours, if the search by meaning found any hits."""
+"""Number of best hits that get their neighbours, if the search by meaning found any hits."""
 
 
 @runtime_checkable
 class SearchStore(Protocol):
-    """A store with an index of its words.
+    """A store with an index of words.
 
-    `search` returns the hits of a scan: newest first, entries of this moment included. While the
-    index is being built, it may leave out old ones.
+    `search` returns the same hits as a scan: newest first, the latest entries included. While the
+    index is being built, old hits may be missing.
     """
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]: ...
@@ -34,17 +34,17 @@ class NearestSearch(Protocol):
     """Finds entries by their meaning; see `tape.search.semantic.SemanticIndex`."""
 
     async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
-        """Return the entries of the query nearest in meaning, each with its score."""
+        """Return the query's entries nearest in meaning, each with its score."""
 
 
 class SearchedTape(Protocol):
-    """The part of a tape that a search needs."""
+    """The methods of a tape that a search needs."""
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Return the newest entries of the query that match and may be shown."""
+        """Return the query's newest entries that match and may be shown."""
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
-        """Return the entries of the query nearest in meaning that may be shown."""
+        """Return the query's entries nearest in meaning that may be shown."""
 
     async def query(self, query: Query) -> list[Entry]: ...
 
@@ -70,7 +70,7 @@ async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> 
 
 
 async def _with_neighbours(tape: SearchedTape, query: Query, found: Sequence[Entry]) -> list[Entry]:
-    """Add the messages before and after each of the best hits, behind the hit."""
+    """Insert after each of the best hits the messages before and after it."""
     placed: dict[int, Entry] = {}
     for place, entry in enumerate(found):
         placed.setdefault(entry.id, entry)
@@ -83,7 +83,7 @@ async def _with_neighbours(tape: SearchedTape, query: Query, found: Sequence[Ent
 
 
 async def shown_hits(store: TapeStore, query: Query, wanted: SearchQuery) -> list[Entry]:
-    """Return the newest hits in a store whose words were not deleted."""
+    """Return a store's newest hits whose text was not deleted."""
     found: list[Entry] = []
     limit = query.limit or 0
     while len(found) < limit:
@@ -103,7 +103,7 @@ async def _hits_of(store: TapeStore, query: Query, wanted: SearchQuery) -> list[
 
 
 async def shown_entries(store: TapeStore, tape: str, page: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of a store's tape whose words were not deleted."""
+    """Return the entries of a page whose text was not deleted."""
     ids = [number for entry in page if (number := _words_of(entry)) is not None]
     if not ids:
         return list(page)
@@ -113,7 +113,7 @@ async def shown_entries(store: TapeStore, tape: str, page: Sequence[Entry]) -> l
 
 
 def _words_of(entry: Entry) -> int | None:
-    # The event of an edit repeats the words of its message, too.
+    # The event of an edit repeats the text of its message, too.
     if entry.kind != EVENT:
         return source_message(entry)
     data = entry.payload.get("data")

@@ -1,7 +1,7 @@
 """Search by meaning, with vectors that are made in the background.
 
-It only adds to the search by words, which works without an embedder and for entries without a
-vector. Newer entries come first, and only the newest of each tape get one, because vectors cost.
+This only adds to the search by words, which works without an embedder and for entries without a
+vector. Vectors are costly: only each tape's newest entries get one, newer entries first.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tape.store import TapeStore
 
 KINDS: Final = (MESSAGE, ANCHOR)
 BATCH: Final = 64
-"""Maximum texts of one request to the embedder."""
+"""Maximum texts in one request to the embedder."""
 
 MAX_TEXT_CHARACTERS: Final = 2000
-"""Maximum characters of a text to embed: a longer one has no single meaning."""
+"""Maximum characters of a text to embed, because longer texts have no single meaning."""
 
 LOOK_INTERVAL_SECONDS: Final = 10.0
-"""Seconds between two looks for new entries; until then, only words find them."""
+"""Seconds between two checks for new entries; until then, only words find them."""
 
 EMBED_TIMEOUT_SECONDS: Final = 5.0
 """Seconds that a search waits for the embedder."""
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class SemanticIndex:
-    """The vectors of a store's tapes; `run` it with the store, and `close` it first."""
+    """The vectors of a store's tapes; `run` it with the store, and `close` it before the store."""
 
     def __init__(
         self,
@@ -64,17 +64,17 @@ class SemanticIndex:
         self._problem = ""
 
     async def run(self) -> None:
-        """Make vectors of the entries, forever; retry whatever fails."""
+        """Make vectors for the entries, forever; retry whatever fails."""
         while True:
             try:
                 while await self.round():
                     pass
-            except Exception as cause:  # the search by words goes on, whatever it is
+            except Exception as cause:  # the search by words must go on, whatever the error
                 self._failed(cause)
             await anyio.sleep(self._look_every)
 
     async def round(self) -> bool:
-        """Embed one batch of each tape that has one; return whether there may be more."""
+        """Embed one batch for each tape that needs vectors; return whether there may be more."""
         if self._file is None:
             self._covered = await self._in_thread(lambda file: file.covered())
         busy = False
@@ -84,9 +84,9 @@ class SemanticIndex:
         return busy
 
     async def nearest(self, query: Query, text: str, limit: int) -> list[tuple[Entry, float]]:
-        """Return the entries of the query nearest in meaning, each with its score.
+        """Return the query's entries nearest in meaning, each with its score.
 
-        Empty if the embedder fails: the search by words goes on without it.
+        The result is empty if the embedder fails, so that the search by words can go on.
         """
         try:
             with anyio.fail_after(EMBED_TIMEOUT_SECONDS):
@@ -119,7 +119,7 @@ class SemanticIndex:
 
     async def _batch(self, tape: str, newest: int) -> bool:
         low, high = self._covered.get(tape, (newest + 1, newest))
-        if high > newest:  # a restored backup has another history
+        if high > newest:  # after a restored backup, vectors may not match the tape
             low, high = newest + 1, newest
         if high < newest:
             entries = await self._store.query(Query(tape, after=high, kinds=KINDS, limit=BATCH))
@@ -160,7 +160,7 @@ class SemanticIndex:
 
 
 def text_of(entry: Entry) -> str:
-    """Return the text to embed: the date, the author and the words."""
+    """Return the text to embed for an entry: date, author and words."""
     name = entry.meta.get("name")
     who = f" {name}:" if isinstance(name, str) else ""
     return f"{entry.date[:16].replace('T', ' ')}{who} {searchable_text(entry)}"[

@@ -1,4 +1,4 @@
-"""The search of an SQLite store: its indexer, and the thread in which searches run."""
+"""The search of an SQLite store: the indexer, and the thread in which searches run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class SqliteSearch:
-    """The search of one SQLite store; its index is in a file next to the database."""
+    """The search of one SQLite store; the index is in a file next to the database."""
 
     def __init__(self, database: Database) -> None:
         self._file = IndexFile(database.path)
@@ -62,11 +62,11 @@ class SqliteSearch:
         try:
             if self._indexer.checked:
                 return self._lookup.search(query, wanted)
-            self._indexer.look()  # a restored backup may have another history than the index
+            self._indexer.look()  # after a restored backup, the index may not match the tapes
         except IndexBroken:
             self._indexer.rebuild()
         except apsw.Error:
-            pass  # the index is unavailable for a moment; the tapes are not
+            pass  # the index is temporarily unavailable, but the tapes are not
         try:
             return self._lookup.scan(query, wanted)
         except apsw.Error as cause:

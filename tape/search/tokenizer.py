@@ -1,8 +1,8 @@
-"""Cut texts and queries into terms.
+"""Split texts and queries into search terms.
 
 A text is normalised (NFKC, casefold). In scripts without spaces (Han, kana, hangul, Thai ...) each
-character is a term; elsewhere a run of letters, digits and marks is. The index gets terms separated
-by spaces, so that only this module decides what a term is.
+character is a term; in others, each run of letters, digits and marks. The index gets terms
+separated by spaces, so that only this module decides what a term is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 import regex  # type: ignore[import-untyped]
 
 MAX_TERM_CHARACTERS: Final = 64
-"""Maximum characters of a term; a longer word is cut, since pasted data would fill the index."""
+"""Maximum characters of a term; longer words are cut, since pasted data would fill the index."""
 
 _SOLO: Final = (
     r"[[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -29,7 +29,7 @@ _ALONE: Final[Any] = regex.compile(_SOLO, regex.VERSION1)
 _ASCII: Final = re.compile(r"[a-z0-9]+")
 
 VERSION: Final = f"1 {unicodedata.unidata_version} {regex.__version__}"
-"""The rules of an index; one with other rules can't be used."""
+"""Identifies the rules for terms; an index made with other rules can't be used."""
 
 
 def fold(text: str) -> str:
@@ -59,7 +59,7 @@ def pieces(folded: str) -> list[tuple[str, ...]]:
 
 
 def pairs(found: list[str]) -> list[str]:
-    """Return the pairs of neighbouring lone characters, and the last of each run by itself."""
+    """Return the pairs of neighbouring lone characters, and each run's last character alone."""
     # A pair of frequent characters is a rare term. The last character keeps two runs apart.
     if all(map(str.isascii, found)):
         return []

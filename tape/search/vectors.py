@@ -1,8 +1,8 @@
-"""Keep vectors in a file next to the database, and find the nearest.
+"""Keep vectors in a file next to the database, and find the nearest ones.
 
-Each is stored as half floats and as the signs of its numbers. A search counts the differing signs
-of every vector of a tape, and compares only those with the fewest differences exactly. This needs
-no library for numbers and keeps a search bounded.
+Each vector is stored as half floats, and as the signs of its numbers. A search counts the signs in
+which each of a tape's vectors differs from the query's, and computes the exact similarity only for
+those with the fewest. This needs no numerical library, and bounds the cost of a search.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tape.search.index_file import BROKEN, drop_file, open_file
 SUFFIX: Final = "-vectors"
 
 MAX_VECTORS: Final = 20_000
-"""Maximum newest vectors of a tape to compare by their signs."""
+"""Maximum newest vectors of a tape whose signs are compared."""
 
 MAX_COMPARED: Final = 300
-"""Maximum vectors to compare exactly."""
+"""Maximum vectors whose exact similarity is computed."""
 
 
 class VectorFile:
-    """The vectors of one embedder; used by one thread at a time."""
+    """The vectors made by one embedder; only one thread at a time may use the object."""
 
     def __init__(self, database: Path, embedder: str) -> None:
         self.path = database.with_name(f"{database.name}{SUFFIX}")
@@ -45,12 +45,12 @@ class VectorFile:
         self._connection = self._opened()
 
     def covered(self) -> dict[str, tuple[int, int]]:
-        """Return the range of covered ids of each tape, from low to high."""
+        """Map each tape to the lowest and highest id in the range that is done."""
         rows = self._connection.execute(self._sql["all_covered"])
         return {name: (low, high) for name, low, high in rows}
 
     def put(self, tape: str, low: int, high: int, vectors: Iterable[tuple[int, Vector]]) -> None:
-        """Store the vectors of a range of entries, in one transaction."""
+        """Store the vectors for a range of entries, in one transaction."""
         with self._connection:
             values = {"name": tape, "low": low, "high": high}
             number = self._connection.execute(self._sql["cover"], values).get
@@ -60,7 +60,7 @@ class VectorFile:
     def nearest(
         self, tape: str, vector: Vector, before: int, limit: int
     ) -> list[tuple[int, float]]:
-        """Return the nearest entries, each with its cosine, the nearest first."""
+        """Return the nearest entries, each with its cosine similarity, nearest first."""
         found = list(self._connection.execute(self._sql["covered"], {"name": tape}))
         if not found:
             return []
@@ -108,7 +108,7 @@ def vector_schema() -> Schema:
 
 
 def check_vectors(vectors: Sequence[Vector], count: int, dimensions: int) -> None:
-    """Raise EmbedderFailed unless an embedder gave one vector per text, all of one length."""
+    """Raise EmbedderFailed unless there is one vector per text, all of the same length."""
     lengths = {len(vector) for vector in vectors}
     if len(vectors) != count or len(lengths) > 1 or (dimensions and lengths != {dimensions}):
         raise EmbedderFailed(

@@ -1,4 +1,4 @@
-"""The memory store: tapes as lists, and an SQLite database in memory for other tables."""
+"""The memory store keeps tapes in lists, and other tables in an SQLite database in memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Tape:
 
 
 class MemoryStore:
-    """A tape store that lives as long as its process."""
+    """A tape store whose content is lost when the process ends."""
 
     durable = False
     one_transaction = True
@@ -101,7 +101,7 @@ class MemoryStore:
 
     def _append(self, step: Append, undo: list[tuple[str, int, str | None]]) -> Outcome:
         check(step.entries)
-        dump([step.tape, step.key])  # raises AppendRefused unless both are valid text
+        dump([step.tape, step.key])  # raises AppendRefused unless tape and key are valid text
         tape = self._tapes.setdefault(step.tape, _Tape())
         if step.key is not None and step.key in tape.keys:
             return Outcome(tuple(_copies(tape.keys[step.key])))
@@ -126,7 +126,7 @@ class MemoryStore:
 
 
 def _copies(entries: Sequence[Entry]) -> list[Entry]:
-    # As one text, and not by `dump` and `load`: the caller has checked what it appends.
+    # Copy all values as one text, without `dump` and `load`, as the caller has checked them.
     values = orjson.loads(orjson.dumps([(entry.payload, entry.meta) for entry in entries]))
     return [
         Entry(entry.id, entry.kind, payload, meta, entry.date)

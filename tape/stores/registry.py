@@ -1,4 +1,4 @@
-"""The built-in stores by the scheme of their URL; a plugin may provide others."""
+"""Find the built-in store for the scheme of a URL; plugins may provide other stores."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now], UnitStore]] = M
         ),
     }
 )
-"""Stores with a unit of work, which can hold the ledger next to the tapes."""
+"""Stores with a unit of work, which can hold the ledger in the same database as the tapes."""
 
 TAPE_STORES: Mapping[str, Callable[[str, Now], TapeStore]] = MappingProxyType(
     {"file": lambda rest, now: FileStore.open(_path(rest, "file:///srv/tapes"), now)}
 )
-"""Stores for tapes only, next to which the ledger needs its own database."""
+"""Stores that hold only tapes, so that the ledger needs a separate database."""
 
 
 def is_tapes_only(url: str) -> bool:
-    """Return whether a URL names a store without a unit of work; raises StoreUnusable."""
+    """Return whether a URL's store has no unit of work; raises StoreUnusable."""
     scheme = url.partition(":")[0]
     if scheme not in {**UNIT_STORES, **TAPE_STORES}:
         known = ", ".join(sorted({**UNIT_STORES, **TAPE_STORES}))
@@ -42,9 +42,9 @@ def is_tapes_only(url: str) -> bool:
 
 
 def open_store(url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> UnitStore:
-    """Open the store of a URL, `sqlite:///absolute/file.db` or `memory:`.
+    """Open the store at a URL, `sqlite:///absolute/file.db` or `memory:`.
 
-    It gets the tables of `schemas` next to its tapes. Raises StoreUnusable, StoreTooNew, or
+    The store also gets the tables of `schemas`. Raises StoreUnusable, StoreTooNew, or
     StoreUnavailable.
     """
     if is_tapes_only(url):
@@ -54,7 +54,7 @@ def open_store(url: str, schemas: Sequence[Schema] = (), now: Now = utc_now) -> 
 
 
 def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
-    """Open any store for its tapes: `file:///absolute/folder`, or a URL of `open_store`."""
+    """Open any store to use its tapes: `file:///absolute/folder`, or a URL of `open_store`."""
     if not is_tapes_only(url):
         return open_store(url, now=now)
     scheme, _, rest = url.partition(":")

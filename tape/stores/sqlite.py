@@ -1,4 +1,4 @@
-"""The SQLite store: one writer thread with group commit, and triggers against rewriting."""
+"""The SQLite store has a writer thread with group commit, and triggers that forbid rewriting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tape.unit_of_work import Append, AppendBatch, Batch, Outcome, Row, Unit
 
 
 class SqliteStore:
-    """A tape store in one SQLite database; make it with `SqliteStore.open`."""
+    """A tape store in one SQLite database; create it with `SqliteStore.open`."""
 
     durable = True
     one_transaction = True
@@ -37,7 +37,7 @@ class SqliteStore:
 
     @classmethod
     def open(cls, path: Path, schemas: Sequence[Schema] = (), now: Now = utc_now) -> SqliteStore:
-        """Open or create the database, with the tables of `schemas` next to the tapes."""
+        """Open or create the database, which also gets the tables of `schemas`."""
         return cls(Database.open(path, (tape_schema(), *schemas)), now)
 
     async def append(
@@ -55,7 +55,7 @@ class SqliteStore:
 
     async def query(self, query: Query) -> list[Entry]:
         bounded = query.limit is not None and query.limit <= MAX_INLINE_ENTRIES
-        # A turn has few entries, and few are edited or deleted: the thread would cost more.
+        # A turn has few entries, and few are edited or deleted: using the thread would cost more.
         changes = query.about is not None or query.name == MESSAGE_DELETE
         few = bounded or query.turn is not None or changes
         if query.ids is not None or (query.text is None and few):
@@ -81,7 +81,7 @@ class SqliteStore:
         await self._search.indexed()
 
     async def forget(self, tape: str, ids: Sequence[int]) -> None:
-        """Remove the text of erased entries from the search index and from its file."""
+        """Remove the text of erased entries from the search index and the index file."""
         self._readers.require_open()
         await self._search.forget(tape, ids)
 
@@ -94,7 +94,7 @@ class SqliteStore:
     async def close(self) -> None:
         if self._readers.closed:
             return
-        self._readers.closed = True  # before the first wait: no call is accepted from here on
+        self._readers.closed = True  # before the first wait: no call is accepted after this
         await self._search.close()  # first: the last connection to close empties the log
         await self._writer.close()
         await self._readers.close()

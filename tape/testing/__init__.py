@@ -1,8 +1,8 @@
-"""The conformance suites of tape stores, independent of any test framework.
+"""Checks that a tape store keeps its contract, for any test framework.
 
-Run every check of `STORE_CHECKS` and `SEARCH_CHECKS` on a fresh store of yours, and those of
-`UNIT_CHECKS` if it has a unit of work. `TAPE_CHECKS`, which read tapes, are among `STORE_CHECKS`.
-Checks raise AssertionError.
+Run every check in `STORE_CHECKS` and `SEARCH_CHECKS` on a new, empty store, and those in
+`UNIT_CHECKS` if the store has a unit of work. `STORE_CHECKS` includes `TAPE_CHECKS`, which read
+tapes. A check that fails raises AssertionError.
 
     for check in (*STORE_CHECKS, *SEARCH_CHECKS):
         store = make_store()

@@ -1,4 +1,4 @@
-"""Checks of searches; a store with an index is checked before and after it has the entries."""
+"""Checks of searches; a store with an index is checked before and after indexing."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ ANSWERS: Final[Mapping[str, Sequence[int]]] = {
     "\x00\ud800": (),
     "'; DROP TABLE entry; --": (),
 }
-"""Searches, and the positions in TEXTS of their hits, newest first."""
+"""Maps searches to the positions in TEXTS of their hits, newest first."""
 
 
 @runtime_checkable
 class IndexedStore(Protocol):
-    """A store with an index that a check can wait for."""
+    """A store whose index a check can wait for."""
 
     async def indexed(self) -> None:
         """Wait until the index has every entry written so far."""

@@ -1,4 +1,4 @@
-"""Checks of what a store writes: atomic batches, keys, forks, and units of work."""
+"""Check what a store writes: atomic batches, keys, forks, and units of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of reads: queries, anchors, contexts, summaries, forks, and imported batches."""
+"""Check what a tape reads: queries, anchors, contexts, summaries, forks, imported batches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ E = TypeVar("E", bound=TapeError)
 
 
 async def refusal(call: Awaitable[object], error: type[E], what: object = "") -> E:
-    """Await a call that must fail, and return its error."""
+    """Await a call that must raise `error`, and return the error raised."""
     try:
         await call
     except error as found:
@@ -49,7 +49,7 @@ def _dated(new: NewEntry, day: int) -> NewEntry:
 
 
 async def _two_tasks(store: TapeStore) -> Tape:
-    """Write two tasks, with messages before, between and after them."""
+    """Write two tasks to a tape, with messages before, between and after them."""
     tape = Tape(store, T)
     await tape.append(_dated(message("user", "before", author="1", lane="a"), 1))
     await tape.append(_dated(anchor("task/start", {"n": 1}), 2))

@@ -1,1 +1,1 @@
-"""The file store: one JSONL file per tape, sealed line by line, with an index next to them."""
+"""The file store: a JSONL file for each tape, sealed line by line, and an index next to them."""

@@ -1,9 +1,9 @@
-"""Verification of a tape's file: which lines count, where it is truncated, and what is damaged.
+"""Verify a tape's file: which lines are valid, where to truncate it, and what is damaged.
 
-A killed process or a power failure leaves an end that was never acknowledged: half a line, part of
-a block, or garbage. It is truncated. Damage raises StoreUnusable with the number of the line: a
-valid entry that is not the one written there, or an unreadable line with entries after it. After
-the lines that an index has seen, unreadable lines with entries after them may be a block that
+A killed process or a power failure may leave an end that was never acknowledged: half a line, part
+of a block, or garbage. Such an end is truncated. Damage raises StoreUnusable with the line's
+number: a valid entry other than the one written there, or an unreadable line that entries follow.
+After the lines that an index has seen, unreadable lines that entries follow may be a block that
 reached the disk in part: they are truncated, and a copy is kept next to the file.
 """
 
@@ -21,7 +21,7 @@ from tape.stores.jsonl.line import FIRST, TapeLine, sum_of, unseal
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """How far a file was read: the number of bytes, and the sum of their last line."""
+    """How far a file was read: the number of bytes, and the last line's sum."""
 
     size: int = 0
     sum: bytes = FIRST
@@ -37,14 +37,14 @@ class LocatedLine:
 
 
 class FileReplaced(Exception):
-    """The file does not match its checkpoint, so that it must be read from the start."""
+    """The file does not match its checkpoint, and must be read from the start."""
 
 
 class Check:
     """Verifies one file.
 
-    end                    the end of the lines that count, once `blocks` is exhausted
-    has_entries_after_end  whether what is to be truncated has whole entries, and deserves a copy
+    end                    the end of the valid lines, once `blocks` is exhausted
+    has_entries_after_end  whether the lines to truncate have whole entries, so that a copy is kept
     """
 
     def __init__(self, path: Path, known: Checkpoint) -> None:
@@ -54,7 +54,7 @@ class Check:
         self.has_entries_after_end = False
 
     def blocks(self) -> Iterator[list[LocatedLine]]:
-        """Yield the whole blocks after the checkpoint; raises StoreUnusable or FileReplaced."""
+        """Yield the complete blocks after the checkpoint; raises StoreUnusable or FileReplaced."""
         with self._path.open("rb") as file:
             yield from self._read(file)
 
@@ -90,7 +90,7 @@ class Check:
         return line
 
     def _judge(self, raw: bytes, number: int, at: int, expected: int, rest: BinaryIO) -> None:
-        """Raise StoreUnusable if a line without a valid sum is damage, not an unfinished end."""
+        """Raise StoreUnusable if a line with an invalid sum is damage and not an unfinished end."""
         found = _id_of(raw)
         if found is not None:
             what = (
@@ -112,7 +112,7 @@ class Check:
 
 
 def _id_of(raw: bytes) -> int | None:
-    """Return the id of a complete line that is an entry, whatever its sum."""
+    """Return the id if the bytes are a complete line with an entry, whatever its sum; else None."""
     try:
         return from_line(raw).id if raw.endswith(b"\n") else None
     except ValueError:

@@ -1,7 +1,7 @@
-"""The folder of a file store: the file of each tape, and the lock of the writing process.
+"""The folder of a file store, which has a file for each tape, and the writing process's lock.
 
 A file is named after its tape; bytes other than lowercase letters, digits and `._-` become `%` and
-two hex digits, so that names differ on every file system and none leaves the folder.
+two hex digits, so that names differ on every file system and none leads out of the folder.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from tape.errors import AppendRefused, StoreUnavailable
 SUFFIX: Final = ".jsonl"
 LOCK: Final = "lock"
 INDEX: Final = "index.db"
-MAX_FILE_NAME: Final = 240  # characters, without the suffix
+MAX_FILE_NAME: Final = 240  # characters of a file's name, without the suffix
 LOCK_WAIT_SECONDS: Final = 0.5
-"""Seconds to wait for the lock, which a process that was just killed releases in a moment."""
+"""Seconds to wait for the lock, which a process that was just killed will soon release."""
 
 _PLAIN: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789._-")
 
 
 class Folder:
-    """A folder that this process has locked; make it with `Folder.open`."""
+    """A folder that this process has locked; create it with `Folder.open`."""
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path
@@ -55,7 +55,7 @@ class Folder:
         return cls(path, lock)
 
     def file_of(self, tape: str) -> Path:
-        """Return the file of a tape; raises AppendRefused if its name is too long or not text."""
+        """Return a tape's file; raises AppendRefused if the tape's name is too long or not text."""
         try:
             raw = tape.encode()
         except UnicodeEncodeError as cause:
@@ -68,7 +68,7 @@ class Folder:
         return self.path / f"{name}{SUFFIX}"
 
     def sizes(self) -> dict[str, int]:
-        """Return the size in bytes of each tape's file; other files are ignored."""
+        """Map each tape to the size of its file in bytes; other files are ignored."""
         found = {}
         with os.scandir(self.path) as items:
             for item in items:

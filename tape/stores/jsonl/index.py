@@ -1,7 +1,7 @@
-"""The index of a folder of tapes: the position of each entry, and the columns of queries.
+"""The index of a folder of tapes, with each entry's position and the columns for queries.
 
-It is a database next to the files that may be deleted at any time. It is trusted up to the point
-where the file's own sums agree with it; the rest of the file is read again.
+The index is a database next to the files, and may be deleted at any time. It is trusted up to the
+point where the file's own sums agree; the rest of the file is read again.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from tape.stores.sqlite import tape_schema
 
 @functools.cache
 def index_schema() -> Schema:
-    """Return the tables of the index; it shares the statements of the SQLite store if it can."""
+    """Return the tables of the index, which shares statements with the SQLite store."""
     own = read_schema("tape", "tape", "file")
     return Schema("file", own.migrations, {**tape_schema().statements, **own.statements})
 
 
 def open_index(path: Path) -> Database:
-    """Open the index; an unusable one is deleted and created again."""
+    """Open the index; an unusable index is deleted and created again."""
     try:
         return Database.open(path, [index_schema()])
     except (StoreUnusable, StoreTooNew):
@@ -44,14 +44,14 @@ def open_index(path: Path) -> Database:
 
 
 class FileIndex:
-    """The index in the writer's thread; every method runs in the caller's transaction."""
+    """The index, in the writer's thread; every method runs in the caller's transaction."""
 
     def __init__(self, connection: apsw.Connection, statements: Mapping[str, str]) -> None:
         self._connection = connection
         self._sql = statements
 
     def make(self, tape: str) -> int:
-        """Return the number of a tape, a new one if it has none."""
+        """Return a tape's number, which is new if the tape has none."""
         rows = self.run("find_tape", name=tape) or self.run("make_tape", name=tape)
         return int(rows[0][0])
 
@@ -73,7 +73,7 @@ class FileIndex:
             os.truncate(path, end)
 
     def forget(self, number: int) -> None:
-        """Remove every entry and key of a tape."""
+        """Remove every entry and key of a tape from the index."""
         self.run("forget_entries", tape=number)
         self.run("forget_late", tape=number)
         self.run("forget_keys", tape=number)
@@ -127,7 +127,7 @@ class FileIndex:
 
 
 def _keep_copy(path: Path, start: int) -> None:
-    """Copy the end of a file to `<file>.cut-<n>` next to it, and sync the copy."""
+    """Copy the end of a file to `<file>.cut-<n>` in the same folder, and sync the copy."""
     numbers = itertools.count(1)
     while (kept := path.with_name(f"{path.name}.cut-{next(numbers)}")).exists():
         pass

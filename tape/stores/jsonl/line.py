@@ -1,8 +1,8 @@
-"""A line of a tape's file: an entry with its five keys, and the file's own fields in `meta`.
+"""A line of a tape's file is an entry with its five keys, and the file's own fields in `meta`.
 
 `key`    the append's key, on each entry of its batch
 `block`  [i, n]: line i of n that count together or not at all; absent if n is 1
-`sum`    a digest of the line (with 16 zeros in its place) and of the sum before; last in `meta`
+`sum`    a digest of the previous sum and the line (with 16 zeros as sum); last in `meta`
 
 Callers never see these fields. If an entry's own `meta` has a key of the same name, all of it moves
 to `meta.meta`.
@@ -18,7 +18,7 @@ from typing import Any, Final
 from tape.entry import Entry, from_line, to_line
 
 FIRST: Final = b"0" * 16
-"""The sum before the first line of a file, and the placeholder of a sum."""
+"""The sum before the first line of a file, and the placeholder for a sum."""
 
 _SUM_KEY: Final = b'"sum":"'
 _RESERVED: Final = frozenset({"key", "block", "sum", "meta"})
@@ -26,7 +26,7 @@ _RESERVED: Final = frozenset({"key", "block", "sum", "meta"})
 
 @dataclass(frozen=True, slots=True)
 class TapeLine:
-    """A parsed line: the entry as its writer made it, and the file's own fields."""
+    """A parsed line: the entry as it was appended, and the file's own fields."""
 
     entry: Entry
     key: str | None
@@ -36,7 +36,7 @@ class TapeLine:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that are written together.
+    """Lines that are written and valid only together.
 
     size   number of lines
     key    the append's key
@@ -53,8 +53,8 @@ def seal(
 ) -> tuple[list[bytes], bytes]:
     """Return the lines of a block, with newlines, and the sum of the last; raises AppendRefused.
 
-    previous  the sum of the line before
-    first     the number in the block of the first of these entries
+    previous  the sum of the previous line
+    first     the number of the first of these entries in its block
     """
     lines = []
     for number, entry in enumerate(entries, start=first):
@@ -75,7 +75,7 @@ def seal(
 
 
 def sum_of(line: bytes, previous: bytes) -> bytes | None:
-    """Return the sum of a line without its newline, or None if the line was changed."""
+    """Return the sum of a line without newline, or None if the line was changed."""
     at = line.rfind(_SUM_KEY) + len(_SUM_KEY)
     if at < len(_SUM_KEY):
         return None
@@ -85,7 +85,7 @@ def sum_of(line: bytes, previous: bytes) -> bytes | None:
 
 
 def unseal(line: str | bytes) -> TapeLine:
-    """Parse a line; raises ValueError if it is not an entry or lacks the file's own fields."""
+    """Parse a line; raises ValueError if the line is no entry or lacks the file's own fields."""
     entry = from_line(line)
     meta = dict(entry.meta)
     digest, key, block = meta.pop("sum", None), meta.pop("key", None), meta.pop("block", [1, 1])

@@ -1,7 +1,7 @@
-"""The file store: one JSONL file per tape, appended to and never rewritten.
+"""The file store: one JSONL file for each tape, which is appended to and never rewritten.
 
-The files are the source of truth, and an index next to them makes the cost of a read depend on its
-result. Only one process may write to a folder.
+The files are the source of truth. With the index beside them, the cost of a read depends only on
+the size of its result. Only one process may write to a folder.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tape.unit_of_work import Append, AppendBatch, Batch, Unit
 
 
 class FileStore:
-    """A tape store in a folder; make it with `FileStore.open`."""
+    """A tape store in a folder; create it with `FileStore.open`."""
 
     durable = True
 
@@ -85,9 +85,9 @@ class FileStore:
         return await self._readers.in_thread(lambda reader: reader.query(query))
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        """Scan the newest MAX_SCANNED entries of a query in the reader thread.
+        """Scan the newest MAX_SCANNED entries that match a query, in the reader thread.
 
-        To find older ones, leave out newer ones with `before`, dates or another condition.
+        To find older entries, exclude newer ones with `before`, dates or another condition.
         """
         await self._verify(query.tape)
         scan = scanning(query, wanted, MAX_SCANNED)
@@ -104,7 +104,7 @@ class FileStore:
     async def close(self) -> None:
         if self._readers.closed:
             return
-        self._readers.closed = True  # before the first wait: no call is accepted from here on
+        self._readers.closed = True  # before the first wait: no call is accepted after this
         await self._writer.close()
         await self._readers.close()
         self._folder.close()
@@ -116,7 +116,7 @@ class FileStore:
 
 
 class FileReader(Reader):
-    """A read-only connection to the index, with the file of the tape that a query reads."""
+    """A read-only connection to the index, and to the file of the tape that a query reads."""
 
     def __init__(self, index: Database, folder: Folder) -> None:
         connection = index.read_connection()
@@ -126,14 +126,14 @@ class FileReader(Reader):
         connection.create_scalar_function("line_says", self._line_says, 3)
 
     def query(self, query: Query) -> list[Entry]:
-        if self._file >= 0:  # a query nested in another one, for an anchor
+        if self._file >= 0:  # a query inside another one, to find an anchor
             return super().query(query)
         with self._opened(query.tape):
             return super().query(query)
 
     @contextmanager
     def _opened(self, tape: str) -> Iterator[None]:
-        """Hold the file of a tape open, if it has one."""
+        """Keep a tape's file open during the block, if the tape has a file."""
         path = self._folder.file_of(tape)
         try:
             self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

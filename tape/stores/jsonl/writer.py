@@ -1,4 +1,4 @@
-"""Group commit for tape files: a batch of units is written to all its files, and each synced once.
+"""Group commit for tape files: a batch of units is written to its files, each synced once.
 
 The index is updated in the same transaction and committed last. If anything fails before that, the
 files are truncated to their old size, and no caller has seen a result.
@@ -37,7 +37,7 @@ def verify(tape: str) -> Unit:
 
 @dataclass(slots=True)
 class _Stage:
-    """What a batch adds to one tape: `start` is its file's size before, `checkpoint` after it."""
+    """What a batch adds to a tape; `start` is the file's old size, `checkpoint` the new end."""
 
     path: Path
     number: int
@@ -50,7 +50,7 @@ class _Stage:
 
 
 class FileBatches:
-    """Runs units of one append each; `verified` has the tapes whose files were verified."""
+    """Runs units of one append each; `verified` is the set of tapes whose files were verified."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class FileBatches:
             results = [self._one(job) for job in batch]
             self._write()
             self._connection.execute("COMMIT")
-        except Exception as cause:  # the thread and its callers survive any error
+        except Exception as cause:  # the thread and its callers must survive any error
             self._undo()
             self._verified.intersection_update(before.difference(self._stages))
             return failed(batch, f"the tapes' folder refused the write ({cause}): try again", cause)
@@ -88,7 +88,7 @@ class FileBatches:
         self._connection.close()
 
     def verify_all(self) -> None:
-        """Update the index from files whose size it does not know, and drop missing ones."""
+        """Update the index from files whose size it does not know, and drop missing files."""
         sizes = self._folder.sizes()
         with self._connection:
             marks = dict(self._index.run("marks"))
@@ -98,7 +98,7 @@ class FileBatches:
                 self._index.run("forget_tape", tape=number)
             for tape, size in sizes.items():
                 if marks.get(tape) != size:
-                    # A damaged file fails the first use of its own tape; the others work.
+                    # A damaged file raises an error when its tape is first used; other tapes work.
                     with contextlib.suppress(TapeError, OSError), self._connection:
                         self._verify(tape)
 
@@ -124,7 +124,7 @@ class FileBatches:
 
     def _append(self, step: Append) -> Outcome:
         check(step.entries)
-        dump([step.tape, step.key])  # raises AppendRefused unless both are valid text
+        dump([step.tape, step.key])  # raises AppendRefused unless tape and key are valid text
         stage = self._stages.get(step.tape) or self._stage(step.tape)
         if step.key is not None and (earlier := self._earlier(stage, step.key)) is not None:
             return Outcome(earlier)
@@ -142,7 +142,7 @@ class FileBatches:
         return Outcome(own)
 
     def _append_batch(self, step: AppendBatch) -> Outcome:
-        """Stage a batch as one block; only its lines are kept in memory."""
+        """Prepare a batch as one block; only the block's lines are kept in memory."""
         dump(step.tape)
         stage = self._stages.get(step.tape) or self._stage(step.tape)
         stage = replace(stage, lines=list(stage.lines), keys=dict(stage.keys))
@@ -181,20 +181,20 @@ class FileBatches:
         return _Stage(path, number, checkpoint.size, checkpoint, *self._index.newest(number))
 
     def _verify(self, tape: str) -> None:
-        """Verify a tape's file, once; raises StoreUnusable if it is damaged."""
+        """Verify a tape's file once; raises StoreUnusable if the file is damaged."""
         path = self._folder.file_of(tape)
         if tape in self._verified or not path.exists():
             return
         try:
             self._index.read(path, self._index.make(tape))
-        except OSError as cause:  # as a TapeError, it fails this unit and not the batch
+        except OSError as cause:  # as a TapeError, this fails only the unit and not the batch
             raise StoreUnavailable(
                 f"{path} cannot be read ({cause.strerror}): check its permissions"
             ) from cause
         self._verified.add(tape)
 
     def _earlier(self, stage: _Stage, key: str) -> tuple[Entry, ...] | None:
-        """Return the entries that an append with this key wrote, in this batch or before."""
+        """Return the entries that an append with this key wrote, in this batch or earlier."""
         if key in stage.keys:
             return stage.keys[key]
         found = self._index.run("find_key", tape=stage.number, key=key)

@@ -1,8 +1,7 @@
 """Record edits and deletions of messages.
 
-After an edit, the tape keeps the old text, and an event records the new text. A later turn that
-takes the message sees the new text; if a turn has already taken the message, the next turn in the
-lane shows the edit.
+After an edit, the tape keeps the old text, and an event records the new text. A turn that takes
+the message later gets the new text; if a turn has taken it, the lane's next turn shows the edit.
 
 After a deletion, the tape keeps the message, but an event hides it from views and search. A
 question that no turn has taken is dropped.

@@ -41,7 +41,7 @@ class PlannedMessage:
     stale: bool
 
     def written(self, entry_id: int) -> PlannedMessage:
-        """Return the plan with the id of the entry that was written for the message."""
+        """Record the id of the message's entry, and return the updated plan."""
         self.assignment.stands_at(entry_id)
         row = replace(self.row, entry_id=entry_id, status=self.status)
         row = replace(row, session_id=self.question.session_id, lane=self.question.lane)
@@ -128,7 +128,7 @@ class IntakePlanner:
             message = replace(message, quote=None)  # the quoted message is on the tape
         stale = message.addressed and self._is_stale(message)
         if stale:
-            message = replace(message, addressed=False, why="asked while I was away, too long ago")
+            message = replace(message, addressed=False, why="asked too long ago, while I was away")
         return message, stale
 
     async def _followed(

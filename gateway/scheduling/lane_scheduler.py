@@ -146,7 +146,7 @@ class LaneScheduler:
             first = next(iter(self._next))
             del self._next[first]
             if self._start_one(first):
-                self._next[first] = None  # the next start in this session waits for the others
+                self._next[first] = None  # the session's other lanes wait for other sessions
 
     def _start_one(self, session_id: str) -> bool:
         """Start the first lane of a session that is ready to run; return whether there was one."""

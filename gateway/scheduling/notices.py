@@ -39,12 +39,11 @@ STALE: Final = (
     " haven't answered them. Please ask again if you still need an answer."
 )
 POISON: Final = (
-    "I couldn't process this message, so I can't answer it. Please try to say it in another way."
-    " (Ref {row})"
+    "I couldn't process this message, so I can't answer it. Please try to rephrase it. (Ref {row})"
 )
 GIVEN_UP: Final = (
     "I was interrupted each time I tried to answer this, so I've given up. Please ask again,"
-    " perhaps in other words."
+    " perhaps with different words."
 )
 
 

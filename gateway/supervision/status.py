@@ -40,7 +40,7 @@ class StatusBoard:
         await self._settled.wait()
 
     def stalled(self) -> dict[str, float]:
-        """Map each connected but stalled channel to its seconds without a sign of life."""
+        """Return the stalled channels, each with its seconds without a sign of life."""
         now = self._clock.monotonic()
         return {
             channel.name: now - self.states[channel.name].heard

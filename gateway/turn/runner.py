@@ -214,7 +214,7 @@ class TurnRunner:
 
     async def _lost(self, turn: Turn, cause: Exception) -> Question:
         get_log().error("turn.lost", turn=turn.id, why=str(cause))
-        reset = AgentEvent("reset", {"why": "the database was away"})
+        reset = AgentEvent("reset", {"why": "the database was unavailable"})
         await self._services.router.dispatch_event(reset, turn.message)
         return replace(turn.question, rows=tuple(turn.took)).resuming(turn.id, attempts=1)
 

@@ -1,8 +1,8 @@
-"""The running gateway: the only place that builds its parts; it starts and stops them.
+"""Build the gateway's parts, start the gateway, and stop it.
 
-Start: lock the instance directory, open the store, load plugins, read the backlog, start the
-channels and the HTTP server, resume the backlog. Stop on SIGTERM: accept nothing new, give turns
-and sends some time to finish, leave the rest to the next start. Ctrl-C stops at once.
+On startup, lock the instance directory, open the store, load plugins, read the backlog, start the
+channels and the HTTP server, and resume the backlog. On SIGTERM, accept nothing new, give turns and
+sends some time to finish, and leave the rest to the next start. Ctrl-C stops the gateway at once.
 """
 
 from __future__ import annotations
@@ -71,15 +71,15 @@ from tape.stores.registry import is_tapes_only, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
 
 FINISH_SECONDS: Final = 8.0
-"""Seconds that a stop waits for turns and sends; the next start resumes the others."""
+"""Seconds that a stopping gateway waits for turns and sends; the next start resumes the rest."""
 
 SETTLE_SECONDS: Final = 10.0
-"""Maximum seconds that the start waits for every channel to connect or fail once."""
+"""Maximum seconds that startup waits for every channel to connect or fail once."""
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayParts:
-    """The parts of a gateway through which a message passes, from its intake to its delivery."""
+    """The parts of a gateway that handle a message, from its intake to its delivery."""
 
     memories: RoomMemories
     turns: RunningTurns
@@ -91,7 +91,7 @@ class GatewayParts:
 
 @dataclass(slots=True)
 class Gateway:
-    """A running gateway."""
+    """A running gateway, with its channels and their status."""
 
     services: Services
     channels: dict[str, Channel]
@@ -101,22 +101,22 @@ class Gateway:
     parts: GatewayParts
 
     async def ask(self, message: InboundMessage | Mapping[str, Any]) -> str:
-        """Run a message through the pipeline, without a channel; return the answer's text."""
+        """Run a message through the pipeline without a channel; return the text of the answer."""
         result = await self.services.pipeline.process_inbound(message)
         return result.model_output
 
     async def taken_in(self) -> None:
-        """Wait until every accepted message is on its tape and passed on."""
+        """Wait until every accepted message has been written to its tape and routed."""
         await self.parts.intake.taken_in()
 
     async def idle(self) -> None:
-        """Wait until nothing is being taken in, debounced, waiting, running, or unsent."""
+        """Wait until the intake, the dispatcher and the sender have nothing left to do."""
         await self.parts.intake.taken_in()
         await self.parts.dispatcher.idle()
         await self.parts.sender.idle()
 
     async def finish(self, seconds: float = FINISH_SECONDS) -> None:
-        """Start no more turns; give running turns and sends some time to finish."""
+        """Start no more turns, and wait a limited time for running turns and sends to finish."""
         self.parts.dispatcher.close()
         with anyio.move_on_after(seconds):
             await self.idle()
@@ -134,13 +134,13 @@ async def running_gateway(
     clock: Clock | None = None,
     plugins: PluginSource = load_plugins,
 ) -> AsyncIterator[Gateway]:
-    """Start a gateway, and stop it at the end of the block.
+    """Start a gateway for the `async with` block, and stop it when the block ends.
 
-    `only` names the channels to start (None: every enabled one); `plugins` registers plugins.
-    Raises GatewayError or TapeError before anything is started.
+    `only` names the channels to start (None for every enabled one); `plugins` registers plugins.
+    Raise GatewayError or TapeError before anything is started.
     """
     with locked(settings.home_path), _database_locked(settings):
-        # In a container the next gateway often has the number of a killed one.
+        # In a container, a new gateway often gets the process id of one that was killed.
         withdraw(settings.home_path)
         token = token_of(settings) if http else ""
         bearer = token or secrets.token_urlsafe(32)
@@ -275,7 +275,7 @@ async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
 
 @contextmanager
 def _database_locked(settings: Settings) -> Iterator[None]:
-    """Lock a database outside the home folder: two instances must not share one."""
+    """Lock a database outside the home folder, which two instances must not share."""
     path = Path(settings.tape.url.removeprefix("sqlite://").partition("?")[0])
     if not settings.tape.url.startswith("sqlite:") or path.parent == settings.home_path:
         yield
@@ -307,7 +307,7 @@ def _make_workspace(path: Path) -> None:
 
 
 def register_builtin(hooks: HookRuntime, agent: AgentPlugin) -> None:
-    """Register the builtin plugin ahead of the others, so that it runs last."""
+    """Register the builtin plugin before the others, so that its hooks run last."""
     others = hooks.manager.list_name_plugin()
     for name, _plugin in others:
         hooks.manager.unregister(name=name)
@@ -317,7 +317,7 @@ def register_builtin(hooks: HookRuntime, agent: AgentPlugin) -> None:
 
 
 async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> UnitStore:
-    """Open the store; a store of tapes only (a plugin's, or files) gets a ledger next to it."""
+    """Open the store; add a ledger database if a plugin or a folder of files stores only tapes."""
     found = await hooks.call_first("provide_tape_store")
     if not isinstance(found, TapeStore) and is_tapes_only(settings.tape_url):
         found = open_tapes(settings.tape_url, clock.now)
@@ -333,7 +333,7 @@ async def _open_store(settings: Settings, hooks: HookRuntime, clock: Clock) -> U
 async def _channels(
     settings: Settings, hooks: HookRuntime, only: Sequence[str] | None
 ) -> dict[str, Channel]:
-    """Make the enabled channels; a plugin's channel replaces ours of the same name."""
+    """Create the enabled channels; a plugin's channel replaces a builtin one of the same name."""
     found: dict[str, Channel] = {}
     for provided in await hooks.call_many("provide_channels"):
         for channel in provided or ():

@@ -1,4 +1,4 @@
-"""Work that runs in the background, in one task group for the whole gateway."""
+"""Run background work in one task group for the whole gateway."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from gateway.logs import get_log
 K = TypeVar("K", bound=Hashable)
 Work = Callable[[], Awaitable[None]]
 Spawn = Callable[[str, Work], None]
-"""Starts work in the background, under a name for the log."""
+"""Starts work in the background; the log shows the given name."""
 
 
 @dataclass(slots=True)
 class Background:
-    """Starts background work and logs its errors."""
+    """Starts background work in a task group and logs its errors."""
 
     _group: TaskGroup | None = None
 
     def open(self, group: TaskGroup) -> None:
-        """Run work in a task group from now on."""
+        """Use this task group for all work from now on."""
         self._group = group
 
     def spawn(self, name: str, work: Work) -> None:
-        """Start work; once the group is cancelled, start nothing."""
+        """Start work if the task group is open and has not been cancelled."""
         if self._group is not None and not self._group.cancel_scope.cancel_called:
             self._group.start_soon(_guard, name, work, name=name)
 
@@ -45,7 +45,7 @@ async def _guard(name: str, work: Work) -> None:
 class KeyedQueue(Generic[K]):
     """Runs work for the same key in order, and work for different keys in parallel.
 
-    An error is logged, and the next piece of work runs. An idle key keeps no task.
+    If work fails, the error is logged and the queue continues. A key without work has no task.
     """
 
     _name: str
@@ -63,7 +63,7 @@ class KeyedQueue(Generic[K]):
         self._spawn(self._name, lambda: self._run(key))
 
     async def idle(self, key: K | None = None) -> None:
-        """Wait until all queues are empty, or the queue of one key."""
+        """Wait until the queue of a key is empty, or all queues if no key is given."""
         while self._queues if key is None else key in self._queues:
             await self._freed.wait()
 

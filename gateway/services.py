@@ -1,4 +1,4 @@
-"""The services that most parts of a gateway share, built once at the start."""
+"""The services that most parts of a gateway share, built once on startup."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tape.unit_of_work import Outcome, Unit
 class Services:
     settings: Settings
     clock: Clock
-    store: UnitStore  # the ledger, and the tapes unless a plugin provides another store for them
+    store: UnitStore  # the ledger, and the tapes unless a plugin provides a tape store
     tapes: TapeService
     ledger: Ledger
     hooks: HookRuntime
     router: OutboundChannelRouter
     pipeline: TurnPipeline
     guard: WriteGuard
-    aliases: dict[str, str]  # from a session that was renamed to the one that it continues
+    aliases: dict[str, str]  # maps a renamed session to the session that it continues
     spawn: Spawn
 
     async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:
-        """Commit a unit once the store is available; `waiting` names the wait in the log."""
+        """Commit a unit of work once the store is available; the log calls the wait `waiting`."""
         return await self.guard.retrying(waiting, lambda: self.store.commit(unit))

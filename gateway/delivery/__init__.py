@@ -1,1 +1,1 @@
-"""Delivery: outbox: put messages there with a commit; sender: send them."""
+"""Delivery: the outbox module stores messages with a commit, and the sender sends them."""

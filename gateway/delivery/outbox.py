@@ -16,7 +16,7 @@ from tape.turn_events import OUTBOUND
 from tape.unit_of_work import Unit
 
 MAX_INLINE_CHARACTERS: Final = 4_000
-"""Maximum length of a text that is split on the event loop; a longer one gets a thread."""
+"""Maximum characters of a text that is split on the event loop; a thread splits longer texts."""
 
 
 async def commit_with_sends(
@@ -26,7 +26,7 @@ async def commit_with_sends(
     session_id: str,
     lane: str | None,
 ) -> list[OutboxRow]:
-    """Commit a unit together with messages for the outbox; return the rows to send."""
+    """Commit a unit of work with messages for the outbox; return the rows to send."""
     unit = Unit(list(unit.steps))
     moment = utc_iso(services.clock.now())
     dated = [
@@ -56,7 +56,7 @@ async def commit_with_sends(
 
 
 async def _pieces(services: Services, send: OutboundMessage) -> list[OutboundMessage]:
-    """Split a message by the limits of its platform; each piece is a send of its own."""
+    """Split a message to fit the limits of its platform; each part is sent by itself."""
     channel = services.router.channels.get(send.channel)
     texts = [send.text]
     if channel is not None and len(send.text) < MAX_INLINE_CHARACTERS:
@@ -74,7 +74,7 @@ async def _pieces(services: Services, send: OutboundMessage) -> list[OutboundMes
 
 
 def outbound_event(send: OutboundMessage, final: str | None = None) -> NewEntry:
-    """Return the event that records a message; a text that equals `final` is left out."""
+    """Return the event that records a message, without its text if the text equals `final`."""
     data: dict[str, Any] = {
         "idem": send.idem,
         "kind": send.kind,

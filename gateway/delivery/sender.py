@@ -1,13 +1,13 @@
 """Send the rows of the outbox, in order within a chat.
 
-`pending -> sending -> sent | ambiguous | dead`. After an attempt with an unknown outcome:
+A row's status: `pending -> sending -> sent | ambiguous | dead`. If an attempt's outcome is unknown:
 
 - a send that the platform deduplicates, or that edits its own draft, is repeated;
-- a chat that can be searched is checked for the message first;
-- otherwise `TAPEWAY_DELIVERY__AMBIGUOUS` decides whether to resend or to hold it.
+- if the chat can be searched, the sender first checks whether the message is there;
+- otherwise `TAPEWAY_DELIVERY__AMBIGUOUS` decides whether to resend or hold the message.
 
-A send waits while its channel is down or limits the rate. A refused one is dead. One for a channel
-that is misconfigured stays for the next start.
+A send waits while its channel is down or limits the rate. A refused message is dead. If the channel
+is misconfigured, its messages stay for the next start.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MAX_RESENDS: Final = 20
 MAX_WAIT_SECONDS: Final = 60.0
 MAX_OUTAGE_WAIT_SECONDS: Final = 32.0
 OUTCOME_CHECK_DELAY_SECONDS: Final = 2.0
-"""Seconds to wait after an unanswered send before checking the chat for it."""
+"""Seconds to wait after an unanswered send before searching the chat for its message."""
 
 RESENT: Final = "(sent again after an interruption)\n\n"
 
@@ -58,7 +58,7 @@ class _Send:
     row: OutboxRow
     searchable: bool  # the chat can be searched for the message
     may_be_sent: bool  # an earlier attempt may have reached the platform
-    may_be_drafted: bool  # a draft with an unknown id may have reached it
+    may_be_drafted: bool  # a draft with an unknown id may have reached the platform
     failures: int = 0  # attempts that failed for a known reason
     resends: int = 0  # attempts with an unknown outcome
     retry: Backoff = field(default_factory=lambda: Backoff(1.0, MAX_WAIT_SECONDS))
@@ -89,11 +89,11 @@ class OutboxSender:
         self._dropped: set[int] = set()
 
     def forget(self, outbox_id: int) -> None:
-        """Skip a queued row, which the ledger records as dropped."""
+        """Skip a queued row; the ledger records separately that it was dropped."""
         self._dropped.add(outbox_id)
 
     def enqueue(self, rows: Sequence[OutboxRow]) -> None:
-        """Queue rows behind the others of their chats; a queued row is not queued twice."""
+        """Queue rows behind the other rows of their chats, unless they are already queued."""
         for row in rows:
             chat = (row.message.channel, row.message.account, row.message.chat_id)
             self._dropped.discard(row.id)
@@ -102,7 +102,7 @@ class OutboxSender:
                 self._chats.submit(chat, lambda row=row: self._deliver(row))  # type: ignore[misc]
 
     async def idle(self, chat: Chat | None = None) -> None:
-        """Wait until nothing is queued, at all or for one chat."""
+        """Wait until no row of the chat is queued, or none at all if no chat is given."""
         await self._chats.idle(chat)
 
     async def _deliver(self, row: OutboxRow) -> None:
@@ -121,7 +121,7 @@ class OutboxSender:
             self._queued.discard(row.id)
 
     async def _send(self, send: _Send) -> list[Receipt] | None:
-        """Send until the platform has the message; return None for one that ended without it."""
+        """Try until the platform has the message; return None if the send ends without that."""
         while send.failures < MAX_ATTEMPTS and send.resends < MAX_RESENDS:
             if send.is_unclear and not self._is_repeatable(send):
                 found = await self._check_outcome(send)
@@ -137,7 +137,7 @@ class OutboxSender:
                 if receipts is not None:
                     return receipts
             except StoreUnavailable:
-                raise  # the process ends
+                raise  # the process is ending
             except Exception as cause:
                 if not await self._goes_on_after(send, cause):
                     return None
@@ -146,7 +146,7 @@ class OutboxSender:
         return None
 
     async def _transmit(self, send: _Send) -> list[Receipt] | None:
-        """Send once; return None if the send waited until a repeat was no longer safe."""
+        """Try once; return None if a repeat was no longer safe after a wait."""
         was_repeatable = self._is_repeatable(send)
         message = await send.channel.prepare(send.row.message)
         send.row = replace(send.row, message=message)
@@ -157,7 +157,7 @@ class OutboxSender:
         return await send.channel.transmit(message)
 
     async def _goes_on_after(self, send: _Send, cause: Exception) -> bool:
-        """Record and wait after a failed attempt; return whether to make another."""
+        """Record a failed attempt and wait; return whether to make another attempt."""
         match cause:
             case SendDelayed():
                 await self._record_unsent(send)
@@ -166,7 +166,7 @@ class OutboxSender:
                 await self._record_unsent(send)
                 await self._clock.sleep(send.outage.next())
             case DraftGone():
-                if send.row.message.edits is None:  # the platform reports this of a plain message
+                if send.row.message.edits is None:  # a plain message has no draft: a failure
                     send.failures += 1
                     await self._clock.sleep(send.retry.next())
                 await self._record_draft_gone(send)
@@ -196,26 +196,26 @@ class OutboxSender:
             await self._clock.sleep(send.retry.next())
 
     def _is_repeatable(self, send: _Send) -> bool:
-        """Return whether a resend shows the message only once on this channel now."""
+        """Return whether the channel would show the message only once after a resend now."""
         message, channel = send.row.message, send.channel
         if message.edits is not None or _always_idempotent(channel):
             return True
         window = channel.traits.idempotent_for
         if "idempotent_send" not in channel.capabilities or window is None or not message.date:
             return False
-        # The first attempt was made after the message was written, so this age is an upper bound.
+        # The message was written before its first attempt, so this age is an upper bound.
         age = (self._clock.now() - parse_date(message.date)).total_seconds()
         return 0 <= age < window
 
     async def _check_outcome(self, send: _Send) -> list[Receipt]:
         found = await self._find(send) if send.searchable else None
-        # A lost draft leaves at most a partial text behind: only a lost send needs a decision.
+        # A lost draft leaves at most a partial text in the chat: only a lost send needs a decision.
         if found == [] or not send.may_be_sent:
             send.may_be_sent = send.may_be_drafted = False
         return found or []
 
     async def _find(self, send: _Send) -> list[Receipt] | None:
-        """Search the chat for the message, for as long as it takes; None if that is refused."""
+        """Search the chat until there is a result; return None if the channel refuses to search."""
         backoff = Backoff(1.0, MAX_WAIT_SECONDS)
         idem = send.row.message.idem
         await self._clock.sleep(OUTCOME_CHECK_DELAY_SECONDS)
@@ -270,7 +270,7 @@ def _always_idempotent(channel: Channel) -> bool:
 
 
 def with_resend_note(row: OutboxRow) -> OutboxRow:
-    """Return a row whose text notes, once, that it may have arrived before."""
+    """Return the row with a note in its text that the message may have arrived before."""
     if row.message.text.startswith(RESENT):
         return row
     return replace(row, message=replace(row.message, text=RESENT + row.message.text))

@@ -1,6 +1,6 @@
 """Decide who may talk to the agent, and with which role, before anything is sent or spent.
 
-Access is closed by default. Decisions rest on settings and the platforms' ids, never on names or
+Access is closed by default. Decisions depend on settings and the platforms' ids, never on names or
 text.
 """
 
@@ -25,7 +25,7 @@ class Decision:
 
 
 class Access:
-    """Decides by the settings."""
+    """Decides about messages according to the access settings."""
 
     def __init__(
         self, settings: AccessSettings, aliases: Mapping[str, str] = MappingProxyType({})
@@ -35,7 +35,7 @@ class Access:
         self._aliases = aliases
 
     def decide(self, message: InboundMessage) -> Decision:
-        """Decide about one message."""
+        """Decide whether a message is allowed, and which role its author has."""
         if message.owner:
             return Decision(True, Role.OWNER, "the owner's own page or terminal")
         if f"{message.channel}:{message.sender.id}" in self._allowed:
@@ -49,9 +49,9 @@ class Access:
 
 
 def refusal(message: InboundMessage) -> str:
-    """Return the notice for a chat without access."""
+    """Return the notice that a chat without access gets."""
     chat, person = (f"{message.channel}:{one}" for one in (message.chat_id, message.sender.id))
-    # Some platforms do not say who added the agent to a chat.
+    # Some platforms do not report who added the agent to a chat.
     alone = not message.sender.id or chat == person
     what = chat if alone else f"{chat} (this chat) or {person} (you)"
     return (

@@ -1,10 +1,10 @@
 """Record edits and deletions of messages.
 
-Edits: the tape keeps the old text, and an event with the new one. A turn that takes the message
-later takes the new text; if a turn has taken it already, the next turn of the lane shows the edit.
+After an edit, the tape keeps the old text, and an event records the new text. A turn that takes
+the message later gets the new text; if a turn has taken it, the lane's next turn shows the edit.
 
-Deletions: the tape keeps the message, and an event that hides it from views and search. A question
-that no turn has taken is dropped.
+After a deletion, the tape keeps the message, but an event hides it from views and search. A
+question that no turn has taken is dropped.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tape.unit_of_work import Unit
 
 
 async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
-    """Record an edit; return the row with the new text if the question is still waiting."""
+    """Record an edit; return the row with the new text, or None if the question no longer waits."""
     message = row.message
     found = await services.ledger.inbox.original_of(row)
     original, last = found or (None, row)
     if original is None or original.entry_id is None or original.session_id is None:
-        # The message is older than the gateway, or was refused.
+        # The original message is older than the gateway, or was refused.
         decision = Access(services.settings.access, services.aliases).decide(message)
         status, rule = ("taped", None) if decision.allowed else ("refused", decision.rule)
         await end_row(services, row, status, rule)
@@ -56,18 +56,18 @@ async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
 
 
 async def take_deletion(services: Services, row: InboxRow) -> InboxRow | None:
-    """Record a deletion; return the row of the question that it drops, if any."""
+    """Record a deletion; return the row of the question that was dropped, or None."""
     found = await services.ledger.inbox.original_of(row)
     original = found[0] if found else None
     if original is None or original.entry_id is None or original.session_id is None:
-        # The message is older than the gateway, or was refused.
+        # The original message is older than the gateway, or was refused.
         await end_row(services, row, "taped")
         return None
     if original.status == "refused":
         await end_row(services, row, "refused")
         return None
     if (await services.ledger.inbox.head_of(original)).message.parts:
-        # It is a part of a merged message: the others stay.
+        # The deleted message is a part of a merged message, whose other parts stay.
         await take_edit(services, replace(row, message=replace(row.message, text="")))
         return None
     meta = {"lane": original.lane} if original.lane is not None else {}
@@ -92,7 +92,7 @@ async def end_row(services: Services, row: InboxRow, status: str, why: str | Non
 async def _with_edit(
     services: Services, original: InboxRow, message_id: str, text: str
 ) -> InboxRow:
-    head = await services.ledger.inbox.head_of(original)  # a merged one keeps its other parts
+    head = await services.ledger.inbox.head_of(original)  # a merged message keeps its other parts
     parts = tuple(
         (number, text if number == message_id else old) for number, old in head.message.parts
     )

@@ -1,4 +1,4 @@
-"""What an entry records about its message; messages are cleaned before they are stored."""
+"""Build the meta of a message's entry, and clean messages before they are stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def meta_of(
     link: dict[str, Any] | None = None,
     decision: Decision | None = None,
 ) -> dict[str, object]:
-    """Return the meta of a message's entry: ids, and the decisions about the message."""
+    """Return the meta of a message's entry: its ids, and the decisions about the message."""
     message = row.message
     found: dict[str, object] = {
         "inbox": row.id,
@@ -50,17 +50,17 @@ def meta_of(
 
 
 def is_command(message: InboundMessage) -> bool:
-    """Return whether a message is a command; a forwarded one is not its sender's."""
+    """Return whether a message is a command; a forwarded message never is."""
     return message.text.lstrip().startswith(",") and message.forwarded is None
 
 
 def refusal_event(name: str, row: InboxRow, why: str) -> NewEntry:
-    """Return the event that records a refused message: its author and the reason, no text."""
+    """Return the event that records a refused message's author and reason, but not its text."""
     return event(name, {"author": row.message.sender.id, "why": why, "inbox": row.id})
 
 
 def cleaned(message: InboundMessage) -> InboundMessage:
-    """Remove what neither JSON nor a database can hold: NUL, lone surrogates, huge numbers."""
+    """Remove what JSON or the database cannot store: NUL, lone surrogates, huge numbers."""
     return replace(
         message,
         **_clean_texts(message),
@@ -75,7 +75,7 @@ def cleaned(message: InboundMessage) -> InboundMessage:
 
 
 def clean(text: str) -> str:
-    """Return a text without NUL and lone surrogates."""
+    """Return the text without NUL characters and lone surrogates."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -98,4 +98,4 @@ def _clean_media(media: Media) -> Media:
 
 
 def _bounded(number: int) -> int:
-    return number if 0 <= number < 2**53 else 0  # the integers that JSON keeps exact
+    return number if 0 <= number < 2**53 else 0  # the integers that JSON represents exactly

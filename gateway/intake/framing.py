@@ -1,7 +1,7 @@
 """Frame a person's message for the model: a header line, then the text, quoted in groups.
 
-The frame must never change: an entry is written once, and every view shows the same bytes. The time
-is the message's own. No text or name of a person can look like a header.
+The format must never change: an entry is written once, and every view shows the same bytes. The
+header shows the time of the message itself. No person's text or name can imitate a header.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _UNFIT: Final = re.compile(r"[\x00-\x1f\x7f\[\]\u2028\u2029]+")
 
 
 def frame(message: InboundMessage) -> str:
-    """Return the text of a message's entry."""
+    """Return the framed message, which is the text of its entry."""
     group = message.chat_kind == "group"
     where = _fit(message.chat_title or message.chat_id) if group else "private chat"
     thread = f" | thread {_fit(message.thread_id)}" if message.thread_id else ""
@@ -38,7 +38,7 @@ def frame(message: InboundMessage) -> str:
 
 
 def describe(media: Media) -> str:
-    """Return the description of an attachment: its name, type and size."""
+    """Describe an attachment by its name, type and size."""
     parts = [media.label]
     if media.name:
         parts.append(f'"{_fit(media.name)}"')

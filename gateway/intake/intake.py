@@ -1,7 +1,7 @@
-"""Take accepted messages in: write each to its tape, then pass it on.
+"""Take accepted messages in: write each to its tape, then route it.
 
-Messages are taken in by their order of acceptance, many in one transaction. One that cannot be is
-recorded as dead, and does not block the others.
+Messages are taken in by their order of acceptance, many in one transaction. A message that cannot
+be taken in is recorded as dead and does not block the others.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ MAX_BATCH: Final = 64
 
 
 class IntakeSink(Protocol):
-    """Receives what the intake has written to the tapes."""
+    """Receives each message that the intake has written to its tape."""
 
     async def taken(self, question: Question, decision: Decision, *, stale: bool = False) -> None:
-        """Route a message that is on its tape; a `stale` one is too old to be answered."""
+        """Route a message that is on its tape; a `stale` message is too old to be answered."""
 
     def edited(self, row: InboxRow) -> None:
-        """Replace the text of a waiting question."""
+        """Replace the text of a waiting question that was edited."""
 
     def deleted(self, row: InboxRow) -> None:
         """Remove a waiting question whose message was deleted."""
@@ -51,7 +51,7 @@ class IntakeSink(Protocol):
 
 @dataclass(eq=False)
 class Intake:
-    """Accepts messages and takes them in; `sink` receives each, in order."""
+    """Accepts messages, writes them to their tapes in order, and passes them to `_sink`."""
 
     _services: Services
     _access: Access
@@ -73,9 +73,9 @@ class Intake:
         messages: Sequence[InboundMessage],
         kept_back: Collection[tuple[str, str]] | None = None,
     ) -> set[str]:
-        """Write messages into the inbox, see `Inbox.accept`; return the keys of the new ones."""
+        """Write messages to the inbox (see `Inbox.accept`), and return the keys of the new ones."""
         fit = [cleaned(message) for message in messages]
-        # A message that is written must be queued, even if the caller is cancelled in between.
+        # Once written, a message must be queued, even if the caller is cancelled in between.
         with anyio.CancelScope(shield=True):
             ledger = self._services.ledger
             rows = await self._services.guard.once(lambda: ledger.inbox.accept(fit, kept_back))
@@ -87,7 +87,7 @@ class Intake:
         return {row.message.ext_id for row in rows}
 
     def start(self, backlog: Sequence[InboxRow]) -> None:
-        """Take in the rows of an earlier process, then new ones; to be called once."""
+        """Take in the rows of an earlier process, then new rows; call this only once."""
         early, self._early = self._early or [], None
         for row in backlog:
             self._reassembler.put(row, arrived=float("-inf"))
@@ -96,11 +96,11 @@ class Intake:
         self._services.spawn("intake", self._run)
 
     def again(self, row: InboxRow) -> None:
-        """Take in a row that was given up before it was on its tape."""
+        """Retry the intake of a row that was given up before it was on its tape."""
         self._messages.put_nowait((row,))
 
     async def taken_in(self) -> None:
-        """Wait until every accepted message is on its tape and passed on."""
+        """Wait until every accepted message has been written to its tape and routed."""
         await self._reassembler.idle()
         await self._messages.join()
 
@@ -141,7 +141,7 @@ class Intake:
         try:
             return await self._services.guard.retrying("intake", lambda: self._commit(batch))
         except StoreUnavailable:
-            raise  # the process ends; they stay accepted
+            raise  # the process is ending; the messages stay accepted
         except Exception as cause:
             if len(batch) == 1:
                 await self._dead(batch[0], cause)
@@ -161,7 +161,7 @@ class Intake:
             firsts = [self._write(unit, plan) for plan in planned]
             outcomes = await self._services.store.commit(unit)
         except BaseException:
-            # The memories may hold messages that are on no tape now.
+            # The room memories may contain messages that were not written to a tape.
             self._memories.forget({plan.question.tape for plan in planned})
             raise
         return [
@@ -180,7 +180,7 @@ class Intake:
         return first
 
     async def _other(self, row: InboxRow) -> None:
-        """Take in an edit, a deletion, a change of the chat, or something unreadable."""
+        """Take in an edit, a deletion, a change of the chat, or an unreadable message."""
         ways = {"edit": self._edit, "delete": self._delete, "change": self._change}
         take = ways.get(row.message.kind, self._bury)
         try:

@@ -19,29 +19,29 @@ from gateway.storage.ledger.rows import InboxRow
 from tape.entry import NewEntry, message, parse_date
 
 MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
-"""Age from which a message's date is taken for a mistake: platforms hold nothing for so long."""
+"""Seconds after which a message's date must be a mistake: no platform holds messages so long."""
 
 MAX_ANSWERS: Final = 20
-"""Maximum messages of one bot that are answered within WINDOW_SECONDS."""
+"""Maximum messages of a bot that are answered within WINDOW_SECONDS."""
 
 WINDOW_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedMessage:
-    """A message and its entry, and the message as the question that it may be."""
+    """A message with its entry, the decisions about it, and the question that it may ask."""
 
     row: InboxRow
-    others: Parts  # the rows of its other parts
+    others: Parts  # the rows of the other parts that were merged
     question: Question
     assignment: LaneAssignment
     decision: Decision
     entry: NewEntry
-    status: str  # of its row, once its entry is written
+    status: str  # the row's status once the entry is written
     stale: bool
 
     def written(self, entry_id: int) -> PlannedMessage:
-        """Record the id of its entry; return the plan with the row as it is now."""
+        """Record the id of the message's entry, and return the updated plan."""
         self.assignment.stands_at(entry_id)
         row = replace(self.row, entry_id=entry_id, status=self.status)
         row = replace(row, session_id=self.question.session_id, lane=self.question.lane)
@@ -57,7 +57,7 @@ class BotGuard:
         self.answered: dict[tuple[str, str, str], deque[float]] = {}
 
     def judge(self, message: InboundMessage) -> InboundMessage:
-        """Return the message, no longer addressed if it must not be answered."""
+        """Return the message, marked as not addressed if it must not be answered."""
         if not message.sender.is_bot or not message.addressed:
             return message
         if not self._answers:
@@ -77,7 +77,7 @@ class BotGuard:
 
 
 class IntakePlanner:
-    """Plans messages, one after the other in the order of acceptance."""
+    """Plans messages one after the other, in the order of acceptance."""
 
     def __init__(self, services: Services, access: Access, lanes: LaneAssigner) -> None:
         self._services = services
@@ -86,7 +86,7 @@ class IntakePlanner:
         self._guard = BotGuard(services.clock, services.settings.access.bots)
 
     async def plan(self, parts: Parts, known: BatchIndex) -> PlannedMessage:
-        """Plan a message; `known` has the earlier messages of its batch."""
+        """Plan a message; `known` contains the earlier messages of its batch."""
         plan = await self._plan(parts, known)
         for row in parts:
             known.add(row, plan.question.lane, asks=plan.row.message.addressed)
@@ -100,7 +100,7 @@ class IntakePlanner:
         session_id = await self._services.pipeline.resolve_session(message)
         row = replace(parts[0], message=message)
         tape = self._services.tapes.session_tape(session_id).name
-        # A refused message belongs to no lane, and its chat is not remembered.
+        # A refused message belongs to no lane and is kept out of the room memory.
         decision = self._access.decide(message)
         assignment = LaneAssignment(None, replied=False)
         if decision.allowed:
@@ -113,7 +113,7 @@ class IntakePlanner:
                 "admit_message", message=message, session_id=session_id
             )
         entry, status = _entry(row, assignment, decision, dropped=admitted == "drop")
-        # An old question may not fit a turn that runs now: it waits for its own.
+        # An old question may not fit a running turn, so it waits for its own turn.
         admitted = "follow_up" if row.replayed else str(admitted or "")
         question = Question(session_id, tape, assignment.lane, decision.role, (row,), admitted)
         return PlannedMessage(row, parts[1:], question, assignment, decision, entry, status, stale)
@@ -121,14 +121,14 @@ class IntakePlanner:
     async def _judge(
         self, message: InboundMessage, session_id: str, assignment: LaneAssignment
     ) -> tuple[InboundMessage, bool]:
-        """Decide whether a message asks the agent; return it, and whether it is stale."""
+        """Decide whether a message asks the agent; return the message, and whether it is stale."""
         message = await self._followed(message, session_id, assignment.lane)
         message = self._guard.judge(message)
         if assignment.replied and message.quote is not None and not message.quote.chosen:
-            message = replace(message, quote=None)  # the tape has the quoted message
+            message = replace(message, quote=None)  # the quoted message is on the tape
         stale = message.addressed and self._is_stale(message)
         if stale:
-            message = replace(message, addressed=False, why="asked while I was away, too long ago")
+            message = replace(message, addressed=False, why="asked too long ago, while I was away")
         return message, stale
 
     async def _followed(
@@ -141,7 +141,7 @@ class IntakePlanner:
         return replace(message, addressed=True, why="a thread that I was asked in")
 
     def _is_stale(self, message: InboundMessage) -> bool:
-        if not message.backlog:  # no jump of a clock makes a live question stale
+        if not message.backlog:  # a jump of the clock must not make live questions stale
             return False
         age = (self._services.clock.now() - parse_date(message.date)).total_seconds()
         return self._services.settings.delivery.replay_hours * 3600 < age < MAX_AGE_SECONDS

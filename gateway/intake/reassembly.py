@@ -1,7 +1,7 @@
-"""Merge messages that a platform has split: albums, and pastes that are too long for it.
+"""Merge messages that a platform has split: albums, and pastes that are too long for one message.
 
-A part waits here for the next ones, and later messages of its chat wait behind it. All of them are
-in the inbox already, so a crash loses nothing.
+A part waits here for the next parts, and later messages of its chat wait behind it. All of them are
+already in the inbox, so a crash loses nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gateway.storage.ledger.rows import InboxRow
 
 MAX_PARTS: Final = 30
 MAX_PART_LENGTH: Final = 4096
-"""Length, in UTF-16 units, of a part that was cut inside a word; a shorter one ends at a blank."""
+"""Length in UTF-16 units of a part that was cut inside a word; shorter parts end at a blank."""
 
 Parts = tuple[InboxRow, ...]
 _Chat = tuple[str, str]
@@ -29,7 +29,7 @@ _Chat = tuple[str, str]
 
 @dataclass(slots=True)
 class _Open:
-    """Parts that wait for more, and the messages behind them."""
+    """Parts that wait for further parts, and the messages that wait behind them."""
 
     parts: list[InboxRow]
     until: float
@@ -38,11 +38,11 @@ class _Open:
 
     @property
     def named(self) -> bool:
-        """Whether the platform names the parts: they may then have other messages in between."""
+        """Whether the platform marks related parts: other messages may then come in between."""
         return self.parts[0].message.joins != REST
 
     def overdue(self, behind: Iterable[tuple[InboxRow, float]], now: float) -> bool:
-        """Return whether the wait is over, and no message behind is another part."""
+        """Return whether the wait is over and no message in `behind` is another part."""
         return self.until <= now and not any(self.takes(row) for row, _arrived in behind)
 
     def takes(self, row: InboxRow) -> bool:
@@ -59,7 +59,7 @@ class _Open:
 
 @dataclass(slots=True)
 class Reassembler:
-    """Holds parts back; `release` receives every message in order, with all its parts."""
+    """Holds parts back; `_release` receives all parts of a message together, in order."""
 
     _clock: Clock
     _router: OutboundChannelRouter
@@ -69,7 +69,7 @@ class Reassembler:
     _freed: anyio.Event = field(default_factory=anyio.Event)
 
     def put(self, row: InboxRow, *, arrived: float | None = None) -> None:
-        """Add a message, in the order of acceptance; `arrived` is set if it has waited before."""
+        """Add a message, in the order of acceptance; pass `arrived` if it has waited before."""
         if arrived is None:
             arrived = self._clock.monotonic()
         chat = (row.account_id, row.message.chat_id)
@@ -111,7 +111,7 @@ class Reassembler:
     def _close(self, chat: _Chat, held: _Open) -> None:
         del self._open[chat]
         self._release(tuple(held.parts))
-        # Their own waits ran meanwhile: parts of theirs are here already, or never come.
+        # The later messages' own waits ran too: their parts have arrived by now, or never will.
         while held.later:
             row, arrived = held.later.popleft()
             self.put(row, arrived=arrived)
@@ -126,7 +126,7 @@ class Reassembler:
 
 
 def merge_parts(parts: Sequence[InboundMessage]) -> InboundMessage:
-    """Return one message with the ids of the first part, and the text and media of all."""
+    """Merge parts into one message with the ids of the first, and the text and media of all."""
     first = parts[0]
     addressed = next((part for part in parts if part.addressed), first)
     return replace(
@@ -142,7 +142,7 @@ def merge_parts(parts: Sequence[InboundMessage]) -> InboundMessage:
 
 
 def joined_text(texts: Sequence[str]) -> str:
-    """Join the texts of parts with line breaks, or directly if a word was cut."""
+    """Join the texts of parts with line breaks, or without one where a word was cut."""
     joined = ""
     last = ""
     for text in texts:

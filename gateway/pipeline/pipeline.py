@@ -1,4 +1,4 @@
-"""The turn pipeline: eight steps, each a hook; docs/hooks.md describes them."""
+"""Run each message through eight steps, each of which is a hook (see docs/hooks.md)."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from gateway.pipeline.turn import Turn, current_turn
 from gateway.storage.ledger.rows import idem_key
 
 SAVE_SECONDS: Final = 5.0
-"""Maximum seconds for which `save_state` is shielded from the end of its turn."""
+"""Maximum seconds for which `save_state` is protected from the cancellation of its turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """The outcome of a message; the turn's commit sends what no plugin has sent."""
+    """The outcome of a pipeline run; the turn's commit sends the `unsent` messages."""
 
     session_id: str
     prompt: Any
     model_output: str  # all text that the model streamed
-    final_text: str | None = None  # that of its last step; None if the stream does not say
+    final_text: str | None = None  # the text of the last step, or None if unknown
     outbounds: list[OutboundMessage] = field(default_factory=list)
     unsent: list[OutboundMessage] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Output:
-    """The text so far (a `reset` empties it), and that of the last step."""
+    """The text so far, which a `reset` event empties, and the text of the last step."""
 
     pieces: list[str] = field(default_factory=list)
     final: str | None = None
@@ -60,12 +60,12 @@ class TurnPipeline:
         return str(found) if found else self.default_session(message)
 
     def default_session(self, message: Any) -> str:
-        """Return the session of a message that no plugin resolves: that of its chat."""
+        """Return the session of the message's chat, for when no plugin resolves the session."""
         own = session_of(message)
         return self.aliases.get(own, own)
 
     async def process_inbound(self, message: Any, turn: Turn | None = None) -> TurnResult:
-        """Run a message through the steps; an error is reported to `on_error` and raised again."""
+        """Run a message through the steps; report an error to `on_error` and raise it again."""
         token = current_turn.set(turn)
         try:
             return await self._steps(message, turn)
@@ -120,7 +120,7 @@ class TurnPipeline:
                 await self._take_event(AgentEvent("final", {}), message, output)
 
     async def _model_events(self, values: dict[str, Any]) -> AsyncIterator[Any] | None:
-        """Return the first plugin's stream, or its text as a stream of one piece."""
+        """Return the first plugin's stream of events, or its whole text as a single event."""
         for name in self.hooks.names():
             stream = self.hooks.of_plugin(name, "run_model_stream")
             events: AsyncIterator[Any] | None = await call(stream, values) if stream else None
@@ -147,7 +147,7 @@ class TurnPipeline:
             await self.hooks.notify_error("run_model", cause, message)
 
     async def _save_state(self, values: dict[str, Any], *, failed: bool) -> None:
-        """Save the state; an error is only logged if the turn has already failed with another."""
+        """Save the state; if the turn has already failed, only log an error from saving."""
         with anyio.move_on_after(SAVE_SECONDS, shield=True) as scope:
             try:
                 await self.hooks.call_many("save_state", **values)

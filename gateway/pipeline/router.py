@@ -1,4 +1,4 @@
-"""Route events and outbound messages to their channel."""
+"""Route events and outbound messages to their channels."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gateway.logs import get_log
 
 @dataclass(frozen=True, slots=True)
 class OutboundChannelRouter:
-    """Routes to `channels`, the running channels by name."""
+    """Routes events and messages; `channels` maps names to running channels."""
 
     channels: Mapping[str, Channel]
 
     async def dispatch_event(self, event: Any, message: Any) -> None:
-        """Pass an event to the channel of a message; an error of the channel is logged."""
+        """Pass an event to the channel of a message; log an error that the channel raises."""
         if isinstance(message, InboundMessage):
             name = message.output_channel or message.channel
         else:
@@ -34,12 +34,12 @@ class OutboundChannelRouter:
             get_log().error("channel.on_event_failed", channel=name, exc_info=cause)
 
     async def end_without_answer(self, message: InboundMessage, *, silent: bool) -> None:
-        """End what the channel shows of a running answer; no notice follows a `silent` end."""
+        """End the display of a running answer; unless the end is `silent`, a notice follows."""
         data = {"message": "ended without an answer", "silent": silent}
         await self.dispatch_event(AgentEvent("error", data), message)
 
     async def dispatch(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message now; return no receipts if its channel is not running."""
+        """Send a message now; return its receipts, or none if its channel is not running."""
         channel = self.channels.get(message.channel)
         if channel is None:
             get_log().warning("router.no_channel", channel=message.channel)

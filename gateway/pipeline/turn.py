@@ -13,7 +13,7 @@ from gateway.storage.ledger.rows import InboxRow
 from tape.handle import Tape
 
 BurstKey = tuple[str, str | None, str]
-"""The session, thread and author of the messages that are debounced together."""
+"""The session, thread and author that messages share if they are debounced together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +22,19 @@ class Question:
 
     session_id: str
     tape: str
-    lane: str | None  # None in a chat that is one conversation
+    lane: str | None  # None in a chat that is a single conversation
     role: Role
     rows: tuple[InboxRow, ...]
-    admitted: str = ""  # what a plugin's `admit_message` decided, if one did
+    admitted: str = ""  # the decision of a plugin's `admit_message` hook, if any
 
     @property
     def message(self) -> InboundMessage:
-        """The message that is answered: the newest one."""
+        """The newest message, which the answer replies to."""
         return self.rows[-1].message
 
     @property
     def turn_id(self) -> str:
-        """The lost turn that is to be resumed; empty for a new question."""
+        """The id of the lost turn that is to be resumed, or "" for a new question."""
         first = self.rows[0]
         return (first.turn_id or "") if first.status == "taken" else ""
 
@@ -47,13 +47,13 @@ class Question:
         return tuple(row.entry_id for row in self.rows if row.entry_id is not None)
 
     def edited(self, row: InboxRow) -> Question:
-        """Return the question with the new text of one of its messages."""
+        """Return the question, with the new text if one of its messages was edited."""
         if all(own.id != row.id for own in self.rows):
             return self
         return replace(self, rows=tuple(row if own.id == row.id else own for own in self.rows))
 
     def without(self, inbox_id: int) -> tuple[Question | None, InboxRow | None]:
-        """Return the question without a message (None if it was the only one), and its row."""
+        """Return the question without a message, or None if none is left; and the message's row."""
         removed = next((row for row in self.rows if row.id == inbox_id), None)
         if removed is None:
             return self, None
@@ -61,7 +61,7 @@ class Question:
         return (replace(self, rows=left) if left else None), removed
 
     def resuming(self, turn_id: str, attempts: int = 0) -> Question:
-        """Return the question as one that resumes a turn, after this many further attempts."""
+        """Return the question so that it resumes a turn, with `attempts` more attempts counted."""
         return replace(
             self,
             rows=tuple(
@@ -73,17 +73,17 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A running turn."""
+    """A running turn: its question, its tape, and the messages that it has taken."""
 
     id: str
     question: Question
     tape: Tape
     log: TurnLog
     epoch: int = 0
-    pictured: tuple[int, ...] = ()  # the entries with images that a new turn shows
-    took: list[InboxRow] = field(default_factory=list)  # all that it answers, steered ones too
-    steered: list[Question] = field(default_factory=list)  # its next step takes them along
-    stopped_by: dict[str, Any] = field(default_factory=dict)  # as `turn.end` records it
+    pictured: tuple[int, ...] = ()  # ids of entries with images that a new turn shows
+    took: list[InboxRow] = field(default_factory=list)  # all messages that it answers
+    steered: list[Question] = field(default_factory=list)  # its next step takes them
+    stopped_by: dict[str, Any] = field(default_factory=dict)  # as in the event `turn.end`
 
     @property
     def message(self) -> InboundMessage:
@@ -91,13 +91,13 @@ class Turn:
 
 
 current_turn: ContextVar[Turn | None] = ContextVar("current_turn", default=None)
-"""The turn that the running pipeline belongs to; hooks get plain values only."""
+"""The turn of the running pipeline; hooks do not get the turn, only plain values."""
 
 _Key = tuple[str, str, str]
 
 
 class RunningTurns:
-    """Running turns by the message that they answer; a message has one turn at a time."""
+    """Maps each message to the running turn that answers it; a message has one turn at a time."""
 
     def __init__(self) -> None:
         self._turns: dict[_Key, Turn] = {}

@@ -1,1 +1,1 @@
-"""Scheduling: which question runs when, and what a chat reads about the others."""
+"""Scheduling: decides which question runs when, and notifies chats about unanswered ones."""

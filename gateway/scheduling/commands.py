@@ -1,7 +1,7 @@
-"""Run commands: lines that begin with `,`, answered without the model and subject to roles.
+"""Run commands: lines that begin with `,`. The model is not involved, and roles apply.
 
 The syntax is `,name` or `,name key=value ...`; a value with spaces needs quotes. Every tool that a
-person may use is a command; the gateway's own commands are here.
+person is allowed to use is also a command. This module adds the gateway's own commands.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ HELLO: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A parsed line: its name, its bare words, and its `key=value` pairs."""
+    """A parsed command line: the command's name, its bare words, and its `key=value` pairs."""
 
     name: str
     words: tuple[str, ...]
@@ -68,17 +68,17 @@ def parse_command(line: str) -> Command:
 
 @dataclass(frozen=True, slots=True)
 class Stopper:
-    """Stops running turns and waiting questions."""
+    """Stops running turns and drops waiting questions."""
 
     _scheduler: LaneScheduler
     _debouncer: Debouncer
     _notices: Notices
 
     async def stop(self, command: Question, everything: bool) -> int:
-        """Stop a command's lane, its author's questions or `everything`; return their number."""
+        """Stop questions of the command's lane or author, or all; return their number."""
         message = command.message
         private = message.chat_kind == "private"
-        # Without a thread or reply, the command's own lane is a guess.
+        # Without a thread or a reply, the lane of the command itself is only a guess.
         in_a_lane = message.thread_id is not None or message.reply_to is not None
 
         def wanted(other: Question) -> bool:
@@ -100,13 +100,13 @@ class Stopper:
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """Runs commands; `stop` is `Stopper.stop`."""
+    """Runs commands; `_stop` is the method `Stopper.stop`."""
 
     _services: Services
     _stop: Callable[[Question, bool], Awaitable[int]]
 
     async def run(self, question: Question) -> str:
-        """Run the command of a message and return its answer; an error is answered, too."""
+        """Run the command in a message; return the reply's text, even if the command fails."""
         try:
             command = parse_command(question.message.text.strip())
             if command.name == "stop":
@@ -191,7 +191,7 @@ def _as_tool(command: Command) -> Command:
 
 
 def _lane(question: Question) -> str | None:
-    """Return the lane of a person's anchor; None for the whole chat, which affects everyone."""
+    """Return the lane for a person's anchor, or None if the anchor affects the whole chat."""
     if question.message.chat_kind != "group" or question.role >= Role.ADMIN:
         return None
     if question.lane is None:

@@ -1,4 +1,4 @@
-"""Debounce questions: a burst of one author's messages is one question.
+"""Debounce questions: several quick messages of one author (a burst) become one question.
 
 A question is ready `debounce` seconds after its last message, but at most `longest` seconds after
 its first. Bursts of different authors, threads and sessions are independent.
@@ -21,7 +21,7 @@ from tape.entry import parse_date
 
 
 def debounce_seconds(services: Services, message: InboundMessage) -> float:
-    """Return the debounce of a message's channel, or else of the settings."""
+    """Return the debounce time of a message's channel, or the setting if it has none."""
     channel = services.router.channels.get(message.channel)
     own = channel.traits.debounce if channel else None
     return services.settings.buffer.debounce if own is None else own
@@ -36,7 +36,7 @@ class _Burst:
 
 @dataclass(slots=True)
 class Debouncer:
-    """Collects bursts and passes each on once, to `flush`."""
+    """Collects the messages of each burst, then passes them to `_flush` as one question."""
 
     _clock: Clock
     _longest: float
@@ -46,7 +46,7 @@ class Debouncer:
     _freed: anyio.Event = field(default_factory=anyio.Event)
 
     def add(self, question: Question, debounce: float) -> None:
-        """Add a question to its burst; with no debounce a new one is passed on at once."""
+        """Add a question to its burst; pass a new one on at once if `debounce` is 0."""
         key = question.burst_key
         now = self._clock.monotonic()
         burst = self._bursts.get(key)
@@ -70,19 +70,19 @@ class Debouncer:
         return burst.question.lane if burst else None
 
     def holds(self, session_id: str, lane: str) -> bool:
-        """Return whether a question of a lane is being debounced."""
+        """Return whether a question of this lane is being debounced."""
         return any(
             (burst.question.session_id, burst.question.lane) == (session_id, lane)
             for burst in self._bursts.values()
         )
 
     def edited(self, row: InboxRow) -> None:
-        """Replace the text of a message in its burst."""
+        """Replace the text of a debounced message that was edited."""
         for burst in self._bursts.values():
             burst.question = burst.question.edited(row)
 
     def forget(self, inbox_id: int) -> InboxRow | None:
-        """Remove a message from its burst; return its row, or None if no burst has it."""
+        """Remove a message from its burst; return its row, or None if no burst contains it."""
         for key, burst in list(self._bursts.items()):
             left, removed = burst.question.without(inbox_id)
             if removed is not None:
@@ -115,7 +115,7 @@ class Debouncer:
 
 
 def _much_later(question: Question, burst: Question, debounce: float) -> bool:
-    if not question.message.backlog:  # only messages that waited at the platform come together
+    if not question.message.backlog:  # other messages arrive as they are written
         return False
     gap = parse_date(question.message.date) - parse_date(burst.message.date)
     return gap.total_seconds() > debounce

@@ -1,4 +1,4 @@
-"""Route a message that is on its tape: to a notice, a command, or a turn."""
+"""Route each message that is on its tape to a notice, a command, or a turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gateway.storage.ledger.rows import InboxRow
 
 @dataclass(eq=False)
 class Dispatcher(IntakeSink, Pending):
-    """Routes the messages of all chats."""
+    """Routes the messages of all chats, and says which lanes are busy."""
 
     _services: Services
     _debouncer: Debouncer
@@ -37,12 +37,12 @@ class Dispatcher(IntakeSink, Pending):
         self._running_commands: KeyedQueue[str] = KeyedQueue("command", self._services.spawn)
 
     def close(self) -> None:
-        """Start no more turns; running ones go on."""
+        """Start no more turns; running turns continue."""
         self._closed = True
         self._scheduler.close()
 
     async def idle(self) -> None:
-        """Wait until nothing runs, and, unless closed, nothing is debounced or waits."""
+        """Wait until nothing runs and, unless the dispatcher is closed, no question waits."""
         await self._running_commands.idle()
         if not self._closed:
             await self._debouncer.idle()
@@ -91,7 +91,7 @@ class Dispatcher(IntakeSink, Pending):
         return not is_command(message) and debounce_seconds(self._services, message) > 0
 
     async def resume(self, question: Question) -> None:
-        """Queue a question of an earlier process, unless its turn was lost too often."""
+        """Queue a question of an earlier process, or give up if its turn was lost too often."""
         if question.turn_id and question.rows[0].attempts >= MOST_ATTEMPTS:
             await self._notices.given_up(question)
         elif is_command(question.message):
@@ -100,11 +100,11 @@ class Dispatcher(IntakeSink, Pending):
             self.ask_again(question)
 
     def ask_again(self, question: Question) -> None:
-        """Queue a question that is on its tape already."""
+        """Queue a question that is already on its tape."""
         self._scheduler.submit(question)
 
     def forget(self, inbox_id: int) -> None:
-        """Remove a waiting question, which the ledger records as dropped."""
+        """Remove a waiting question; the ledger records separately that it was dropped."""
         removed = self._scheduler.forget(inbox_id) or self._debouncer.forget(inbox_id)
         if removed is not None:
             end = partial(self._services.router.end_without_answer, removed.message, silent=True)

@@ -1,10 +1,10 @@
 """Decide which question runs when.
 
-Lanes of a session run in parallel, up to a limit; the questions of a lane run in order. There is a
-limit on all running turns, and sessions take their turns round-robin, so that a busy one cannot
-starve the others. A question for a lane with a running turn waits, steers that turn, or interrupts
-it (`turn.overlap`); if it is another author's, it always waits. Queues hold references only: after
-a crash the inbox has every question.
+The lanes of a session run in parallel, up to a limit; the questions in a lane run in order. The
+total number of running turns is limited too. Sessions start turns in rotation, so that a busy one
+cannot starve the others. If a lane has a running turn, its author's next question waits, steers
+that turn or interrupts it (`turn.overlap`); other authors' questions always wait. The queues are
+only in memory: after a crash, the inbox still has every question.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INTERRUPTED: Final = {"why": "interrupted"}
 
 
 RunQuestion = Callable[[Question, Callable[[Turn], None]], Awaitable[None]]
-"""Answers a question, and calls the function with its turn once that has begun."""
+"""Answers a question; once its turn has begun, calls the given function with that turn."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class _Session:
 
 @dataclass(slots=True)
 class _Lane:
-    """One conversation: waiting questions, the running one, and its turn once that has begun."""
+    """A conversation's waiting questions, its running one, and the turn once that has begun."""
 
     session: _Session
     key: str | None
@@ -53,7 +53,7 @@ class _Lane:
 
 @dataclass(slots=True)
 class LaneScheduler:
-    """Schedules questions; `run` answers one."""
+    """Queues questions in lanes and starts `_run` for each."""
 
     _run: RunQuestion
     _spawn: Spawn
@@ -65,11 +65,11 @@ class LaneScheduler:
     _freed: anyio.Event = field(default_factory=anyio.Event)
 
     def ask(self, question: Question) -> None:
-        """Submit a new question; a plugin's decision about it goes before the setting."""
+        """Submit a new question; a plugin's decision about overlap overrides the setting."""
         self.submit(question, OVERLAPS.get(question.admitted, self._settings.overlap))
 
     def submit(self, question: Question, overlap: Overlap = "follow_up") -> None:
-        """Queue a question in its lane, and start it once it may run."""
+        """Queue a question in its lane, or steer the running turn with the question."""
         session = self._sessions.setdefault(question.session_id, _Session(question.session_id))
         lane = session.lanes.setdefault(question.lane, _Lane(session, question.lane))
         author = question.message.sender.id
@@ -83,7 +83,7 @@ class LaneScheduler:
         self._start(question.session_id)
 
     def edited(self, row: InboxRow) -> None:
-        """Replace the text of a waiting message."""
+        """Replace the text of a waiting message that was edited."""
         session = self._sessions.get(row.session_id or "")
         for lane in session.lanes.values() if session else ():
             lane.queue = deque(question.edited(row) for question in lane.queue)
@@ -99,7 +99,7 @@ class LaneScheduler:
         return sum(len(lane.queue) for lane in session.lanes.values()) if session else 0
 
     def forget(self, inbox_id: int) -> InboxRow | None:
-        """Remove a waiting message and return its row; a running turn is not affected."""
+        """Remove a waiting message and return its row, or None; running turns are not affected."""
         for session in self._sessions.values():
             for lane in session.lanes.values():
                 waiting = [lane.queue, lane.turn.steered] if lane.turn else [lane.queue]
@@ -112,7 +112,7 @@ class LaneScheduler:
     def stop(
         self, session_id: str, wanted: Callable[[Question], bool], stopped_by: dict[str, Any]
     ) -> tuple[int, list[Question]]:
-        """Stop the questions that match; return the number of running ones, and the others."""
+        """Stop all `wanted` questions; return the number of running ones, and the waiting ones."""
         session = self._sessions.get(session_id)
         if session is None:
             return 0, []
@@ -132,11 +132,11 @@ class LaneScheduler:
         return ended, dropped
 
     def close(self) -> None:
-        """Start no more turns; running ones go on."""
+        """Start no more turns; running turns continue."""
         self._open = False
 
     async def idle(self) -> None:
-        """Wait until no turn runs; unless `close` was called, none waits then either."""
+        """Wait until no turn runs and, unless the scheduler is closed, no question waits."""
         while self._running:
             await self._freed.wait()
 
@@ -146,10 +146,10 @@ class LaneScheduler:
             first = next(iter(self._next))
             del self._next[first]
             if self._start_one(first):
-                self._next[first] = None  # its other lanes go behind those of the others
+                self._next[first] = None  # the session's other lanes wait for other sessions
 
     def _start_one(self, session_id: str) -> bool:
-        """Start the first lane of a session that can run; return whether there was one."""
+        """Start the first lane of a session that is ready to run; return whether there was one."""
         session = self._sessions.get(session_id)
         if session is None or session.running >= self._settings.lanes:
             return False
@@ -168,7 +168,7 @@ class LaneScheduler:
                 lane.scope = scope
                 await self._run(question, partial(_begun, lane))
         except anyio.get_cancelled_exc_class():
-            # The process ends: no turn may begin inside one that is handed over.
+            # The process is ending: start no other turn while this one is handed over.
             self.close()
             raise
         finally:
@@ -183,7 +183,7 @@ class LaneScheduler:
         self._running -= 1
         self._freed.set()
         self._freed = anyio.Event()
-        # Other lanes of the session come first: this one goes to the end.
+        # Put this lane behind the session's other lanes.
         del session.lanes[lane.key]
         if lane.queue:
             session.lanes[lane.key] = lane
@@ -205,7 +205,7 @@ def _remove(questions: MutableSequence[Question], inbox_id: int) -> InboxRow | N
 
 
 def _cancel(lane: _Lane, stopped_by: dict[str, Any]) -> None:
-    """Stop the running turn of a lane; one that has not begun yet stops once it has."""
+    """Stop a lane's running question; if its turn has not begun yet, the turn stops once it has."""
     lane.stopped_by = stopped_by
     _end_if_stopped(lane)
 

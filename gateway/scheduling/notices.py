@@ -1,4 +1,4 @@
-"""Notices to a chat about messages that get no answer."""
+"""Send notices to chats about messages that get no answer."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tape.entry import event
 from tape.unit_of_work import Unit
 
 FULL_NOTICE_SECONDS: Final = 60.0
-"""Minimum seconds between two notices to a chat that it asks too much."""
+"""Minimum seconds between two notices to a chat that too many of its questions wait."""
 
 STALE_SECONDS: Final = 3.0
-"""Seconds for which stale questions of a chat are counted before one notice mentions them all."""
+"""Seconds for which the stale questions of a chat are counted; one notice then covers them all."""
 
 FULL: Final = (
     "I have more questions from this chat than I can handle right now, so I won't answer this one."
@@ -39,12 +39,11 @@ STALE: Final = (
     " haven't answered them. Please ask again if you still need an answer."
 )
 POISON: Final = (
-    "I couldn't process this message, so I can't answer it. Please try to say it in another way."
-    " (Ref {row})"
+    "I couldn't process this message, so I can't answer it. Please try to rephrase it. (Ref {row})"
 )
 GIVEN_UP: Final = (
     "I was interrupted each time I tried to answer this, so I've given up. Please ask again,"
-    " perhaps in other words."
+    " perhaps with different words."
 )
 
 
@@ -59,19 +58,19 @@ class Notices:
     _stale: dict[str, int] = field(default_factory=dict)
 
     async def answer_command(self, question: Question, text: str) -> None:
-        """Answer a command; with no text, only end it."""
+        """Reply to a command with the text; if the text is empty, only end the question."""
         notice = _notice(question, text, "command") if text else None
         await self._end(question, "done", notice)
         if not text:
             await self._services.router.end_without_answer(question.message, silent=True)
 
     async def refuse(self, question: Question) -> None:
-        """Explain to a chat how to get access, once a day."""
+        """Refuse a question; explain to its chat, at most once a day, how to get access."""
         notice = _notice(question, refusal(question.message), "refusal", self._today(question))
         await self._end(question, "refused", notice, shared=True)
 
     async def greet(self, question: Question, decision: Decision) -> None:
-        """Greet a group that the agent was added to, or explain how to get access."""
+        """Greet a group that the agent was added to, or explain how the group can get access."""
         if question.message.chat_kind != "group":
             return
         if not decision.allowed:
@@ -97,15 +96,15 @@ class Notices:
         await self._end(question, "refused", notice, why="too many questions wait")
 
     def stale(self, question: Question) -> None:
-        """Count a question that is too old to answer; one notice covers all of its chat."""
+        """Count a question that is too old to answer; a chat gets one notice for all of them."""
         self._stale[question.session_id] = self._stale.get(question.session_id, 0) + 1
         if self._stale[question.session_id] == 1:
             self._services.spawn("stale", lambda: self._notify_stale(question))
 
     async def failed(self, row: InboxRow) -> None:
-        """Notify whoever waits for an answer that their message could not be taken in.
+        """Notify an author who expects an answer that their message could not be taken in.
 
-        It is unknown whether an unreadable message asks the agent: only private chats get a notice.
+        An unreadable message might be no question, so only private chats get a notice about one.
         """
         message = row.message
         private = message.kind == "unreadable" and message.chat_kind == "private"
@@ -146,7 +145,7 @@ class Notices:
         shared: bool = False,
         **why: Any,
     ) -> None:
-        """End messages without a turn, and send a notice; a `shared` one is sent only once."""
+        """End a question's messages without a turn; send a `shared` notice only once."""
         sends = [notice] if notice else []
         unit = Unit()
         self._services.ledger.inbox.end(unit, question.rows, status, _reason(why))

@@ -1,4 +1,4 @@
-"""Put open rows of the ledger back to work: after a restart, or on the operator's request."""
+"""Resume the ledger's open rows after a restart, or single rows when the operator asks for it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tape.errors import StoreUnavailable
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The open rows of the previous process, oldest first."""
+    """The rows that the previous process left open, oldest first."""
 
     sends: tuple[OutboxRow, ...]
-    taken: tuple[InboxRow, ...]  # their turn was lost
+    taken: tuple[InboxRow, ...]  # their turn was cut off
     waiting: tuple[InboxRow, ...]  # questions that had no turn yet
     accepted: tuple[InboxRow, ...]  # they are not on their tapes yet
 
@@ -40,15 +40,15 @@ class Recovery:
     _intake: Intake
 
     async def read(self) -> Backlog:
-        """Read the backlog; to be called before anything new is accepted."""
+        """Read the backlog; call this before any new message is accepted."""
         try:
-            # We hold the lock of the instance directory: no other process is alive.
+            # We hold the lock of the instance directory, so no other process uses it.
             await self._services.ledger.leases.end_others()
-        except StoreUnavailable as away:  # the leases expire by themselves
+        except StoreUnavailable as away:  # the leases expire anyway
             get_log().error("ledger.leases_not_ended", why=str(away))
         here = self._services.router.channels
         sends = await self._services.ledger.outbox.open_rows()
-        # Rows of a channel that does not run now (`tapeway run`) stay for the next gateway.
+        # Rows of channels that do not run now (under `tapeway run`) stay for the next gateway.
         rows = [
             row
             for row in await self._services.ledger.inbox.open_rows()
@@ -78,7 +78,7 @@ class Recovery:
             get_log().info("gateway.resumed", messages=count)
 
     def _bursts(self, rows: Sequence[InboxRow]) -> list[Question]:
-        """Rebuild the bursts that were being debounced when the process ended."""
+        """Rebuild the bursts that were being debounced when the previous process ended."""
         bursts: list[Question] = []
         for row in rows:
             question = self._question([row])
@@ -89,7 +89,7 @@ class Recovery:
         return bursts
 
     def _belongs(self, question: Question, burst: Question) -> bool:
-        """Return whether a message was debounced with a burst, rather than queued behind it."""
+        """Return whether a message was part of a burst, rather than queued behind it."""
         if is_command(question.message) or is_command(burst.message):
             return False
         if burst.burst_key != question.burst_key or burst.lane != question.lane:
@@ -98,14 +98,14 @@ class Recovery:
         return gap.total_seconds() < debounce_seconds(self._services, question.message)
 
     def _question(self, rows: Sequence[InboxRow]) -> Question:
-        # The role is computed again: the access settings may have changed since.
+        # Decide the role again: the access settings may have changed since the last start.
         session_id = rows[0].session_id or ""
         role = self._access.decide(rows[-1].message).role
         tape = self._services.tapes.session_tape(session_id).name
         return Question(session_id, tape, rows[0].lane, role, tuple(rows))
 
     def ask_again(self, row: InboxRow) -> None:
-        """Take a message in, or ask it, whose row is open again."""
+        """Retry a message whose row was opened again: take it in, or queue its question."""
         if row.status == "accepted":
             self._intake.again(row)
         else:

@@ -1,1 +1,1 @@
-"""Supervision: keeps channels connected, and shows them the gateway."""
+"""Supervision: keeps channels connected, and gives each its interface to the gateway."""

@@ -1,4 +1,4 @@
-"""The gateway as one channel sees it."""
+"""The host: the interface through which a channel uses the gateway."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tape.entry import utc_iso
 from tape.errors import StoreUnavailable
 
 OVERLAP: Final = timedelta(minutes=10)
-"""How far a cursor is moved back before a gap is read: platforms' clocks differ from ours."""
+"""How far a cursor is moved back before a gap is read: the platforms' clocks differ from ours."""
 
 MAX_GAP: Final = timedelta(days=7)
 """Maximum age of messages that are backfilled."""
@@ -49,9 +49,9 @@ def _down_while_away() -> Iterator[None]:
 
 
 class BackfillGap:
-    """What one channel may have missed while disconnected; while it is open, no cursor moves.
+    """What a channel may have missed while disconnected; no cursor moves while the gap is open.
 
-    A gap that opens while another is read is a new one, closed by the cursors given out for it.
+    If a gap opens while another is being read, only the cursors given out later close the new gap.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class BackfillGap:
         self.skipped.clear()
 
     def close(self, cursors: Cursors | None) -> datetime | None:
-        """Close the gap; return the time up to which every chat is complete, if there is one."""
+        """Close the gap; return the time up to which every chat is complete, or None if unknown."""
         if cursors is None:
             self._is_open = self._is_open and self._to_be_read
             return None
@@ -82,13 +82,13 @@ class BackfillGap:
         return None if self.skipped else at
 
     def kept_back(self) -> frozenset[tuple[str, str]] | None:
-        """Return the chats whose cursors must not move; None means all chats."""
+        """Return the chats whose cursors must not move, or None if no cursor may move."""
         return None if self._is_open else frozenset(self.skipped)
 
 
 @dataclass(eq=False)
 class GatewayHost(FullHost):
-    """The host of one channel, from one start of it to the next."""
+    """The host of a channel from one start of the channel to the next."""
 
     _services: Services
     _status: StatusBoard
@@ -160,7 +160,7 @@ class GatewayHost(FullHost):
         return await read_history(tape, self.agent_name, limit)
 
     async def _session_of(self, channel: str, chat_id: str) -> str:
-        # A plugin expects a whole message; nobody wrote one yet, so it has no author.
+        # Plugins expect a whole message; this one stands for the chat and has no author.
         message = InboundMessage(
             channel=channel,
             chat_id=chat_id,
@@ -173,7 +173,7 @@ class GatewayHost(FullHost):
         pipeline = self._services.pipeline
         try:
             return await pipeline.resolve_session(message)
-        except Exception as cause:  # the page must open all the same
+        except Exception as cause:  # the web page must open even if a plugin fails
             get_log().error("hook.resolve_session_failed", exc_info=cause)
             return pipeline.default_session(message)
 

@@ -1,7 +1,7 @@
-"""The ChannelManager starts the enabled channels and keeps them running.
+"""Start the enabled channels and keep them running.
 
-A channel that fails is restarted with backoff and jitter; the others are not affected. A channel
-that is misconfigured reports the remedy and is not restarted.
+A channel that fails is restarted with backoff and jitter; other channels are not affected. A
+misconfigured channel reports how to fix the settings and is not restarted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CALM_SECONDS: Final = 60.0
 
 @dataclass(slots=True)
 class ChannelManager:
-    """Supervises channels; `make_host` returns the host for one start of a channel."""
+    """Supervises channels; `_make_host` returns the host for one start of a channel."""
 
     _clock: Clock
     _channels: Sequence[Channel]
@@ -77,6 +77,6 @@ class ChannelManager:
             self._status.change(name, "waiting", str(cause))
             get_log().warning("channel.down", channel=name, again_in=again_in, why=str(cause))
         else:
-            # The status is public: a foreign error's text may hold a secret, only our own may not.
+            # The status is public, and the text of an unknown error may contain a secret.
             self._status.change(name, "waiting", f"it failed ({type(cause).__name__})")
             get_log().error("channel.failed", channel=name, again_in=again_in, exc_info=cause)

@@ -1,4 +1,4 @@
-"""The state of each channel, for `/health/ready` and the commands."""
+"""Record the state of each channel, for `/health/ready` and the commands."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ State = Literal["starting", "ready", "waiting", "unfit", "stopped"]
 @dataclass(slots=True)
 class ChannelState:
     state: State = "starting"
-    why: str = ""  # the sentence of the last error
-    notes: list[str] = field(default_factory=list)  # warnings, each with its remedy
-    since: str = ""  # the time of the last change of state, ISO 8601 in UTC
-    heard: float = float("-inf")  # the last proof that messages arrive, in monotonic seconds
+    why: str = ""  # the text of the last error
+    notes: list[str] = field(default_factory=list)  # warnings that say how to fix the problem
+    since: str = ""  # time of the last change of state, ISO 8601 in UTC
+    heard: float = float("-inf")  # monotonic seconds when messages were last known to arrive
 
 
 class StatusBoard:
-    """Records the state of every channel, by name."""
+    """Records the state of every channel by its name."""
 
     def __init__(self, clock: Clock, channels: Sequence[Channel]) -> None:
         self._clock = clock
@@ -40,7 +40,7 @@ class StatusBoard:
         await self._settled.wait()
 
     def stalled(self) -> dict[str, float]:
-        """Return the connected channels that receive nothing, each with its silence in seconds."""
+        """Return the stalled channels, each with its seconds without a sign of life."""
         now = self._clock.monotonic()
         return {
             channel.name: now - self.states[channel.name].heard
@@ -51,7 +51,7 @@ class StatusBoard:
         }
 
     def heartbeat(self, name: str) -> None:
-        """Record proof that a channel receives messages; a successful send is none."""
+        """Record that a channel can receive messages; a successful send does not prove this."""
         self.states[name].heard = self._clock.monotonic()
 
     def connected(self, name: str) -> None:
@@ -60,19 +60,19 @@ class StatusBoard:
         get_log().info("channel.ready", channel=name)
 
     def down(self, name: str, why: str) -> None:
-        """Record that a channel has lost its connection and reconnects by itself."""
+        """Record that a channel has lost its connection and is reconnecting without a restart."""
         self.change(name, "waiting", why)
         get_log().warning("channel.down", channel=name, why=why)
 
     def warn(self, name: str, text: str) -> None:
-        """Record a warning about a running channel, once."""
+        """Record a warning about a running channel, unless the same warning is already recorded."""
         notes = self.states[name].notes
         if text not in notes:
             notes.append(text)
             get_log().warning("channel.note", channel=name, note=text)
 
     def change(self, name: str, state: State, why: str = "") -> None:
-        """Record a channel's state; its notes and last heartbeat stay."""
+        """Record a channel's state; keep its warnings and its last heartbeat."""
         before = self.states[name]
         moment = utc_iso(self._clock.now())
         since = before.since if before.state == state and before.since else moment

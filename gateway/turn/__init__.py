@@ -1,1 +1,1 @@
-"""Turns: one answer each."""
+"""Turns: each answers one question."""

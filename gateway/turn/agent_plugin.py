@@ -1,4 +1,4 @@
-"""The builtin plugin: the agent's model loop, default prompt and tools."""
+"""The builtin plugin: it provides the agent's model loop, default prompt and tools."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from tape.turn_events import TURN_END, TurnRetake, TurnStart
 
 
 class AgentPlugin:
-    """Implements the hooks that no other plugin answers."""
+    """Implements the hooks that the gateway needs, for when no other plugin implements them."""
 
     def __init__(self, services: Services, model: ChatModel) -> None:
         self._services = services
@@ -78,7 +78,7 @@ class AgentPlugin:
 
     @hookimpl
     async def dispatch_outbound(self, message: OutboundMessage) -> bool | None:
-        """Send a message at once, except in a turn: its commit sends what no plugin has sent."""
+        """Send a message at once, unless a turn is running: the turn's commit sends it."""
         if current_turn.get() is not None:
             return None
         await self._services.router.dispatch(message)
@@ -87,7 +87,7 @@ class AgentPlugin:
     async def _outside_a_turn(
         self, prompt: Any, session_id: str, state: dict[str, Any]
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Answer a message of a script or a plugin, which did not come through a channel."""
+        """Answer a message that a script or plugin passed in without a channel."""
         tape = self._services.tapes.session_tape(session_id)
         log = TurnLog(tape, new_turn_id(), None)
         await log.record(TurnStart(log.turn).to_entry(), message("user", prompt))
@@ -155,7 +155,7 @@ class AgentPlugin:
         entry_ids: Sequence[int],
         depth: int,
     ) -> Task:
-        """Return the loop of a turn, or of a subagent with the same role and hooks."""
+        """Return the task for a turn, or for a subagent with the same role and hooks."""
         settings = self._services.settings
         tools = await self._services.hooks.tools()
         toolbox = Toolbox(tools, context.role, shared=context.shared)
@@ -193,21 +193,21 @@ class AgentPlugin:
         )
 
     async def _steer(self, turn: Turn) -> None:
-        """Take the questions that were steered into this turn."""
+        """Add the questions that steer this turn to the turn."""
         while turn.steered:
             question = turn.steered[0]
-            # The ledger and `turn.took` must agree, also when the turn is cancelled.
+            # The ledger and `turn.took` must agree, even if the turn is cancelled.
             with anyio.CancelScope(shield=True):
                 try:
                     await take_also(self._services, turn, question)
-                except UnitFailed:  # it was dropped or deleted meanwhile
+                except UnitFailed:  # it has been dropped or deleted
                     get_log().info("turn.not_steered", turn=turn.id)
             if question in turn.steered:
                 turn.steered.remove(question)
 
 
 async def _record_prompt(turn: Turn, prompt: Any) -> None:
-    """Record a plugin's prompt; the view shows it in place of the question's entry."""
+    """Record a plugin's prompt; the view shows the prompt in place of the question's entry."""
     if prompt == turn.message.text:
         return
     written = message("user", prompt, prompt_of=turn.question.entry_ids[-1])
@@ -220,7 +220,7 @@ def _report_tool(name: str, cause: BaseException) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _LoopHooks:
-    """Passes the loop's hooks on to the plugins."""
+    """Calls the plugins' hooks around model calls and tool calls."""
 
     _hooks: HookRuntime
     _session_id: str

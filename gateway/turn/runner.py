@@ -1,6 +1,6 @@
-"""Run turns: each begins, goes through the pipeline, and ends in one of three ways.
+"""Run turns: each goes through the pipeline, then ends as done, failed or stopped.
 
-A turn that does not end is resumed at the next start.
+A turn that is cut off before its end is resumed at the next start.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 @dataclass(slots=True)
 class TurnRunner:
-    """Answers questions, each with a turn, and keeps the leases of their sessions."""
+    """Answers each question with a turn, and renews the leases of sessions with running turns."""
 
     _services: Services
     _turns: RunningTurns
@@ -59,7 +59,7 @@ class TurnRunner:
     async def run(self, question: Question, started: Callable[[Turn], None]) -> None:
         """Answer a question.
 
-        Cancelled while `stopped_by` is empty, the turn stays open and is resumed at the next start.
+        A turn cancelled while `stopped_by` is empty stays open; the next start resumes it.
         """
         left: Question | None = question
         steered: list[Question] = []
@@ -69,7 +69,7 @@ class TurnRunner:
     async def _attempt(
         self, question: Question, steered: list[Question], started: Callable[[Turn], None]
     ) -> Question | None:
-        """Run a turn; return the question to run again if the database was lost meanwhile."""
+        """Run a turn; if the database became unavailable, return the question, to be run again."""
         try:
             turn = await self._services.guard.retrying(
                 "turn", lambda: self._begin(question, steered)
@@ -121,7 +121,7 @@ class TurnRunner:
         return None
 
     async def _renew(self) -> None:
-        """Renew the leases of the running turns until no turn runs."""
+        """Renew the leases of the sessions with running turns until no turn runs."""
         leases = self._services.ledger.leases
         try:
             while self._turns.sessions():
@@ -170,14 +170,14 @@ class TurnRunner:
             )
         except StoreUnavailable:
             raise
-        except Exception as cause:  # the question can be answered without context
+        except Exception as cause:  # the question can be answered without its context
             get_log().error("turn.nothing_near", exc_info=cause)
             return Nearby(thread=question.message.thread_id)
 
     async def _done(self, turn: Turn, result: TurnResult) -> None:
         try:
             rows = await self._end(turn, lambda: commit_done(self._services, turn, result))
-        except AppendRefused as cause:  # the tape does not take the answer
+        except AppendRefused as cause:  # the tape refuses the answer
             await self._failed(turn, cause)
             return
         if rows is None:
@@ -194,9 +194,9 @@ class TurnRunner:
     async def _end(
         self, turn: Turn, commit: Callable[[], Awaitable[list[OutboxRow]]]
     ) -> list[OutboxRow] | None:
-        """Commit a turn's end and send its messages.
+        """Commit a turn's end, queue its messages for sending, and return their rows.
 
-        Return None for a turn that another process has taken over: it ends silently here.
+        Return None if another process has taken over the turn, which then ends silently here.
         """
         try:
             rows = await self._services.guard.retrying("turn's end", commit)
@@ -208,13 +208,13 @@ class TurnRunner:
             return None
         self._sender.enqueue(rows)
         for row in turn.took:
-            if row.message.ext_id != turn.message.ext_id:  # the newest one's answer covers it
+            if row.message.ext_id != turn.message.ext_id:  # the newest message gets the answer
                 await self._services.router.end_without_answer(row.message, silent=True)
         return rows
 
     async def _lost(self, turn: Turn, cause: Exception) -> Question:
         get_log().error("turn.lost", turn=turn.id, why=str(cause))
-        reset = AgentEvent("reset", {"why": "the database was away"})
+        reset = AgentEvent("reset", {"why": "the database was unavailable"})
         await self._services.router.dispatch_event(reset, turn.message)
         return replace(turn.question, rows=tuple(turn.took)).resuming(turn.id, attempts=1)
 
@@ -252,19 +252,19 @@ def _store_was_lost(cause: Exception) -> bool:
 
 
 def answer_to(message: InboundMessage, text: str, turn_id: str) -> OutboundMessage:
-    """Return a notice that replaces a turn's answer."""
+    """Return the notice that a chat gets instead of a turn's answer."""
     return OutboundMessage(
         **address_of(message), text=text, kind="notice", turn=turn_id, idem=idem_key(turn_id, 0)
     )
 
 
 def new_error_id() -> str:
-    """Return an id that finds the error of a notice in the log."""
+    """Return an id that a notice and the log share, so that the operator can find the error."""
     return "E-" + "".join(secrets.choice(_LETTERS) for _ in range(6))
 
 
 def error_sentence(cause: BaseException, error_id: str) -> str:
-    """Return what a chat reads about an error."""
+    """Return the sentence with which the agent reports an error to a chat."""
     if isinstance(cause, TimeoutError):
         reason = "it took too long"
     elif isinstance(cause, AgentError):

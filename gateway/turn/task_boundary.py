@@ -1,7 +1,7 @@
-"""Detect the end of a task, or a new subject after a long pause.
+"""Detect that a task is done, or that a new subject begins after a long pause.
 
-The rules rather miss a boundary than invent one. A boundary is only suggested to the model (see
-`agent.handoffs`), once per lane and anchor.
+The rules prefer to miss a boundary rather than report a false one. A boundary is only suggested to
+the model (see `agent.handoffs`), once per lane and anchor.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DONE: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_ASKS: Final = re.compile(  # a question, a but, a doubt
+_ASKS: Final = re.compile(  # a question, an objection or a doubt
     r"[?\uff1f\u061f]|n't\b|\b(?:but|not|hope|if|should|when|until|dunno|like"
     r"|aber|nicht|wenn|mais|pas|si|pero|no)\b|但是|不过|不行|でも",
     re.IGNORECASE,
@@ -50,7 +50,7 @@ _MENTION: Final = re.compile(r"<@!?\w+>|@\w+")
 
 
 def looks_done(text: str) -> bool:
-    """Return whether a message hardly says more than that a task is done."""
+    """Return whether a message says little more than that a task is done."""
     text = _MENTION.sub(" ", text).strip()
     if not text or len(text) > MAX_THANKS_LENGTH or _ASKS.search(text):
         return False
@@ -59,7 +59,7 @@ def looks_done(text: str) -> bool:
 
 
 def looks_new(text: str, before: Sequence[str]) -> bool:
-    """Return whether a message shares no word with those before it."""
+    """Return whether a message shares no word with the messages before it."""
     words = _subjects(text)
     return len(words) >= MIN_SUBJECT_WORDS and not any(words & _subjects(other) for other in before)
 
@@ -72,7 +72,7 @@ def _subjects(text: str) -> set[str]:
 
 
 async def detect_boundary(tape: Tape, question: Question) -> Why:
-    """Return what a question looks like, given the messages since the last anchor."""
+    """Return "done", "quiet" or "": the boundary that a question suggests since the last anchor."""
     message = question.message
     ids = question.entry_ids
     if not ids:

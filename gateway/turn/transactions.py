@@ -1,7 +1,7 @@
-"""The transactions of a turn: its beginning, questions steered into it, and its three ends.
+"""The transactions that begin a turn, steer a question into it, and end it in one of three ways.
 
-Each covers the tape and the ledger. An end starts with the fence, so that a process cannot commit a
-turn that it has lost to another.
+Each transaction covers the tape and the ledger. A transaction that ends a turn starts with the
+fence, so that a process cannot end a turn that another process has taken over.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tape.unit_of_work import Unit
 async def begin(
     services: Services, question: Question, selection: Selection, steered: list[Question]
 ) -> Turn:
-    """Claim the session, take the messages, and write the turn's first entry."""
+    """Begin a turn: claim its session, mark its messages as taken, and write its first entry."""
     turn_id = question.turn_id or new_turn_id()
     tape = services.tapes.tape(question.tape)
     log = TurnLog(tape, turn_id, question.lane)
@@ -59,7 +59,7 @@ async def begin(
 
 
 async def take_also(services: Services, turn: Turn, question: Question) -> None:
-    """Take a later question into a running turn."""
+    """Add a later question to a running turn."""
     unit = Unit()
     services.ledger.inbox.take(unit, question.rows, turn.id)
     retake = TurnRetake(turn.id, tuple(question.entry_ids), steered=True).to_entry()
@@ -70,7 +70,7 @@ async def take_also(services: Services, turn: Turn, question: Question) -> None:
 
 
 async def commit_done(services: Services, turn: Turn, result: TurnResult) -> list[OutboxRow]:
-    """End a turn with its answer; return the rows to send."""
+    """End a turn with its answer; return the outbox rows to send."""
     final = final_of(result)
     sends = [outbound for outbound in result.unsent if outbound.text.strip()]
     entries = [message("assistant", final, final=True)] if final.strip() else []
@@ -86,7 +86,7 @@ def final_of(result: TurnResult) -> str:
 async def commit_failed(
     services: Services, turn: Turn, notice: OutboundMessage, reason: dict[str, Any]
 ) -> list[OutboxRow]:
-    """End a turn with a notice that it failed."""
+    """End a turn with a notice that it failed; return the outbox rows to send."""
     entries = [error(reason["error"], error_id=reason["error_id"]), outbound_event(notice)]
     return await _end(services, turn, "failed", entries, [notice], reason)
 
@@ -100,7 +100,7 @@ async def commit_stopped(
 
 
 async def begun_before(tape: Tape, question: Question) -> str:
-    """Return the open turn that has taken a question on a tape ahead of the ledger, or ""."""
+    """Return the id of an open turn that has taken the question on its tape, or ""."""
     wanted = set(question.entry_ids)
     if not wanted:
         return ""
@@ -114,9 +114,9 @@ async def begun_before(tape: Tape, question: Question) -> str:
 
 
 async def commit_again(services: Services, turn: Turn) -> list[OutboxRow] | None:
-    """End a turn in the ledger as it ended on its tape; return None if it did not end there.
+    """End a turn in the ledger as it ended on its tape; return None if the tape has no end.
 
-    Only a tape outside the ledger's database can be ahead of it, after a crash between two commits.
+    After a crash between two commits, only a tape outside the ledger's database can be ahead.
     """
     if services.store.one_transaction:
         return None

@@ -198,7 +198,7 @@ class Channel(ABC):
 
     @property
     def invitation(self) -> str:
-        """Return a sentence that tells the operator how people reach this channel, or ""."""
+        """Return a sentence for the operator that says how people reach this channel, or ""."""
         return ""
 
     def budget_of(self, chat_id: str) -> Budget:

@@ -29,7 +29,7 @@ RETRY_SECONDS: Final = (1.0, 3.0)
 """Seconds between the attempts to read a chat; after the last attempt it is read later."""
 
 MAX_FAILURES: Final = 3
-"""How many chats in a row may be unreadable before Discord counts as unreachable."""
+"""If this many chats are unreadable and none was readable, Discord counts as unreachable."""
 
 
 @dataclass(eq=False)
@@ -176,7 +176,7 @@ class Backfill:
                 return found
 
     async def _leave_for_later(self, chat: str) -> None:
-        """Postpone a chat that is unreadable now; raise ChannelDown if others are, too."""
+        """Postpone a chat that is unreadable now; raise ChannelDown if all chats seem to be."""
         if not self._answered:
             self._failures += 1
             if self._failures >= MAX_FAILURES:

@@ -50,7 +50,7 @@ _LETTERS: Final = re.compile(r"[\W_]+")
 
 
 class DiscordSender:
-    """Posts messages; `me` returns the bot's id, `warn` tells the operator about a refusal."""
+    """Posts messages; `me` returns the bot's id, `warn` reports a refusal to the operator."""
 
     def __init__(
         self, api: DiscordApi, me: Callable[[], str], warn: Callable[[str, ApiRefused], None]

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Backoff:
-    """Retry delays that double from `first` to `longest` seconds; `jitter` is each one's random
-    share."""
+    """Retry delays that double from `first` to `longest` seconds; `jitter`: their random share."""
 
     first: float
     longest: float

@@ -48,7 +48,7 @@ Feature = Literal[
 ]
 """Features of a platform; they decide which tests the conformance suite runs for a channel.
 
-groups, private  there are chats of several people; of one person with the agent
+groups, private  people can write in chats of several people, or in private to the agent
 threads          a chat can have topics or threads
 names            people may call the agent by name, without a mention
 rules            a setting chooses which messages the agent answers
@@ -77,7 +77,7 @@ class Traits:
     debounce         how long to wait for an author's next message; None: as the setting says
     answers_open_threads  whether an answer in a group opens a thread at its question
     idempotent_for   how long a second send returns the first receipt; None: forever
-    chat, group      rate limits of a private chat and of a chat of several people
+    chat, group      rate limit of each chat; on some platforms groups have their own
     bot              rate limit of all the bot's chats together
     """
 
@@ -270,7 +270,7 @@ class Channel(ABC):
             self._type(message, on=False)
         elif event.kind == "error":
             self._type(message, on=False)
-            if event.data.get("silent"):  # if the turn failed, a notice replaces the draft instead
+            if event.data.get("silent"):  # otherwise a notice will replace the draft
                 self.host.start_soon("draft", lambda: self.drop_draft(message))
         elif event.kind == "text":
             self._editor(message, event.data["delta"])

@@ -43,7 +43,7 @@ class ConnectionState:
         return link in self._up
 
     def connected(self, link: int = 0, *, announce: bool = True) -> None:
-        """Record that a link is up; with `announce=False`, the caller calls `announce` later."""
+        """Record that a link is up; with `announce=False`, call `announce` later."""
         self._up.add(link)
         if announce:
             self.announce()

@@ -1,5 +1,4 @@
-"""The gateway's interface for channels: three host protocols and `DraftJournal` from
-`channels.draft`."""
+"""The gateway as a channel sees it: host protocols, and `DraftJournal` from `channels.draft`."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
 
 
 class ChannelEvent(Protocol):
-    """An event of the agent: `kind` is accepted, text, reset, final, error, ...; `data` has its
-    fields."""
+    """An event of the agent: `kind` is accepted, text, final, error, ...; `data` has its fields."""
 
     @property
     def kind(self) -> str: ...
@@ -45,7 +43,12 @@ class Cursors:
 
 
 class ChannelHost(Protocol):
-    """The host that every channel gets."""
+    """The host of every channel.
+
+    names                   what the agent is called in chats; its own name comes first
+    hint                    what the operator should do next, or None
+    holds_unknown_outcomes  whether the gateway holds back a send whose outcome is unknown
+    """
 
     clock: Clock
     agent_name: str
@@ -79,7 +82,7 @@ class BackfillHost(Protocol):
     """The host of a channel with the capability `backfill`.
 
     A channel has a gap on startup, and whenever `accept` refused messages; it then offers them
-    again or reads the chats' history. Cursors do not move while a gap is open.
+    again, or reads the chats' history. Cursors do not move while a gap is open.
     """
 
     async def cursors(self) -> Cursors:

@@ -39,7 +39,7 @@ class Media:
 
     label     what people call it: photo, voice message, sticker, location, ...
     file      the key with which its channel fetches the file
-    size      size in bytes; 0 if unknown
+    size      in bytes, or 0 if unknown
     seconds   duration of audio or video
     detail    a description of an attachment without a file: a location, a poll's question
     """
@@ -89,7 +89,7 @@ class InboundMessage:
     addressed, why     whether the message asks the agent, and which rule decided that
     follows            whether it asks the agent if an earlier message in its thread did
     reply_to           the platform's id of the message that it answers
-    owner              whether its author is surely the owner (own page, own terminal)
+    owner              whether its author is certainly the owner (own page, own terminal)
     backlog            whether it waited on the platform while the channel was down
     quote              the text that it replies to
     forwarded          original author of a forwarded text

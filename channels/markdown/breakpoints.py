@@ -38,7 +38,7 @@ class Level(IntEnum):
 class Frame:
     """A construct around a position: a quote, item, fence, indent, table, heading or span.
 
-    opening, closing  text added after and before a cut, so that the next piece continues it
+    opening, closing  text added after and before a cut, so that the construct continues
     short             a shorter opening, used if `opening` does not fit
     width             how far the lines of an item or a fence are indented
     wider, list_start for an item: extra digits of its true number if its list began earlier
@@ -79,8 +79,7 @@ class Leaf(NamedTuple):
 
 
 class Number(NamedTuple):
-    """The number of an ordered list item: its position and digits in the source, and its true
-    value."""
+    """The number of an ordered item: its position and digits in the source, and its true value."""
 
     start: int
     digits: int
@@ -102,8 +101,7 @@ class Plan:
     lines: list[tuple[int, Frame | None]] = field(default_factory=list)
     numbers: list[Number] = field(default_factory=list)
     left_open: list[tuple[int, Frame]] = field(default_factory=list)
-    """Fences without a closing line, which end with their container; the key is where the code
-    ends."""
+    """Fences without a closing line, each with the position where its code ends."""
 
     def words(self, start: int, stop: int) -> list[Cut]:
         """Return the cuts of every level between two positions."""

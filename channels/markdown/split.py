@@ -52,9 +52,9 @@ def cut(text: str, limit: int, measure: Measure) -> list[Piece]:
 
     Equal texts give equal pieces; blank text gives none. A piece ends at the best cut that leaves
     it at least half full: between blocks, else between items, rows or lines, sentences, or words.
-    Links, code, spans, code lines and rows are cut only if they do not fit into a piece, and so are
-    graphemes. Fences and spans are closed at a cut and reopened after it. Tables repeat their
-    header, quotes repeat their mark, and items keep their numbers.
+    Links, code, spans, code lines, rows and graphemes are cut only if they do not fit into a piece.
+    Fences and spans are closed at a cut and reopened after it. Tables repeat their header, quotes
+    repeat their mark, and items keep their numbers.
     """
     if not text.strip():
         return []

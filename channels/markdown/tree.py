@@ -2,7 +2,7 @@
 
 pyromark reports every position, including those of marks inside a paragraph, and takes a tenth of
 the time of a pure Python parser. Raw HTML, link definitions (`[1]: https://...`) and marks inside
-bare addresses are kept as text: chats do not show them, and no text must be lost.
+bare addresses are kept as text: chats do not show them, and all text must be kept.
 """
 
 from __future__ import annotations

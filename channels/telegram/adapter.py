@@ -45,7 +45,7 @@ PRIVACY: Final = (
     " does not remember other messages. To let it read everything, send /setprivacy to @BotFather,"
     " choose the bot, then Disable. Then remove the bot from each group and add it again."
 )
-SECRET_HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the name of a header, not a secret
+SECRET_HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - not a secret
 
 
 class TelegramChannel(Channel):

@@ -22,7 +22,7 @@ class FakeHost(FullHost):
 
     accepted    the accepted messages, each `ext_id` once
     refusals    errors for the next calls of `accept` to raise, one each
-    downs       reasons passed to `down`; the counts of `ready` and `heartbeat` follow
+    downs       reasons passed to `down`; `times_ready` and `heartbeats` count other calls
     warnings    sentences for the operator
     errors      logged exceptions, as "event: exception"
     gaps        "opened", "skipped ACCOUNT/CHAT", "closed" and "resumed" (closed without cursors)

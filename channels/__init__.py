@@ -1,15 +1,15 @@
-"""Channels: how messages come in from a platform and go out to it.
+"""Channels: adapters that receive messages from a platform and send messages to it.
 
-(The import package `channels` is also Django Channels': the two cannot be installed together.)
+(Django Channels also installs a package named `channels`; do not install both.)
 
-base host             the contract of a channel, and what the gateway offers it
-message errors        messages and receipts; what can go wrong
-draft pacing typing_indicator    partial text, rate limits and typing
-connection_state backoff clock    for adapters: is it connected, when to retry
+base host             what a channel implements, and what the gateway offers it
+message errors        messages and receipts, and the errors that a channel raises
+draft pacing typing_indicator    partial text, rate limits and typing signs
+connection_state backoff clock   helpers for connections, retries and waits
 mentions registry settings
-markdown              renders Markdown, and splits it into pieces
-room                  channels of our own, and the base of cli and web
-testing               kits for the authors of channels
+markdown              rendering Markdown, and splitting it into pieces
+room                  the base of cli and web, which have no platform
+testing               test kits for authors of channels
 cli discord slack telegram web   the adapters
 """
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Backoff:
-    """Waits that double from `first` to `longest` seconds; `jitter` is the random share of each."""
+    """Retry delays that double from `first` to `longest` seconds; `jitter`: their random share."""
 
     first: float
     longest: float

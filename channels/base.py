@@ -1,16 +1,16 @@
-"""The contract of a channel.
+"""The base class of channels, and how a channel describes its platform.
 
 A channel implements `run`, `stop` and `deliver`, and declares what else it can do as capabilities:
 
     edit             a draft is edited into the answer; otherwise only the answer is sent
-    typing           typing shows once a message is accepted; otherwise it never does
+    typing           typing is shown once a message is accepted; otherwise it is never shown
     native_stream    partial text costs nothing and needs no edits (see `streams`)
-    media            files of a message can be fetched; otherwise they are only named
+    media            a message's files can be fetched; otherwise only their names are known
     idempotent_send  a second send with the same `idem` returns the first receipt, for
                      `Traits.idempotent_for` seconds; otherwise an unknown outcome is checked or
                      handled as the settings say
     lookup           a sent message can be found by its `idem`
-    backfill         the messages of an outage can be read; otherwise the platform redelivers them
+    backfill         messages missed in an outage can be read; otherwise the platform resends them
     routes           the channel serves HTTP routes of its own
 """
 
@@ -46,10 +46,10 @@ Feature = Literal[
     "remote",
     "exclusive",
 ]
-"""Features of a platform; the conformance suite tests a channel for them.
+"""Features of a platform; they decide which tests the conformance suite runs for a channel.
 
-groups, private  chats of several people; chats of one person with the agent
-threads          topics or threads within a chat
+groups, private  people can write in chats of several people, or in private to the agent
+threads          a chat can have topics or threads
 names            people may call the agent by name, without a mention
 rules            a setting chooses which messages the agent answers
 bursts           people spread one thought over several messages
@@ -66,19 +66,19 @@ ALL_FEATURES: Final[frozenset[Feature]] = frozenset(get_args(Feature))
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """The figures of a platform; durations are in seconds.
+    """The limits and timings of a platform; durations are in seconds.
 
     edit_interval    minimum between two updates of partial text
     first_text       how long to wait for the answer before showing partial text
-    max_draft_chars  maximum characters shown before the answer is complete; 0: all
-    typing_signs     whether typing must be sent again and again, rather than switched on and off
+    max_draft_chars  maximum characters shown before the answer is complete; 0: no maximum
+    typing_signs     whether typing signs must be repeated, rather than switched on and off
     stalled_after    a connection without a heartbeat for this long is stalled; None: never
     join_wait        how long to wait for the other parts of a split message
-    debounce         how long to wait for an author's next message; None: the setting
+    debounce         how long to wait for an author's next message; None: as the setting says
     answers_open_threads  whether an answer in a group opens a thread at its question
-    idempotent_for   how long a second send returns the first receipt; None: always
-    chat, group      rate limit of a chat, and of a chat of several people
-    bot              rate limit of all chats together
+    idempotent_for   how long a second send returns the first receipt; None: forever
+    chat, group      rate limit of each chat; on some platforms groups have their own
+    bot              rate limit of all the bot's chats together
     """
 
     edit_interval: float = 1.0
@@ -114,7 +114,7 @@ class Channel(ABC):
     traits: Traits = Traits()
 
     def __init_subclass__(cls) -> None:
-        """Raise TypeError if a declared capability has no method."""
+        """Raise TypeError if a subclass declares a capability but lacks the method for it."""
         super().__init_subclass__()
         for capability, method in _NEEDS.items():
             if capability in cls.capabilities and getattr(cls, method) is getattr(Channel, method):
@@ -128,7 +128,7 @@ class Channel(ABC):
 
     @property
     def host(self) -> FullHost:
-        """The gateway; raises ChannelDown before `start`."""
+        """The gateway that this channel runs on; raises ChannelDown before `start`."""
         if self._host is None:
             raise ChannelDown(f"the channel {self.name} was not started")
         return self._host
@@ -141,9 +141,9 @@ class Channel(ABC):
         return self._pacing
 
     async def start(self, host: FullHost) -> None:
-        """Run until `stop`; a channel that raises is restarted, except after ChannelUnfit."""
+        """Run the channel until `stop`; after any error but ChannelUnfit it is restarted."""
         self._host = host
-        # Both outlive a restart: earlier writes still count, and earlier signs must end.
+        # Both survive a restart: earlier writes still count, and earlier typing signs must end.
         if self._pacing is None:
             self._pacing = Pacing(self.budget_of, host.clock, self.traits.bot)
         if self.traits.typing_signs and self._signs is None:
@@ -157,18 +157,18 @@ class Channel(ABC):
 
     @abstractmethod
     async def run(self) -> None:
-        """Connect, call `host.ready()`, and work until `stop`."""
+        """Connect to the platform, call `host.ready()`, and handle events until `stop`."""
 
     @abstractmethod
     async def stop(self) -> None:
-        """End `run`; may be called before it begins, and twice."""
+        """End `run`; may be called before `run` starts, and more than once."""
 
     async def close(self) -> None:
-        """Close connections; called once, after `stop` and the last send."""
+        """Close all connections; called once, after `stop` and after the last send."""
         return
 
     async def send(self, message: OutboundMessage) -> list[Receipt]:
-        """Send a message, or edit its draft into it; raises ChannelError."""
+        """Send a message, or edit its draft into the final text; raises ChannelError."""
         prepared = await self.prepare(message)
         try:
             return await self.transmit(prepared)
@@ -178,7 +178,7 @@ class Channel(ABC):
     async def prepare(self, message: OutboundMessage) -> OutboundMessage:
         """Wait for a send permit, and return the message with its draft's id; send nothing yet.
 
-        The caller records the send between this and `transmit`.
+        The caller records the send before it calls `transmit`.
         """
         draft = await self._close_draft(message.answers)
         if draft is not None and message.part == message.piece == 0 and message.edits is None:
@@ -187,7 +187,7 @@ class Channel(ABC):
         return message
 
     async def transmit(self, message: OutboundMessage) -> list[Receipt]:
-        """Hand a prepared message to the platform; raises ChannelError."""
+        """Send a prepared message to the platform; raises ChannelError."""
         try:
             return await self.deliver(message)
         except SendDelayed as delayed:
@@ -198,7 +198,7 @@ class Channel(ABC):
 
     @property
     def invitation(self) -> str:
-        """A sentence for the operator on how people find this channel; may be empty."""
+        """Return a sentence for the operator that says how people reach this channel, or ""."""
         return ""
 
     def budget_of(self, chat_id: str) -> Budget:
@@ -207,44 +207,44 @@ class Channel(ABC):
         return self.traits.chat
 
     def streams(self, message: InboundMessage) -> bool:
-        """Return whether partial text of the answer to a message costs nothing."""
+        """Return whether partial text of the answer to this message costs no edits."""
         del message
         return "native_stream" in self.capabilities
 
     def split(self, text: str) -> list[str]:
-        """Split an answer into pieces that the platform accepts; always the same for a text."""
+        """Split an answer into pieces that the platform accepts; equal texts give equal pieces."""
         return [text]
 
     async def fetch(self, media: Media, most: int) -> bytes:
-        """Return a file of at most `most` bytes, or raise MediaRefused; needs `media`."""
+        """Return a file of at most `most` bytes or raise MediaRefused; needs `media`."""
         raise NotImplementedError
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        """Return the receipts of a message that may have been sent, by its `idem`; needs `lookup`.
+        """Find a message that may have been sent, and return its receipts; needs `lookup`.
 
-        A draft is edited into its message. An empty list means that the message was not sent;
-        raises ChannelError if the platform cannot answer now.
+        A draft that is found is edited into the message. If the message was not sent, the list is
+        empty. Raises ChannelError if the platform cannot answer now.
         """
         raise NotImplementedError
 
     def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
-        """Yield the messages of every chat after its cursor, each chat's oldest first.
+        """Yield every chat's messages since the chat's cursor, oldest first within each chat.
 
-        Needs `backfill`. A chat that cannot be read is skipped (`host.gap_skipped`); raises
-        ChannelError if even the chats cannot be listed now.
+        Needs `backfill`. A chat that cannot be read is skipped (`host.gap_skipped`). Raises
+        ChannelError if not even the list of chats can be read now.
         """
         raise NotImplementedError
 
     async def catch_up(self) -> None:
-        """Accept what was missed, and close the gap; call it on each new connection.
+        """Accept the missed messages and close the gap; call this on each new connection.
 
-        Cursors do not move from `host.gap_opened` until this returns, so that a crash in between
-        leaves the gap open. Hold new messages back until then if the platform allows it.
+        Cursors do not move between `host.gap_opened` and the return of this call, so the gap stays
+        open if the process crashes. If the platform allows it, hold new messages back until then.
         """
         self.host.gap_closed(await self.read_missed())
 
     async def read_missed(self) -> Cursors:
-        """Accept the messages since the last connection, and return the cursors used."""
+        """Accept the messages missed since the last connection; return the cursors used."""
         cursors = await self.host.cursors()
         async for messages in self.missed(cursors):
             await self.host.accept([replace(message, backlog=True) for message in messages])
@@ -252,25 +252,25 @@ class Channel(ABC):
 
     @abstractmethod
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        """Hand a message to the platform; `edits` is the id of the draft to replace."""
+        """Send a message to the platform; `edits` is the id of the draft to replace, if any."""
 
     async def show(
         self, message: InboundMessage, reference: DraftReference, text: str
     ) -> str | None:
-        """Post or edit partial text, and return its message id if it has one; needs `edit`."""
+        """Post or edit partial text; return its message id or None; needs `edit`."""
         raise NotImplementedError
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        """Show or hide typing; needs `typing`. With `Traits.typing_signs`, send one sign."""
+        """Show or hide typing; needs `typing`. With `Traits.typing_signs`, send one typing sign."""
         raise NotImplementedError
 
     async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
-        """Handle an event of the turn that answers a message; never waits for the network."""
+        """Handle an event of the turn that answers a message, without waiting for the network."""
         if event.kind == "final":
             self._type(message, on=False)
         elif event.kind == "error":
             self._type(message, on=False)
-            if event.data.get("silent"):  # otherwise a notice replaces the draft
+            if event.data.get("silent"):  # otherwise a notice will replace the draft
                 self.host.start_soon("draft", lambda: self.drop_draft(message))
         elif event.kind == "text":
             self._editor(message, event.data["delta"])
@@ -281,13 +281,13 @@ class Channel(ABC):
             self._type(message, on=True)
 
     async def drop_draft(self, message: InboundMessage) -> None:
-        """Close and remove the draft of a turn that ended without an answer."""
+        """Close and delete the draft of a turn that ended without an answer."""
         draft = await self._close_draft(message.ext_id)
         if draft is not None and draft.platform_id is not None:
             await self.remove_draft(message, draft)
 
     async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
-        """Delete a draft from the platform, if that is possible."""
+        """Delete a draft from the platform, if the platform allows it."""
         del message, reference
 
     def _type(self, message: InboundMessage, *, on: bool) -> None:

@@ -1,4 +1,4 @@
-"""The clock: wall time in UTC for dates, monotonic seconds for waiting."""
+"""Clocks: UTC dates for timestamps, and monotonic seconds for measuring waits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anyio
 
 
 class Clock(Protocol):
-    """The clock that is injected wherever time matters."""
+    """The clock that is passed to all code that reads the time or waits."""
 
     def now(self) -> datetime:
         """Return the current time in UTC."""
@@ -20,11 +20,11 @@ class Clock(Protocol):
         """Return seconds that never go back."""
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep for some monotonic seconds."""
+        """Sleep for a number of monotonic seconds."""
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The operating system's clock."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -37,7 +37,7 @@ class SystemClock:
 
 
 async def wait_at_most(clock: Clock, seconds: float, wait: Callable[[], Awaitable[object]]) -> None:
-    """Run `wait`, and cancel it after `seconds` on the clock."""
+    """Run `wait`, and cancel it if it takes longer than `seconds` on the clock."""
     async with anyio.create_task_group() as group:
 
         async def time_out() -> None:

@@ -1,7 +1,7 @@
 """The state of a platform connection, shared by Telegram, Discord and Slack.
 
-The adapter reports events; the state decides which calls the host gets. It does no I/O and reads no
-clock: `now` is the caller's monotonic time in seconds.
+The adapter reports what happens; ConnectionState decides what to report to the host. It does no I/O
+and reads no clock: `now` is the caller's monotonic time in seconds.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ Phase = Literal["connecting", "catching_up", "ready", "stalled", "down"]
 
 
 class ConnectionState:
-    """Whether a channel is connected, is missing messages, and still receives events.
+    """Whether a channel is connected, may be missing messages, and still receives events.
 
-    gaps           the host again; None for a platform that redelivers everything itself
+    gaps           the host again, or None for a platform that redelivers everything itself
     links          number of connections that must be up at once (Discord's shards)
     gap            number of the newest gap; a catch-up closes only the gap it began with
     is_behind      whether messages may be missing
-    missed_since   when the first message was not taken; None: all were
+    missed_since   when the gateway first refused a message; None: it refused none
     stalled_since  when the connection stopped delivering events although it is up
     """
 
     def __init__(self, host: ChannelHost, gaps: BackfillHost | None = None, links: int = 1) -> None:
         self._host, self._gaps, self._links = host, gaps, links
         self._up: set[int] = set()
-        self._must_read = True  # a resumed session does not bring what only the history has
+        self._must_read = True  # a resume does not resend what only the history has
         self._accepts, self._takes_again = True, False
         self._stalled_why = ""
         self.phase: Phase = "connecting"
@@ -43,7 +43,7 @@ class ConnectionState:
         return link in self._up
 
     def connected(self, link: int = 0, *, announce: bool = True) -> None:
-        """Record that a link is up; with `announce=False` call `announce` later."""
+        """Record that a link is up; with `announce=False`, call `announce` later."""
         self._up.add(link)
         if announce:
             self.announce()
@@ -51,7 +51,7 @@ class ConnectionState:
             self.phase = "catching_up"
 
     def announce(self, impaired: str = "") -> None:
-        """Report the channel ready, or why it is not: a link is down, it stalled, or `impaired`."""
+        """Report that the channel is ready, or why it is not: link down, stalled or `impaired`."""
         if not self.is_connected:
             return
         if impaired or self.stalled_since is not None:
@@ -61,7 +61,7 @@ class ConnectionState:
         self._host.ready()
 
     def lost(self, why: str, link: int = 0) -> None:
-        """Record that a link is down: messages may be missing from now on."""
+        """Record that a link is down, so that messages may be missing from now on."""
         self._up.discard(link)
         self.open_gap()
         self._report_down(why)
@@ -71,7 +71,7 @@ class ConnectionState:
         self._host.heartbeat()
 
     def stalled(self, why: str, now: float) -> None:
-        """Record that events stopped on a live connection; stays stalled until `proved`."""
+        """Record that a live connection delivers no events; it is stalled until `proved`."""
         self.stalled_since, self._stalled_why = now, why
         self.lost(why)
 
@@ -82,12 +82,12 @@ class ConnectionState:
         self.announce()
 
     def refused(self, why: str) -> None:
-        """Record that the gateway cannot take messages; the caller offers them again."""
+        """Record that the gateway refused messages; the caller will offer them again."""
         self._accepts = False
         self._report_down(why)
 
     def accepted(self, *, whole: bool = True) -> None:
-        """Record that messages were taken; with `whole` this closes what a refusal opened."""
+        """Record that messages were accepted; if `whole`, close the gap that a refusal opened."""
         self._takes_again = True
         if not self._accepts:
             self._accepts = True
@@ -96,41 +96,41 @@ class ConnectionState:
             self.announce()
 
     def open_gap(self) -> None:
-        """Record that messages may be missing."""
+        """Record that messages may be missing from now on."""
         self.gap += 1
         self._set_behind(True)
         if self._gaps is not None:
             self._gaps.gap_opened()
 
     def missed(self, now: float) -> None:
-        """Record that a message was not taken, and that the platform may not send it again."""
+        """Record that the gateway refused a message which the platform may not send again."""
         self.open_gap()
         if self.missed_since is None:
             self.missed_since, self._takes_again = now, False
 
     def is_catch_up_due(self, now: float, resend_seconds: float) -> bool:
-        """Return whether to read missed messages: others are taken again, or no resend came."""
+        """Return whether to read missed messages: the gateway accepts again, or no resend came."""
         since = self.missed_since
         return since is not None and (self._takes_again or now - since > resend_seconds)
 
     def catch_up_begun(self) -> int:
-        """Record that the history is being read; return the gap to pass to `catch_up_finished`."""
+        """Record that a catch-up began; return the gap number to pass to `catch_up_finished`."""
         self._must_read = True
         return self.gap
 
     def catch_up_finished(self, gap: int, cursors: Cursors | None = None) -> None:
-        """Close the gap, unless a newer one opened: that one needs a catch-up of its own."""
+        """Close the gap, unless a newer gap opened, which needs its own catch-up."""
         if gap == self.gap:
             self._must_read, self.missed_since = False, None
             self._close(cursors)
 
     def catch_up_failed(self, now: float) -> None:
-        """Record that the history could not be read; another catch-up is due."""
+        """Record that the catch-up failed, so that another one is due."""
         self.missed(now)
         self._takes_again = True
 
     def resumed(self) -> None:
-        """Record that the platform continues where it stopped, so that nothing is missing."""
+        """Record that the platform resumed where it stopped, so that no message is missing."""
         if self.is_connected and not self._must_read:
             self._close()
 

@@ -1,7 +1,7 @@
-"""Partial text: a pure renderer, and an editor that shows it at the chat's pace.
+"""Partial text: what a draft shows, and an editor that shows it as fast as the chat allows.
 
-The next edit starts after the last one returned, and unchanged text is skipped. The editor never
-shows the final text: the answer's own send edits the draft into it.
+Each edit waits for the previous one, and unchanged text is skipped. The editor never shows the
+final text: sending the answer edits the draft into it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from channels.pacing import Pacing, Priority
 
 @dataclass(slots=True)
 class Draft:
-    """The text of an answer in progress."""
+    """The text of an answer that is still being written."""
 
     _pieces: list[str] = field(default_factory=list)
 
@@ -38,9 +38,9 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class DraftReference:
-    """A draft: the key of its answer, and the platform's id once it is known.
+    """Where a draft is shown: the key of its answer, and the platform's id once it is known.
 
-    again  an earlier process may have shown it and ended before it recorded the id
+    again  an earlier process may have shown the draft but ended before it recorded the id
     """
 
     idem: str
@@ -52,20 +52,20 @@ class DraftJournal(Protocol):
     """Records drafts before they are shown, so that a restart edits them and adds none."""
 
     async def wait_sent(self, message: InboundMessage) -> None:
-        """Wait for sends that must appear above the draft."""
+        """Wait until the messages that must appear above the draft are sent."""
 
     async def open_draft(self, message: InboundMessage) -> DraftReference | None:
-        """Record that a draft is about to be shown; None: do not show it."""
+        """Record that a draft is about to be shown; if the result is None, it must not be shown."""
 
     async def locate_draft(self, reference: DraftReference) -> None:
-        """Record the platform's id of a draft."""
+        """Record the id that the platform gave a draft."""
 
 
 MAX_SHOW_SECONDS: Final = 30.0
-"""Maximum duration of one update, after which the draft is given up."""
+"""Maximum duration of one update; a draft whose update takes longer is abandoned."""
 
 Show = Callable[[InboundMessage, DraftReference, str], Awaitable[str | None]]
-"""`Channel.show`: without a platform id the text is posted, otherwise it is edited."""
+"""The type of `Channel.show`: it posts text without a platform id, and edits text that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class Pace:
 
     first_after  seconds to wait for the answer before showing partial text
     interval     minimum seconds between two updates that are not charged
-    charged      whether an update counts as a write and needs a send permit
-    longest      maximum characters shown before the answer is complete; 0: all
+    charged      whether an update counts as a write, which needs a send permit
+    longest      maximum characters shown before the answer is complete; 0: no maximum
     """
 
     first_after: float = 0.0
@@ -85,7 +85,7 @@ class Pace:
 
 
 class DraftEditor:
-    """Shows one answer's partial text while `run` is running."""
+    """Shows the partial text of one answer for as long as `run` runs."""
 
     def __init__(
         self,
@@ -116,19 +116,19 @@ class DraftEditor:
         self._changed.set()
 
     def reset(self) -> None:
-        """Start over; the shown text stays until there is new text."""
+        """Discard the text so far; what is shown stays until there is new text."""
         self._draft.reset()
 
     async def close(self) -> DraftReference | None:
-        """Stop, wait for the running update, and return the draft."""
+        """Stop updating, wait for the update in progress, and return the draft."""
         self._closed = True
         self._changed.set()
-        self._waiting.cancel()  # the answer needs the send permit
+        self._waiting.cancel()  # leave the send permit to the answer
         await self._idle.wait()
         return self._reference
 
     async def run(self) -> None:
-        """Show text until closed, or until the platform refuses partial text."""
+        """Show partial text until `close`, or until the platform refuses it."""
         try:
             while not self._closed:
                 await self._changed.wait()
@@ -140,7 +140,7 @@ class DraftEditor:
                 if text is not None:
                     await self._show_text(text)
         except ChannelError:
-            self._closed = True  # sending the answer will show the same error
+            self._closed = True  # sending the answer will raise the same error
         finally:
             self._idle.set()
 
@@ -169,10 +169,10 @@ class DraftEditor:
             if self._reference is None:
                 self._closed = True
                 return
-            if self._closed:  # the answer is being sent
+            if self._closed:  # the answer is being sent already
                 return
         try:
-            # Shielded: a draft that is shown but not recorded would stay in the chat forever.
+            # Shielded, since a draft that is shown but not recorded would stay in the chat forever.
             with anyio.CancelScope(shield=True), anyio.fail_after(MAX_SHOW_SECONDS):
                 platform_id = await self._show(self._message, self._reference, text)
                 if platform_id != self._reference.platform_id:

@@ -1,12 +1,12 @@
-"""What can go wrong between the gateway and a platform.
+"""The errors that channels raise when something goes wrong with a platform.
 
 ChannelError
 +-- ChannelUnfit     the channel cannot run with its settings; it is not restarted
 +-- ChannelDown      not connected; outgoing messages wait
 +-- SendRefused      the platform will never accept this message; it is not sent again
-+-- SendDelayed      not now; `retry_after` in seconds
++-- SendDelayed      the chat accepts nothing for `retry_after` seconds
 +-- DraftGone        the draft to be edited no longer exists; send a new message
-+-- SendAmbiguous    the request was written, but no answer was read
++-- SendAmbiguous    the request was sent, but no answer came; it may have arrived
 +-- InboundRefused   a person's message cannot be accepted
 +-- MediaRefused     a file cannot be fetched
 """
@@ -15,15 +15,15 @@ from __future__ import annotations
 
 
 class ChannelError(Exception):
-    """The root of every error of this package."""
+    """The base class of every error in this package."""
 
 
 class ChannelUnfit(ChannelError):
-    """The channel cannot run with its settings; the message names the remedy."""
+    """The channel cannot run with its settings; the error message says how to fix them."""
 
 
 class ChannelDown(ChannelError):
-    """The channel is not connected; outgoing messages wait."""
+    """The channel is not connected; outgoing messages wait until it is."""
 
 
 class SendRefused(ChannelError):
@@ -31,7 +31,7 @@ class SendRefused(ChannelError):
 
 
 class DraftGone(ChannelError):
-    """The message to be edited no longer exists; nothing was sent."""
+    """The draft to be edited no longer exists; nothing was sent."""
 
 
 class SendDelayed(ChannelError):
@@ -43,12 +43,12 @@ class SendDelayed(ChannelError):
 
 
 class SendAmbiguous(ChannelError):
-    """The request was written and no answer came back; it may have arrived."""
+    """The request was sent but got no answer; the message may have arrived."""
 
 
 class InboundRefused(ChannelError):
-    """A message cannot be accepted; the sentence is for its author."""
+    """A message cannot be accepted; the error message is shown to its author."""
 
 
 class MediaRefused(ChannelError):
-    """A file cannot be shown; the sentence is for the model and the author."""
+    """A file cannot be fetched; the error message is shown to the model and the author."""

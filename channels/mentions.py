@@ -1,4 +1,4 @@
-"""Mentions and names in a text, for platforms that do not mark them."""
+"""Finds mentions and names in a text, for platforms that do not mark them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LETTER: Final = r"[^\W\u2e80-\U0003ffff]"
 
 
 def mentions(text: str, name: str) -> bool:
-    """Return whether a text contains `@name` as a whole word, in upper or lower case."""
+    """Return whether a text contains `@name` as a whole word; case is ignored."""
     return _word(f"@{name}").search(text) is not None
 
 
@@ -21,7 +21,7 @@ def begins_with_mention(text: str, name: str) -> bool:
 
 
 def calls(text: str, names: Iterable[str]) -> bool:
-    """Return whether a text contains one of the names as a whole word, in upper or lower case."""
+    """Return whether a text contains one of the names as a whole word; case is ignored."""
     return any(_word(name).search(text) for name in names if name)
 
 

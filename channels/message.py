@@ -1,4 +1,4 @@
-"""Messages in, messages out, and receipts, in the same form for every platform."""
+"""Incoming messages, outgoing messages and receipts, in the same form for every platform."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MediaKind = Literal["image", "audio", "video", "file", "other"]
 OutboundKind = Literal["answer", "notice"]
 
 REST: Final = "rest"
-"""The `joins` of a part that the author's next message continues."""
+"""The value of `joins` for a part that the author's next message continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Author:
     """Who wrote a message.
 
     id      the platform's id
-    name    the visible name, which proves nothing
-    handle  the name in a mention, on platforms that mention by name
+    name    the visible name, which does not prove who the author is
+    handle  the name used in mentions, on platforms that mention by name
     """
 
     id: str
@@ -38,10 +38,10 @@ class Media:
     """An attachment of a message.
 
     label     what people call it: photo, voice message, sticker, location, ...
-    file      the key by which its channel fetches it
-    size      in bytes; 0: unknown
-    seconds   duration of audio and video
-    detail    a description of what has no file: a location, a poll's question
+    file      the key with which its channel fetches the file
+    size      in bytes, or 0 if unknown
+    seconds   duration of audio or video
+    detail    a description of an attachment without a file: a location, a poll's question
     """
 
     kind: MediaKind
@@ -58,7 +58,7 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Another author's text in a message: what it replies to, or what it forwards.
+    """The text that a message replies to or forwards.
 
     ours    whether the agent wrote it
     chosen  whether the author selected these words from a longer message
@@ -79,25 +79,25 @@ class InboundMessage:
                        deleted; `change`: the chat changed, with the kind of change in `change` and
                        a sentence in `text`; `unreadable`: an event that could not be parsed, with
                        the reason in `why`
-    channel, account   the adapter, and which of its accounts
+    channel, account   the name of the channel, and which of its accounts got the message
     chat_id            the platform's id of the chat
-    ext_id             key of the event, made of chat and message but never of the delivery, so that
-                       a second delivery is recognized
+    ext_id             the event's key, derived from chat and message but not from the delivery, so
+                       that a second delivery is recognized
     alt_id             the delivery's own id, if it has one
     message_id         the platform's id of the message, for replies
     date               time of the message, ISO 8601 in UTC
-    addressed, why     whether the message is for the agent, and by which rule
-    follows            whether it is for the agent if its thread was before
+    addressed, why     whether the message asks the agent, and which rule decided that
+    follows            whether it asks the agent if an earlier message in its thread did
     reply_to           the platform's id of the message that it answers
-    owner              whether the platform proves that the owner writes (own page, own terminal)
-    backlog            whether it waited at the platform while the channel was away
-    quote              what it replies to
+    owner              whether its author is certainly the owner (own page, own terminal)
+    backlog            whether it waited on the platform while the channel was down
+    quote              the text that it replies to
     forwarded          original author of a forwarded text
     joins              key shared by the parts of a message that the platform split: an album, a
                        long paste
     parts              id and text of each part of a joined message
     change, to_chat    see `kind`; the change `migrated` has the chat's new id in `to_chat`
-    raw                the platform's event, if a later step needs it
+    raw                the platform's original event, if a later step needs it
     """
 
     channel: str
@@ -135,7 +135,7 @@ class InboundMessage:
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> InboundMessage:
-        """Parse what `to_payload` returned; raises TypeError or KeyError for anything else."""
+        """Parse the result of `to_payload`; raises TypeError or KeyError for anything else."""
         values = dict(payload)
         values["sender"] = Author(**values["sender"])
         values["mentions"] = tuple(values.get("mentions", ()))
@@ -150,7 +150,7 @@ class InboundMessage:
 def unreadable_message(
     channel: str, event: Any, why: str, *, key: str = "", account: str = ""
 ) -> InboundMessage:
-    """Return a record of an event that cannot be parsed; `key` defaults to one of its content."""
+    """Return a message that records an unparsable event; `key` defaults to a hash of the event."""
     try:
         text = json.dumps(event, default=str)
     except (RecursionError, ValueError):
@@ -172,14 +172,14 @@ def unreadable_message(
 
 @dataclass(frozen=True, slots=True)
 class OutboundMessage:
-    """A message for a platform.
+    """A message to send to a platform.
 
-    idem        the key under which it is sent once
+    idem        the key that makes sure that it is sent only once
     answers     the `ext_id` of the message that it answers, if any
-    reply_to    the platform's id of that message
+    reply_to    the platform's id of the message that it answers
     edits       the platform's id of the draft that becomes this message
-    turn, part  the turn, and the number of the answer within it
-    piece       the number of the piece within an answer that was split
+    turn, part  the turn, and the number of the answer within the turn
+    piece       the number of this piece within an answer that was split
     """
 
     channel: str
@@ -202,13 +202,13 @@ class OutboundMessage:
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> OutboundMessage:
-        """Parse what `to_payload` returned; raises TypeError for anything else."""
+        """Parse the result of `to_payload`; raises TypeError for anything else."""
         return cls(**payload)
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The id that the platform gave a message, as proof that it has it."""
+    """The platform's confirmation that it has a message, with the message's id there."""
 
     platform_id: str
 
@@ -217,8 +217,8 @@ class Receipt:
 class MessageLink:
     """The message that a link points to.
 
-    chat_id  empty if the link has only the chat's name; a thread's id on platforms whose links do
-             not distinguish the two
+    chat_id  the chat's id; the thread's id on platforms whose links do not distinguish the two;
+             empty if the link has only the chat's name
     """
 
     message_id: str
@@ -227,7 +227,7 @@ class MessageLink:
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """A message of a chat's history, for channels that show it themselves."""
+    """A past message, for channels that show a chat's history themselves."""
 
     id: str
     role: Literal["person", "agent", "notice"]

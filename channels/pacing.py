@@ -1,7 +1,7 @@
-"""Rate limits of a bot and its chats: who may write to the platform next.
+"""Rate limits of a bot and its chats: they decide which write goes to the platform next.
 
-Answers go before first texts, first texts before edits, edits before status. A platform that asks
-to wait closes the gate of that chat only. Edits slow down as a chat's window fills up, and a share
+Answers go before first texts, first texts before edits, and edits before status. When the platform
+asks to wait, only that chat's gate closes. Edits slow down as a chat's window fills up, and a share
 of the window stays reserved for answers.
 """
 
@@ -19,14 +19,14 @@ import anyio
 from channels.clock import Clock
 
 MAX_CHATS: Final = 10_000
-"""Maximum gates kept in memory; beyond it, idle ones are dropped."""
+"""Maximum number of gates kept in memory; beyond it, idle gates are dropped."""
 
 EDIT_SLOWDOWN: Final = 1.3
-"""Factor by which each write in the window stretches the interval between edits."""
+"""Factor by which each recent write lengthens the interval between edits."""
 
 
 class Priority(IntEnum):
-    """Who goes first; lower values go sooner."""
+    """The priority of a write; lower values are sent first."""
 
     FINAL = 0
     FIRST_TEXT = 1
@@ -40,7 +40,7 @@ RESERVED_SHARES: Final = {
     Priority.EDIT: 0.4,
     Priority.STATUS: 0.6,
 }
-"""Share of a window that each priority leaves to those before it."""
+"""Share of a window that each priority leaves free for the higher priorities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Budget:
     """The rate limit of a chat or a bot.
 
     interval  minimum seconds between two writes
-    count     maximum writes within `window` seconds; 0: no maximum
+    count     maximum writes within `window` seconds; 0: unlimited
     """
 
     interval: float = 0.0
@@ -60,7 +60,7 @@ UNLIMITED: Final = Budget()
 
 
 class Gate:
-    """The writes of one chat, or of a whole bot, and when the next one fits its budget."""
+    """The recent writes of one chat or one whole bot; computes when the next write is allowed."""
 
     __slots__ = ("_budget", "_closed_until", "_last", "_written", "waiters")
 
@@ -72,7 +72,7 @@ class Gate:
         self.waiters: list[_Waiter] = []
 
     def wait(self, now: float, priority: Priority) -> float:
-        """Return the seconds until a write of this priority is allowed; 0 or less: now."""
+        """Return the seconds until a write of this priority is allowed; 0 or less means now."""
         budget = self._budget
         opens = max(self._last + budget.interval, self._closed_until)
         if not budget.count:
@@ -86,23 +86,23 @@ class Gate:
         return opens - now
 
     def write(self, at: float) -> None:
-        """Count a write at a time in monotonic seconds."""
+        """Count a write at the given monotonic time."""
         self._last = max(self._last, at)
         if self._budget.count:
             self._written.append(at)
 
     def wrote(self, at: float) -> None:
-        """Move the newest write to the time of its answer, since its arrival time is unknown."""
+        """Move the newest write to the time of its answer: when it arrived there is unknown."""
         self._last = max(self._last, at)
         if self._written:
             self._written[-1] = max(self._written[-1], at)
 
     def close(self, until: float) -> None:
-        """Refuse writes until a time in monotonic seconds."""
+        """Refuse writes until the given monotonic time."""
         self._closed_until = max(self._closed_until, until)
 
     def closed(self, now: float) -> bool:
-        """Return whether the platform asked to wait until later than `now`."""
+        """Return whether the platform asked to wait beyond `now`."""
         return now < self._closed_until
 
     def idle(self, now: float) -> bool:
@@ -123,7 +123,7 @@ class _Waiter:
 
 
 class Pacing:
-    """Send permits of one bot: `budget_of` returns a chat's limit, `bot` is that of all chats."""
+    """Send permits for one bot: `budget_of` returns a chat's limit, `bot` limits all chats."""
 
     def __init__(
         self, budget_of: Callable[[str], Budget], clock: Clock, bot: Budget = UNLIMITED
@@ -135,7 +135,7 @@ class Pacing:
         self._order = 0
 
     async def permit(self, chat: str, priority: Priority) -> None:
-        """Wait for a permit to write to a chat; it counts as used at once."""
+        """Wait for a permit to write to a chat, and count the write at once."""
         gate = self._chat(chat)
         self._order += 1
         waiter = _Waiter(priority, self._order)
@@ -157,15 +157,15 @@ class Pacing:
             _leave(gate, waiter)
 
     def wrote(self, chat: str) -> None:
-        """Record that a write is over; the next interval starts now."""
+        """Record that a write has finished; the next interval starts now."""
         self._chat(chat).wrote(self._clock.monotonic())
 
     def close(self, chat: str, seconds: float) -> None:
-        """Close a chat's gate because the platform asks to wait."""
+        """Close a chat's gate for some seconds because the platform asked to wait."""
         self._chat(chat).close(self._clock.monotonic() + seconds)
 
     def may_type(self, chat: str) -> bool:
-        """Return whether a typing sign, which needs no permit, may be sent now."""
+        """Return whether a typing sign may be sent now; typing signs need no permit."""
         return not self._chat(chat).closed(self._clock.monotonic())
 
     def _chat(self, chat: str) -> Gate:

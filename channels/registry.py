@@ -1,4 +1,4 @@
-"""The channels by name; a channel's modules are imported when it is enabled, not before."""
+"""The channels by name; a channel's modules are imported only when the channel is enabled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from channels.message import MessageLink
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A channel's class, as `module:class`, and whether its folder has a reader of links."""
+    """A channel's class as `module:class`, and whether its package can read message links."""
 
     target: str
     has_links: bool = False
@@ -36,7 +36,7 @@ def make_channel(name: str, settings: Any) -> Channel:
 
 
 def read_link(text: str) -> tuple[str, MessageLink] | None:
-    """Return the channel and the message that a link points to; None for any other text."""
+    """Return the channel and message that a link points to, or None if the text is no such link."""
     for name, registered in CHANNELS.items():
         if registered.has_links:
             found = import_module(f"channels.{name}.permalink").read_link(text)

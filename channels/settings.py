@@ -1,4 +1,4 @@
-"""Parts that the settings of several platforms share."""
+"""Fields and validators that the settings of several platforms share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 CONFIG: Final = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-"""Settings are immutable, and errors do not show their values: some are secret."""
+"""Settings are immutable; errors hide the values of settings, since some are secret."""
 
 
 def _checked_address(value: str) -> str:
@@ -32,7 +32,7 @@ def some_of(rules: Sequence[str]) -> AfterValidator:
 
 
 def chosen(answers: str) -> frozenset[str]:
-    """Return the rules in a comma-separated list."""
+    """Return the rules named in a comma-separated list."""
     return frozenset(item.strip() for item in answers.split(",") if item.strip())
 
 
@@ -52,11 +52,11 @@ def per_second_field(default: int) -> Any:
 
 
 class PlatformSettings(BaseModel):
-    """The settings of a platform where rules say which messages the agent answers."""
+    """The settings of a platform whose rules say which messages the agent answers."""
 
     model_config = CONFIG
 
-    # Each platform declares it: rules differ, and a base's fields come first in .env.example.
+    # Each platform declares `answers`: rules differ, and base fields come first in .env.example.
     if TYPE_CHECKING:
         answers: str
 
@@ -66,7 +66,7 @@ class PlatformSettings(BaseModel):
 
 
 class BotSettings(PlatformSettings):
-    """The settings of a bot with one token; the channel is enabled once the token is set."""
+    """The settings of a bot that has one token; setting the token enables the channel."""
 
     key_prefix: ClassVar[str] = ""
     key_form: ClassVar[str] = "letters, digits, dots, - and _"

@@ -1,6 +1,6 @@
-"""Typing signs: each lasts some seconds, and is sent again while an answer is being written.
+"""Typing signs: each lasts some seconds and is repeated while an answer is being written.
 
-Signs need no send permit, but stop while the chat's gate is closed; a thread's questions share one.
+Signs need no permit, but stop while the chat's gate is closed; a thread's questions share one sign.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Signs:
 
 
 class TypingIndicator:
-    """Keeps the signs of each thread going; `show` sends one."""
+    """Keeps sending the typing signs of each thread; `show` sends one sign."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class TypingIndicator:
         self._threads: dict[_Thread, _Signs] = {}
 
     def begin(self, message: InboundMessage) -> None:
-        """Show signs until `end` is called for this message."""
+        """Send typing signs until `end` is called for this message."""
         thread = (message.chat_id, message.thread_id)
         signs = self._threads.get(thread)
         if signs is None:
@@ -75,9 +75,9 @@ class TypingIndicator:
                         except SendDelayed as delayed:
                             pause = max(pause, delayed.retry_after)
                         except SendRefused:
-                            return  # sending the answer will show the same error
+                            return  # sending the answer will raise the same error
                         except ChannelError:
-                            pass  # nobody misses one sign
+                            pass  # a single missing sign goes unnoticed
                     await self._clock.sleep(pause)
         finally:
             if self._threads.get(thread) is signs:

@@ -1,5 +1,5 @@
 """The terminal: `tapeway chat` and `tapeway run`.
 
-adapter   the channel            inbound   lines
-outbound  printing               format    text without control sequences
+adapter   the channel            inbound   parses typed lines
+outbound  prints answers         format    removes control sequences
 """

@@ -1,4 +1,4 @@
-"""The terminal's channel: each terminal is a private chat of one person."""
+"""The terminal channel: each terminal is a private chat of one person with the agent."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from channels.room.routes import Post, room_routes
 
 
 class CliChannel(RoomChannel):
-    """The chats of terminals."""
+    """The channel that `tapeway chat` and `tapeway run` use."""
 
     name: ClassVar[str] = "cli"
     features: ClassVar[frozenset[Feature]] = frozenset({"private"})
-    # A line is sent on purpose, so there is no burst to wait for.
+    # People send each line on purpose, so there is no burst to wait for.
     traits: Traits = Traits(edit_interval=0.03, debounce=0.0)
 
     def __init__(self, settings: CliSettings) -> None:

@@ -1,4 +1,4 @@
-"""Text for a terminal: Markdown as written, without control sequences."""
+"""Formats text for a terminal: Markdown as it was written, without control sequences."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _BEGUN: Final = re.compile(r"\x1b(\[[0-9;?]*[ -/]*)?\Z")
 
 
 def to_terminal(text: str) -> str:
-    """Return a text without control characters and sequences."""
+    """Return a text without control characters and control sequences."""
     return _CONTROL.sub("", text)
 
 
 def without_open_sequence(text: str) -> str:
-    """Return a growing text without an incomplete control sequence at its end."""
+    """Return an unfinished text without an incomplete control sequence at its end."""
     return _BEGUN.sub("", text)

@@ -1,4 +1,4 @@
-"""Turns a line of a terminal into a message, which is always for the agent."""
+"""Turns a line typed in a terminal into a message, which is always for the agent."""
 
 from __future__ import annotations
 

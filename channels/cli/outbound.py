@@ -1,4 +1,4 @@
-"""Prints an answer while it is written; a terminal cannot unprint."""
+"""Prints an answer while it is being written; printed text cannot be changed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from channels.cli.format import to_terminal, without_open_sequence
 
 
 class Printer:
-    """Returns the text to print next for each growing answer."""
+    """Returns the text to print next for each answer that is being written."""
 
     def __init__(self) -> None:
         self._shown: dict[str, str] = {}
 
     def next(self, message_id: str, text: str) -> str:
-        """Return the text to print after an answer grew or, because of a reset, changed."""
+        """Return the text to print after an answer grew, or was replaced after a reset."""
         clean = to_terminal(without_open_sequence(text))
         shown, self._shown[message_id] = self._shown.get(message_id, ""), clean
         return clean[len(shown) :] if clean.startswith(shown) else f"\n[starting over]\n{clean}"
 
     def finish(self, message_id: str, text: str) -> str:
-        """Return the rest of a finished text; a text that replaces it goes on a line of its own."""
+        """Return the rest of a finished text; a changed text begins on a new line."""
         clean = to_terminal(text)
         shown = self._shown.pop(message_id, "")
         rest = clean[len(shown) :] if clean.startswith(shown) else f"\n{clean}"

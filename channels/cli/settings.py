@@ -1,4 +1,4 @@
-"""The terminal channel's settings."""
+"""The settings of the terminal channel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from channels.settings import CONFIG
 
 
 class CliSettings(BaseModel):
-    """The terminal's chat."""
+    """The settings of the terminal's chat."""
 
     model_config = CONFIG
 

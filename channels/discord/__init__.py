@@ -2,9 +2,9 @@
 
 adapter   slash_commands                     the channel, and its commands
 shard     gateway_socket identify_limit      one connection and its probe
-event_handler  event_queue guild_cache       events, in order, to disk
+event_handler  event_queue guild_cache       store events on disk in order
 inbound   media                              parse events into messages
-outbound  format                             sending, editing, finding; Discord's Markdown
-catch_up  backfill history_audit             what was missed
+outbound  format                             send, edit and find messages; Discord's Markdown
+catch_up  backfill history_audit             read messages that were missed
 api       settings permalink
 """

@@ -1,4 +1,4 @@
-"""The Discord channel: receives events, sends messages."""
+"""The Discord channel: receives events from Discord and sends messages to it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ PERMISSIONS: Final = Permissions(
 NOT_NOW: Final = "I can't take this right now. Please try again in a minute."
 MAX_WARNINGS: Final = 20
 MAX_TYPING_PER_SECOND: Final = 15
-"""Maximum typing indicators in a second: they count against the bot's rate limit."""
+"""Maximum typing signs per second; they count against the bot's rate limit."""
 
 SECOND_WRITER: Final = (
     "A second gateway is using this bot's token: another machine, an old container or a test."
@@ -78,9 +78,9 @@ class DiscordChannel(Channel):
             first_text=0.7,
             max_draft_chars=1_900,
             typing_signs=True,
-            stalled_after=70.0,  # two probes may fail
-            idempotent_for=120.0,  # Discord remembers nonces for some minutes
-            # Discord allows five in five seconds; a little less, as clocks differ.
+            stalled_after=70.0,  # two unanswered probes are allowed
+            idempotent_for=120.0,  # Discord remembers nonces for a few minutes
+            # Discord allows five in five seconds; we send slightly fewer, since clocks differ.
             chat=Budget(1.05, 5, 5.3),
             bot=Budget(0.0, settings.per_second, 1.05),
         )
@@ -148,7 +148,7 @@ class DiscordChannel(Channel):
             await self._sender.delete(message.thread_id or message.chat_id, reference.platform_id)
 
     async def fetch(self, media: Media, most: int) -> bytes:
-        """Download an attachment; its address expires after a day and is renewed if necessary."""
+        """Download an attachment; an address that expired (after a day) is renewed first."""
         if media.size > most:
             raise MediaRefused(f"it is larger than the {most // 1_000_000} MB I accept")
         try:
@@ -175,7 +175,7 @@ class DiscordChannel(Channel):
             self._catch_up.retry_later()
 
     async def run_slash_command(self, data: dict[str, Any]) -> None:
-        """Accept the message of a slash command, and post its note."""
+        """Accept the message that a slash command stands for, and post the command's note."""
         message = command_message(data, self._cache)
         if message is None:
             return
@@ -202,7 +202,7 @@ class DiscordChannel(Channel):
             self._sender.note_posted(message.message_id, note_id)
 
     def saw_own_message(self, data: dict[str, Any]) -> None:
-        """Warn if another process posted as the bot: Discord allows two with the same token."""
+        """Warn if another process posts as the same bot, which Discord allows."""
         if not self._sender.is_ours(data):
             self.host.warn(SECOND_WRITER)
 
@@ -224,15 +224,15 @@ class DiscordChannel(Channel):
             application = await self._api.ask("/oauth2/applications/@me")
             self._application = str(application["id"])
         except (SendRefused, TypeError, KeyError):
-            self._application = bot_id  # they are the same, unless the bot is very old
+            self._application = bot_id  # the two ids are equal, unless the bot is very old
 
     async def _register_commands(self) -> None:
         try:
             path = f"/applications/{self._application}/commands"
             await self._api.call("PUT", path, registration())
         except ChannelUnfit:
-            """The connection ends for the same reason."""
-        except ChannelError:  # the bot works without the menu
+            """The connection will end for the same reason."""
+        except ChannelError:  # the bot also works without the command menu
             self.host.log_exception("discord.commands_not_set")
 
     async def _listen(self) -> None:

@@ -1,8 +1,8 @@
-"""Requests to Discord's API, and our errors for its answers.
+"""Sends requests to Discord's API, and turns Discord's error answers into our errors.
 
 The SDK's requests are not used: they sleep through a 429, hold back the answer that used up a rate
-limit, and repeat even a post after a 500. Here a request goes out once; the outbox retries what may
-be retried. Our errors never contain the token.
+limit, and repeat even a post after a 500. Here each request is sent once; the outbox repeats those
+that are safe to repeat. Our errors never contain the token.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 15.0
 CLOSE_SECONDS: Final = 1.0
 IDLE_SECONDS: Final = 15.0
-"""Less than a server's own idle timeout: a request on a closing connection has no known outcome."""
+"""Less than servers' idle timeouts: a request into a closing connection has no known outcome."""
 
 USER_AGENT: Final = "DiscordBot (tapeway, 0.1)"
-"""In Discord's required form: its proxy rejects others."""
+"""The form that Discord requires: its proxy rejects other user agents."""
 
 UNKNOWN_BOT: Final = (
     "Discord doesn't accept this token. Open discord.com/developers/applications, choose the"
@@ -63,7 +63,7 @@ class Code(IntEnum):
 
 
 class ApiRefused(SendRefused):
-    """Discord refused a request; `code` is Discord's error code, 0 if it gives none."""
+    """Discord refused a request; `code` is Discord's error code, or 0 if it gave none."""
 
     def __init__(self, status: int, code: int, reason: str, detail: str = "") -> None:
         self.status = status
@@ -73,7 +73,7 @@ class ApiRefused(SendRefused):
 
 
 class DiscordApi:
-    """Sends one bot's requests; `call` raises ChannelError only."""
+    """Sends the requests of one bot; `call` raises only ChannelError."""
 
     def __init__(self, settings: DiscordSettings) -> None:
         self.token = settings.key()
@@ -88,7 +88,7 @@ class DiscordApi:
         self._closed_until = float("-inf")
         self._limited: dict[str, float] = {}
         self.rejected = anyio.Event()
-        """Set once Discord rejects the token for good."""
+        """Set once Discord has rejected the token for good."""
 
     async def open(self, clock: Clock) -> None:
         self._clock = clock
@@ -96,7 +96,7 @@ class DiscordApi:
         if self._session is None or self._sockets is None:
             kept = aiohttp.TCPConnector(limit=256, keepalive_timeout=IDLE_SECONDS)
             self._session = _session(kept)
-            # A socket never reuses a connection: others may have just died.
+            # A new connection for each websocket: others may have just died.
             self._sockets = _session(aiohttp.TCPConnector(limit=0, force_close=True))
 
     async def close(self) -> None:
@@ -116,7 +116,7 @@ class DiscordApi:
         seconds: float = ANSWER_SECONDS,
         as_bot: bool = True,
     ) -> Any:
-        """Send a request once and return its answer; None for an empty one."""
+        """Send a request once; return the parsed answer, or None if the answer is empty."""
         route = f"{method} {'/'.join(path.split('/')[:4])}"
         self._check_open(route)
         headers = {"Authorization": f"Bot {self.token}"} if as_bot else {}
@@ -138,7 +138,7 @@ class DiscordApi:
         return self._read(status, content, retry_after)
 
     async def _unauthorized(self) -> ChannelError:
-        """Return the error for a 401, after checking the token once more: it may be an accident."""
+        """Check the token once more after a 401, which may be an accident; return the error."""
         url, headers = f"{self._base}/users/@me", {"Authorization": f"Bot {self.token}"}
         try:
             async with self._request("GET", url, headers) as response:
@@ -151,26 +151,26 @@ class DiscordApi:
         return ChannelUnfit(UNKNOWN_BOT)
 
     async def ask(self, path: str, query: Mapping[str, str] | None = None) -> Any:
-        """Send a GET; a lost answer means ChannelDown, as a GET changes nothing."""
+        """Send a GET; if its answer is lost, raise ChannelDown, since a GET changes nothing."""
         try:
             return await self.call("GET", path, query=query)
         except SendAmbiguous as lost:
             raise ChannelDown(NO_ANSWER) from lost
 
     async def ws_connect(self, url: str) -> aiohttp.ClientWebSocketResponse:
-        """Open a websocket; the SDK's socket calls this."""
+        """Open a websocket; the SDK's socket class calls this."""
         if self._sockets is None:
             raise ChannelDown("not connected")
         return await self._sockets.ws_connect(
             url,
-            max_msg_size=0,  # READY lists every guild
+            max_msg_size=0,  # READY lists all guilds
             autoclose=False,
             timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
             proxy=self._proxy,
         )
 
     async def download(self, url: str, most: int) -> bytes:
-        """Return a file; raises ChannelDown, or MediaRefused for another host or a larger file."""
+        """Return a file; raises ChannelDown, or MediaRefused if its host or size is not allowed."""
         if not self._is_file_host(url):
             raise MediaRefused("it is not on one of Discord's file hosts")
         found = bytearray()
@@ -211,7 +211,7 @@ class DiscordApi:
             headers=headers,
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds),
             proxy=self._proxy,
-            allow_redirects=False,  # the token stays with the host it is for
+            allow_redirects=False,  # the token is sent only to the host it is for
         )
 
     def _now(self) -> float:
@@ -225,7 +225,7 @@ class DiscordApi:
     def _count(self, route: str, headers: Mapping[str, str]) -> None:
         if headers.get("X-RateLimit-Remaining") != "0":
             return
-        # A request beyond the limit would be refused and count against the bot.
+        # A request over the limit would be refused, and would count against the bot.
         now = self._now()
         self._limited[route] = now + _seconds(headers.get("X-RateLimit-Reset-After"))
         if len(self._limited) > MAX_LIMITED_ROUTES:
@@ -235,14 +235,14 @@ class DiscordApi:
         if 200 <= status < 300:
             return _answer(body)
         reason = _reason(body)
-        if status == 429:  # Cloudflare's has no JSON, only the header
+        if status == 429:  # a 429 from Cloudflare has no JSON, only this header
             seconds = _seconds(reason.get("retry_after", retry_after))
             if reason.get("global") is True:
                 self._closed_until = self._now() + seconds
             raise SendDelayed(seconds)
         if status == 503:
             raise ChannelDown("Discord is unavailable (503)")
-        if status >= 500:  # the request may have taken effect all the same
+        if status >= 500:  # the request may have been carried out nevertheless
             raise SendAmbiguous(f"the server answered with {status}")
         code = reason.get("code")
         words = str(reason.get("message") or "no reason given")[:200]
@@ -280,5 +280,5 @@ def _seconds(value: Any) -> float:
         seconds = float(value)
     except (TypeError, ValueError):
         return 1.0
-    # Never zero: the caller would retry without a pause.
+    # Never zero, or the caller would retry without a pause.
     return max(0.05, seconds) if isfinite(seconds) else 1.0

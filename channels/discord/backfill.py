@@ -1,4 +1,4 @@
-"""Backfill: the history of each channel and thread since its cursor."""
+"""Backfill: reads the history of each channel and thread since the chat's cursor."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from channels.message import InboundMessage
 PAGE: Final = 100
 MAX_LOOKUPS_AT_ONCE: Final = 10
 MAX_PRIVATE_CHATS: Final = 300
-"""Maximum private chats to look up, latest first: Discord does not list them."""
+"""Maximum private chats to look up, latest first, since Discord does not list them."""
 
 CLOSED: Final = frozenset((Code.MISSING_ACCESS, Code.UNKNOWN_CHANNEL))
-"""Refusals that are not logged: most servers have channels that the bot may not see."""
+"""Refusals that are not logged: most servers have channels that are hidden from the bot."""
 
 RETRY_SECONDS: Final = (1.0, 3.0)
-"""Seconds between the attempts to read a chat; after the last it is left for later."""
+"""Seconds between the attempts to read a chat; after the last attempt it is read later."""
 
 MAX_FAILURES: Final = 3
-"""Maximum unreadable chats, without a readable one, before Discord counts as unreachable."""
+"""If this many chats are unreadable and none was readable, Discord counts as unreachable."""
 
 
 @dataclass(eq=False)
 class Backfill:
-    """Reads the history.
+    """Reads the history of a bot's chats.
 
-    read   parses a raw message, or its edit; see `inbound.parse`
-    later  schedules another catch-up, after a chat could not be read now
+    read   parses a raw message or its edit; see `inbound.parse`
+    later  schedules another catch-up for a chat that could not be read now
     """
 
     _api: DiscordApi
@@ -56,7 +56,7 @@ class Backfill:
     async def _channels(self, cursors: Cursors) -> AsyncIterator[tuple[GuildChannel, datetime]]:
         done: set[str] = set()
         away = self._cache.expected
-        for guild in away:  # it may have unknown chats
+        for guild in away:  # the guild may have channels that are not known yet
             self._host.gap_skipped(f"server/{guild}")
         for channel in self._cache.text_channels():
             since = cursors.of(channel.chat)
@@ -109,10 +109,10 @@ class Backfill:
         return found
 
     async def _look_up(self, channel_id: str, chat: str) -> GuildChannel | None:
-        """Look up a channel that no guild has listed: a private one, or an archived thread."""
+        """Look up a channel that no guild listed: a private one or an archived thread."""
         raw = await self._ask(chat, f"/channels/{channel_id}", {})
         if not isinstance(raw, Mapping):
-            if self._cache.expected:  # it may belong to a guild that is away
+            if self._cache.expected:  # the guild that it belongs to may be unavailable
                 self._host.gap_skipped(chat)
             return None
         try:
@@ -134,15 +134,15 @@ class Backfill:
                 return
             if not raw:
                 return
-            page = sorted(raw, key=_number)  # Discord lists the newest first
+            page = sorted(raw, key=_number)  # Discord lists the newest message first
             before, after = after, max(after, _number(page[-1]))
             self._cache.saw_message(channel.id, after)
             yield [message for one in page for message in self._messages(channel, one)]
-            if len(page) < PAGE or after == before:  # unreadable ids would repeat a page
+            if len(page) < PAGE or after == before:  # else the same page would be repeated
                 return
 
     def _messages(self, channel: GuildChannel, raw: Any) -> Iterator[InboundMessage]:
-        """Yield a message, and its edit: the edit's own event came during the gap."""
+        """Yield a message and its edit, since the edit's event was sent during the gap."""
         guild = {"guild_id": channel.guild} if channel.guild else {}
         try:
             one = {**guild, **raw}
@@ -154,7 +154,7 @@ class Backfill:
         yield from (message for message in found if message is not None)
 
     async def _ask(self, chat: str, path: str, query: Mapping[str, str]) -> Any:
-        """Request a path, waiting out rate limits; None if it is unreadable, now or for ever."""
+        """Request a path, waiting out rate limits; None if it is unreadable now or forever."""
         waits = iter(RETRY_SECONDS)
         while True:
             try:
@@ -176,7 +176,7 @@ class Backfill:
                 return found
 
     async def _leave_for_later(self, chat: str) -> None:
-        """Leave a chat for later; raises ChannelDown if others are unreadable too."""
+        """Postpone a chat that is unreadable now; raise ChannelDown if all chats seem to be."""
         if not self._answered:
             self._failures += 1
             if self._failures >= MAX_FAILURES:
@@ -184,7 +184,7 @@ class Backfill:
             try:
                 await self._api.ask("/users/@me")
             except SendDelayed:
-                """Discord is reachable."""
+                """Discord answered, so it is reachable."""
         self._host.log_exception("discord.channel_not_read")
         self._host.gap_skipped(chat)
         self._later()

@@ -1,4 +1,4 @@
-"""Decide when to read the history: after a new session, a guild that came late, or a failure."""
+"""Decides when to read the history: after a new session, a guild's late arrival, or a failure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from channels.discord.guild_cache import GuildCache
 from channels.host import ChannelHost, Cursors
 
 ARRIVAL_SECONDS: Final = 5.0
-"""Maximum seconds to wait for the guilds of a new session."""
+"""Maximum seconds to wait until the guilds of a new session have arrived."""
 
 FIRST_RETRY_SECONDS: Final = 60.0
 MAX_RETRY_SECONDS: Final = 1800.0
@@ -38,24 +38,24 @@ class CatchUp:
         self._is_scheduled = False
 
     async def after_new_session(self) -> None:
-        """Read what came before a new session, once its guilds have arrived."""
+        """Wait for the guilds of a new session, then read what was missed before it."""
         self._state.open_gap()
         await self._wait_for_guilds()
         await self.run()
 
     async def after_arrival(self, guild: str) -> None:
-        """Read a guild's history if it was away during the last catch-up."""
+        """Read a guild's history if the guild was unavailable during the last catch-up."""
         if guild in self._late and guild not in self._cache.expected:
             await self.run()
 
     def after_resume(self) -> None:
-        """Close the gap: Discord has replayed what was missed."""
+        """Close the gap, since Discord has replayed what was missed."""
         if not self._cache.expected:
             self._state.resumed()
 
     async def run(self) -> None:
         self._state.open_gap()
-        # A guild that arrives during the read needs another one.
+        # A guild that arrives during a read needs another read.
         failures, came = self._backoff.tries, self._late - self._cache.expected
         gap = self._state.catch_up_begun()
         cursors = await self._history.read_missed()
@@ -63,11 +63,11 @@ class CatchUp:
         if self._backoff.tries == failures and not self._is_scheduled:
             self._backoff.reset()
         self._state.catch_up_finished(gap, cursors)
-        if self._cache.expected or not self._state.is_connected:  # their events are missing
+        if self._cache.expected or not self._state.is_connected:  # no events come from these guilds
             self._state.open_gap()
 
     def retry_later(self) -> None:
-        """Schedule another catch-up: something could not be read now."""
+        """Schedule another catch-up, since something could not be read now."""
         if self._is_scheduled:
             return
         self._is_scheduled = True
@@ -81,11 +81,11 @@ class CatchUp:
         self._host.start_soon("catching up again", later)
 
     def guild_away(self, guild: str) -> None:
-        """Note that a guild is unavailable: it is caught up with when it comes back."""
+        """Note that a guild is unavailable; its history is read when it comes back."""
         self._late.add(guild)
 
     def guild_left(self, guild: str) -> None:
-        """Note that the bot left a guild: the gap that was kept open for it can be closed."""
+        """Note that the bot left a guild, so that its part of the gap can be closed."""
         if guild in self._late:
             self._late.discard(guild)
             self.retry_later()

@@ -1,4 +1,4 @@
-"""Handle events: update the cache when one arrives, and return its messages in its turn."""
+"""Handles events: updates the cache as soon as one arrives, and parses its messages in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from channels.message import InboundMessage
 
 MAX_LOOKUPS: Final = 3
 LOOKUP_RETRY_SECONDS: Final = 60.0
-"""Seconds for which a channel that cannot be looked up is treated as an ordinary one."""
+"""How long a channel that cannot be looked up is treated as an ordinary channel, in seconds."""
 
 
 class Bot(Protocol):  # the part of `DiscordChannel` that is used here
@@ -46,19 +46,19 @@ class EventHandler:
             self._update_cache(event)
         except (LookupError, TypeError, ValueError, AttributeError):
             self._host.log_exception("discord.event_unreadable")
-        if event.name == "INTERACTION_CREATE":  # Discord waits three seconds for its answer
+        if event.name == "INTERACTION_CREATE":  # Discord waits only three seconds for an answer
             self._host.start_soon("slash command", lambda: self._bot.run_slash_command(event.data))
         self._queue.put(event)
 
     def probe_target(self, shard: Shard) -> tuple[str, str] | None:
-        """Return a guild of a connection and the bot's id; None if it has no guild."""
+        """Return a guild of this connection and the bot's id, or None if it has no guild."""
         for guild in self._cache.guilds:
             if shard.has_guild(guild):
                 return guild, self._bot.me.id
         return None
 
     def _update_cache(self, event: GatewayEvent) -> None:
-        """Learn at once what a guild consists of: the next message may need it."""
+        """Update the cache at once: the next message may need what the event says."""
         name, data = event.name, event.data
         if name == "READY":
             self._session_started(event)
@@ -73,19 +73,19 @@ class EventHandler:
         elif name == "GUILD_CREATE" and str(data["id"]) not in self._listed:
             self._listed.add(str(data["id"]))
             self._added.add(str(data["id"]))
-        if name not in REMOVALS:  # messages before a removal still need its channels
+        if name not in REMOVALS:  # messages sent before a removal still need the removed channels
             self._cache.apply(name, data)
 
     def _session_started(self, event: GatewayEvent) -> None:
         listed = {str(one["id"]) for one in event.data.get("guilds") or ()}
         self._listed |= listed
-        for guild in self._cache.expected - listed:  # the bot left it meanwhile
+        for guild in self._cache.expected - listed:  # the bot has left the guild since
             if event.shard is not None and event.shard.has_guild(guild):
                 self._cache.arrived(guild)
         self._cache.expect(listed)
 
     async def read(self, event: GatewayEvent) -> list[InboundMessage]:
-        """Return an event's messages; read the history if the event requires it."""
+        """Return the messages of an event, after reading the history if the event requires it."""
         name, data = event.name, event.data
         if name == "READY":
             await self._catch_up.after_new_session()
@@ -103,7 +103,7 @@ class EventHandler:
         return []
 
     def recorded(self, event: GatewayEvent) -> None:
-        """Apply the rest of an event, now that its messages are on disk."""
+        """Apply the rest of an event once its messages are on disk."""
         name, guild = event.name, str(event.data.get("id"))
         if name == "GUILD_CREATE" and self._welcome_channel(guild) is not None:
             self._added.discard(guild)
@@ -116,7 +116,7 @@ class EventHandler:
             self._cache.apply(name, event.data)
 
     def dropped(self, event: GatewayEvent) -> None:
-        """Skip an event; what it would have read is read later."""
+        """Skip an event; the history that it asked for is read later."""
         if event.name in BARRIERS:
             self._catch_up.retry_later()
         elif event.name in REMOVALS:
@@ -139,7 +139,7 @@ class EventHandler:
         return [found] if found is not None else []
 
     async def _look_up_channel(self, data: dict[str, Any]) -> None:
-        """Request an unknown channel of a guild: it may be a thread."""
+        """Look up an unknown channel of a guild, since it may be a thread."""
         channel_id = str(int(data["channel_id"]))
         if channel_id in self._cache.channels:
             return
@@ -147,14 +147,14 @@ class EventHandler:
         raw: dict[str, Any] = {"id": channel_id, "guild_id": guild, "type": 0 if guild else 1}
         failures, until = self._failed_lookups.get(channel_id, (0, 0.0))
         now = self._host.clock.monotonic()
-        # Otherwise one unreachable channel would hold up the events behind it.
+        # Without this, one unreachable channel would hold up all later events.
         if failures >= MAX_LOOKUPS and now < until:
             return
         if guild:
             try:
                 raw |= await self._api.ask(f"/channels/{channel_id}")
             except ApiRefused:
-                """The bot may not see it: it is treated as an ordinary channel."""
+                """The bot may not see the channel: it is treated as an ordinary one."""
             except ChannelDown:
                 self._failed_lookups[channel_id] = (failures + 1, now + LOOKUP_RETRY_SECONDS)
                 if failures + 1 < MAX_LOOKUPS:

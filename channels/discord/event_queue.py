@@ -1,7 +1,7 @@
-"""The ordered queue of one bot's events, and the worker that puts them on disk.
+"""The ordered queue of one bot's events, and the worker that stores them on disk.
 
-An event is recorded once it is on disk; the connection's heartbeat then names it. After a lost
-session the history is read first, and newer events wait behind it.
+Once an event is on disk, the connection's heartbeat acknowledges it. After a lost session, the
+history is read first, and newer events wait until that is done.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from channels.message import InboundMessage
 
 MAX_BATCH: Final = 100
 MAX_QUEUED: Final = 10_000
-"""Maximum events that wait for the disk; beyond it they are dropped and read from the history."""
+"""Maximum events waiting for the disk; if there are more, all are dropped and read as history."""
 
 FIRST_WAIT_SECONDS: Final = 0.5
 MAX_WAIT_SECONDS: Final = 30.0
 
 CATCH_UP: Final = "CATCH_UP"
-"""An event of our own: read the history once more."""
+"""The name of our own event that asks to read the history again."""
 
 BARRIERS: Final = frozenset((CATCH_UP, "READY", "RESUMED", "GUILD_CREATE"))
-"""Events that are handled alone: everything before them is on disk first."""
+"""Events that are handled alone, once everything before them is on disk."""
 
 REMOVALS: Final = frozenset(("GUILD_DELETE", "CHANNEL_DELETE", "THREAD_DELETE"))
-"""Events that end a batch: what follows is read once they are on disk."""
+"""Events that end a batch: later events are read once the batch is on disk."""
 
 
 class EventReader(Protocol):
@@ -49,12 +49,12 @@ class EventQueue:
         self._events: asyncio.Queue[GatewayEvent] = asyncio.Queue()
 
     def put(self, event: GatewayEvent) -> None:
-        """Add an event; when the queue is full, drop all and read the history instead."""
+        """Add an event; if the queue is full, drop all events and read the history instead."""
         if self._events.qsize() >= MAX_QUEUED:
             self._state.open_gap()
             while not self._events.empty():
                 self._events.get_nowait()
-            # Handled like a new session; its position acknowledges the dropped events.
+            # Treated as a new session; its position acknowledges the dropped events.
             event = replace(event, name="READY", data={})
         self._events.put_nowait(event)
 
@@ -62,7 +62,7 @@ class EventQueue:
         self._events.put_nowait(GatewayEvent(None, (-1, 0), CATCH_UP, {}))
 
     async def run(self, reader: EventReader) -> None:
-        """Record events until cancelled; raises ChannelUnfit."""
+        """Record the queued events until cancelled; raises ChannelUnfit."""
         while True:
             batch = [await self._events.get()]
             while len(batch) < MAX_BATCH and not self._events.empty():
@@ -70,7 +70,7 @@ class EventQueue:
             await self._record_all(batch, reader)
 
     async def _record_all(self, batch: list[GatewayEvent], reader: EventReader) -> None:
-        """Record a batch; while the gateway refuses it, everything behind it waits."""
+        """Record a batch; while the gateway refuses it, all later events wait."""
         backoff = Backoff(FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS)
         while True:
             try:
@@ -83,7 +83,7 @@ class EventQueue:
             except ChannelUnfit:
                 raise
             except Exception:
-                # One event may break something: the others are tried without it.
+                # One event may be the cause: try each event on its own.
                 if len(batch) > 1:
                     for event in batch:
                         await self._record_all([event], reader)

@@ -1,7 +1,7 @@
-"""Convert Markdown to Discord's dialect, in pieces within its limit.
+"""Converts Markdown to Discord's dialect, in pieces within Discord's limit.
 
-Discord renders most Markdown itself. Only the rest is replaced in place: tables become aligned
-text, images become links, small headings become bold.
+Discord renders most Markdown itself. We replace only what it does not render: tables become aligned
+text, images become links, and small headings become bold.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from channels.markdown import MarkdownEvent, close_open_marks, parse, render_spa
 
 LIMIT: Final = 2000
 _PARTIAL_LIMITS: Final = 3
-"""Maximum length of a partial text that is rendered, in limits: marks make it longer."""
+"""Maximum source length of a partial text, in multiples of the limit: marks make it longer."""
 
 _MAX_HEADING: Final = 3
-"""Maximum heading level that Discord renders."""
+"""Highest heading level that Discord renders."""
 
 _LEVEL: Final = re.compile(r"\D*(\d)")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -26,34 +26,34 @@ _CLOSING: Final = re.compile(r"[ \t]+#+[ \t]*\Z")
 _ZERO_WIDTH: Final = "\u200b"
 
 _Change = tuple[int, int, str]
-"""Start, end, and what is put there instead."""
+"""Start and end of a change in the source, and its replacement."""
 
 
 @lru_cache(maxsize=16)
 def render(markdown: str) -> str:
-    """Return the text to send, of any length; cached, as a measured piece is sent next."""
+    """Return the text to send, of any length; cached, since a piece is measured and then sent."""
     text = _UNFIT.sub("", markdown.replace("\r\n", "\n"))
     parts: list[str] = []
     at = 0
     for start, end, replacement in sorted(_Rewriter(text).changes()):
-        if start >= at:  # not inside an earlier change
+        if start >= at:  # skip a change inside an earlier change
             parts += (text[at:start], replacement)
             at = end
     return "".join([*parts, text[at:]]).strip()
 
 
 def size(markdown: str) -> int:
-    """Return the length that Discord counts, in code points."""
+    """Return the length of a text as Discord counts it, in code points."""
     return len(render(markdown))
 
 
 def pieces(markdown: str, limit: int = LIMIT) -> list[str]:
-    """Cut a text into pieces that are within the limit once rendered."""
+    """Cut a text into pieces that fit within the limit once they are rendered."""
     return split(markdown, limit, size)
 
 
 def render_partial(markdown: str, limit: int = LIMIT) -> str:
-    """Return the first message's text while the answer is still being written."""
+    """Return the text of the first message while the answer is still being written."""
     beginning = markdown[: _PARTIAL_LIMITS * limit]
     first = split(close_open_marks(beginning), limit, size)[:1]
     return render(first[0]) if first else ""
@@ -85,7 +85,7 @@ class _Rewriter:
         elif event.name == "CodeBlock":
             self._code(event, inside)
         elif event.name == "Strong" and self._text.startswith("__", event.start):
-            # Discord underlines with two underscores.
+            # In Discord, two underscores mean underlining.
             self._change(event.start, event.start + 2, "**")
             self._change(event.end - 2, event.end, "**")
 
@@ -123,7 +123,7 @@ class _Rewriter:
             self._change(stop, end, bold)
 
     def _code(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
-        """Fence code that is indented, or has a fence that Discord does not know."""
+        """Fence code that is indented or whose fence Discord does not know."""
         source = self._text[event.start : event.end]
         plain = source.startswith("```") and not source.startswith("````")
         code = "".join(str(one.data or "") for one in inside if one.phase == "leaf")
@@ -150,7 +150,7 @@ class _Rewriter:
 
 
 def _ends(events: list[MarkdownEvent]) -> list[int]:
-    """Return the index of each event's closing event; its own index for a leaf."""
+    """Return, for each event, the index of its closing event; for a leaf, its own index."""
     ends = list(range(len(events)))
     stack: list[int] = []
     for at, event in enumerate(events):

@@ -1,4 +1,4 @@
-"""The SDK's gateway socket with stand-ins for its client, and with our heartbeat."""
+"""The SDK's gateway socket, with stand-ins for the SDK's client and for its heartbeat."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class GatewaySocket(DiscordWebSocket):
         owner: SocketOwner = cast(Any, self._connection).owner
         await super().received_message(msg)
         own = self._keep_alive
-        if isinstance(own, KeepAliveHandler):  # the hello started it: a thread with its own timer
+        if isinstance(own, KeepAliveHandler):  # a thread with its own timer
             own.stop()
             self._keep_alive = cast(Any, _Heartbeat(owner))
         await owner.frame_received()
 
 
 class _Heartbeat:
-    """The methods of a KeepAliveHandler that the SDK's socket calls."""
+    """Implements the methods of a KeepAliveHandler that the SDK's socket calls."""
 
     def __init__(self, owner: SocketOwner) -> None:
         self._owner = owner
@@ -45,7 +45,7 @@ class _Heartbeat:
 
 
 class SocketState:
-    """The part of the client's state that the SDK's socket uses."""
+    """Implements the part of the client's state that the SDK's socket uses."""
 
     def __init__(self, owner: SocketOwner, intents: int, count: int | None, seconds: float) -> None:
         self.owner = owner
@@ -60,7 +60,7 @@ class SocketState:
         self.owner.attach(socket)
 
     async def call_hooks(self, *_: Any, **__: Any) -> None:
-        """Do nothing: the wait before a new session happens before connecting."""
+        """Do nothing: the wait before a new session takes place before the connection is opened."""
 
 
 class _Parsers(dict[str, Callable[[Any], None]]):

@@ -1,6 +1,6 @@
-"""Cache of the guilds: their channels and threads, the bot's own role, names.
+"""Caches what is known about each guild: its channels and threads, the bot's own role, and names.
 
-It is filled from gateway events, so that a message costs no request; ids are snowflakes as text.
+Gateway events fill the cache, so that a message needs no request; ids are snowflakes as text.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ DM: Final = 1
 GROUP_DM: Final = 3
 THREADS: Final = frozenset({10, 11, 12})
 TEXT_KINDS: Final = frozenset({0, 2, 5, 13}) | THREADS | {DM, GROUP_DM}
-"""Types of channels that hold messages, including the text of voice channels."""
+"""Types of channels that hold messages, including voice channels, which have a text chat."""
 
 
 @dataclass(slots=True)
 class GuildChannel:
     """A channel or a thread.
 
-    guild   the guild's id; empty for private channels
+    guild   the guild's id, or empty for a private channel
     parent  the channel or category above it
-    latest  the id of its newest known message; 0 if none is known
+    latest  the id of its newest known message, or 0
     """
 
     id: str
@@ -46,7 +46,7 @@ class GuildChannel:
 
     @property
     def chat(self) -> str:
-        """The id of its chat: a thread belongs to its parent's."""
+        """The id of the chat: for a thread, its parent's id."""
         return self.parent if self.is_thread else self.id
 
 
@@ -63,7 +63,7 @@ class GuildCache:
     """The guilds of one bot.
 
     recorded  the chats that have messages on a tape
-    suspects  the channels that caused a reconnect by a missed message, until their next event
+    suspects  the channels where a missed message caused a reconnect, until their next event
     complete  set while every expected guild has arrived
     """
 
@@ -102,8 +102,8 @@ class GuildCache:
                 self.add_channel({"guild_id": data["guild_id"], **thread})
 
     def add_channel(self, raw: Raw) -> GuildChannel:
-        """Keep a channel as the API shows it."""
-        channel_id = str(int(raw["id"]))  # raises on anything but a snowflake
+        """Add a channel, given as the API describes it, and return it."""
+        channel_id = str(int(raw["id"]))  # raises an error for anything but a snowflake
         known = self.channels.get(channel_id)
         channel = GuildChannel(
             channel_id,
@@ -122,7 +122,7 @@ class GuildCache:
             channel.latest = max(channel.latest, message_id)
 
     def channel(self, channel_id: str, guild: str = "") -> GuildChannel:
-        """Return a channel; an unknown one is private unless a guild is given."""
+        """Return a channel; without a guild, an unknown channel counts as private."""
         known = self.channels.get(channel_id)
         return known or GuildChannel(channel_id, 0 if guild else DM, guild=guild)
 
@@ -135,12 +135,12 @@ class GuildCache:
         return " ".join(part for part in (name, f"({guild.name})" if guild else "") if part)
 
     def is_own_role(self, role: str, guild: str) -> bool:
-        """Return whether a role is the one that Discord made for the bot."""
+        """Return whether a role is the bot's own, which Discord created."""
         known = self.guilds.get(guild)
         return known is not None and role in known.own_roles
 
     def text_channels(self) -> Iterator[GuildChannel]:
-        """Yield the channels and threads that hold messages, parents before threads."""
+        """Yield the channels and threads that can hold messages, each parent before its threads."""
         found = [one for one in self.channels.values() if one.kind in TEXT_KINDS]
         return iter(sorted(found, key=lambda one: (one.is_thread, int(one.id))))
 
@@ -168,7 +168,7 @@ class GuildCache:
             guild.own_roles.add(role_id)
 
     def _remove_guild(self, data: Raw) -> None:
-        if data.get("unavailable") is True:  # an outage: the guild comes back by itself
+        if data.get("unavailable") is True:  # an outage: the guild will come back by itself
             return
         guild_id = str(data["id"])
         self.arrived(guild_id)

@@ -1,8 +1,7 @@
-"""Checks that messages arrive: from time to time a channel's history is compared with the cache.
+"""Checks that messages arrive, by comparing a channel's history with the cache from time to time.
 
-A gateway may answer everything and still leave out a guild's messages. A message that is in the
-history and does not arrive within seconds was missed: the connection is made again, and the
-history is read.
+Discord's gateway may answer all requests but omit a guild's messages. If a message in the history
+does not arrive within seconds, the connection has missed it: we reconnect and read the history.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from channels.discord.guild_cache import GuildCache, GuildChannel
 from channels.errors import ChannelError
 
 AUDIT_SECONDS: Final = 60.0
-"""Seconds between two audits."""
+"""Seconds from one audit to the next."""
 
 GRACE_SECONDS: Final = 10.0
-"""Maximum seconds that a message may take to arrive."""
+"""Maximum seconds that the event of a message may take to arrive."""
 
 
 class GuildConnection(Protocol):  # the part of `Shard` that is used here
@@ -31,7 +30,7 @@ class GuildConnection(Protocol):  # the part of `Shard` that is used here
 
 @dataclass(eq=False)
 class HistoryAudit:
-    """Checks the channel with the latest message, and each of the others in turn."""
+    """Audits the channel that has the latest message, and all the others in turn."""
 
     _api: DiscordApi
     _cache: GuildCache
@@ -44,10 +43,10 @@ class HistoryAudit:
             await self._clock.sleep(AUDIT_SECONDS)
             for channel in self._next():
                 connection = self._connection_of(channel.guild)
-                if not connection.live:  # it is reconnecting already
+                if not connection.live:  # the connection is being replaced already
                     continue
                 if await self._has_missed(channel) and connection.live:
-                    # Once a channel, until its next event: a bot may be able to read a channel
+                    # Once per channel, until its next event: a bot may be able to read a channel
                     # without getting its events.
                     self._cache.suspects.add(channel.id)
                     connection.restart()
@@ -71,7 +70,7 @@ class HistoryAudit:
         query = {"after": str(channel.latest), "limit": "1"}
         try:
             found = await self._api.ask(f"/channels/{channel.id}/messages", query)
-        except ChannelError:  # unreadable, for ever or for now
+        except ChannelError:  # the channel cannot be read, forever or for now
             return False
         if not found:
             return False

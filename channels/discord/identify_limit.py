@@ -1,4 +1,4 @@
-"""Space out a bot's new sessions: Discord allows one every few seconds, and a thousand a day."""
+"""Spaces out a bot's new sessions: Discord allows one every few seconds, and a thousand a day."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import anyio
 from channels.clock import Clock
 
 IDENTIFY_SECONDS: Final = 5.0
-"""Minimum seconds between two new sessions of a bot."""
+"""Minimum seconds from one new session of a bot to the next."""
 
 MAX_SESSIONS: Final = 50
-"""Maximum sessions in quick succession; two more for each shard."""
+"""Maximum sessions in quick succession; each shard adds two."""
 
 SESSION_SECONDS: Final = 90.0
-"""Average seconds between two sessions after that: Discord resets the token at 1000 a day."""
+"""Average seconds between further sessions: Discord resets the token after 1000 a day."""
 
 
 class IdentifyLimit:

@@ -1,7 +1,7 @@
-"""Parse gateway events into messages, and decide whether a message addresses the bot.
+"""Parses gateway events into messages, and decides whether a message is for the bot.
 
-Events are parsed without the SDK's classes: those drop unknown fields, keep the rest in memory, and
-an unreadable event would stop all later ones.
+The SDK's classes are not used: they drop unknown fields and keep the others in memory, and one
+malformed event would stop all later events.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from channels.message import Author, InboundMessage, Quote, unreadable_message
 
 CHANNEL: Final = "discord"
 WRITTEN_TYPES: Final = frozenset({0, 19, 20, 23})
-"""Message types that a person or a bot writes: plain messages, replies, command answers."""
+"""Types of messages that people and bots write: plain messages, replies, command answers."""
 
 SYSTEM_TYPES: Final = frozenset({*range(1, 19), 21, 22, *range(24, 60)})
-"""Message types that Discord writes: somebody joined, a message was pinned, a thread began."""
+"""Types of messages that Discord writes: a person joined, a message was pinned, a thread began."""
 
 FORWARD: Final = 1
 MAX_QUOTE: Final = 1000
@@ -38,7 +38,7 @@ _MENTION: Final = re.compile(r"<@[!&]?\d{1,20}>")
 
 @dataclass(frozen=True, slots=True)
 class DiscordSelf:
-    """The bot's identity on Discord, the names it goes by, and the rules by which it answers."""
+    """The bot's identity on Discord, what people call it, and the rules by which it answers."""
 
     id: str
     name: str = ""
@@ -47,7 +47,7 @@ class DiscordSelf:
 
 
 def parse(name: str, data: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None:
-    """Return an event's message; None if it has none. Raises any error on unreadable data."""
+    """Parse an event; None if it has no message; raises any error if the data is malformed."""
     if name == "MESSAGE_CREATE":
         return message_of(data, me, cache)
     if name == "MESSAGE_UPDATE":
@@ -58,13 +58,13 @@ def parse(name: str, data: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMe
 
 
 def message_of(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None:
-    """Return a message of an event or of the history; None for the bot's own and Discord's."""
+    """Parse a message from an event or the history; None for the bot's own and for Discord's."""
     kind = int(raw.get("type") or 0)
     sender = _sender(raw)
     if _is_own(raw, sender, me) or kind in SYSTEM_TYPES:
         return None
     content, forwarded = _content(raw)
-    # A command's answer (20) refers to the command, which is not a message.
+    # A command's answer (20) refers to the command, which is no message.
     quoted = raw.get("referenced_message") if kind != 20 else None
     addressed, why = _addressed(raw, content, me, cache, forwarded=forwarded is not None)
     follows = not addressed and forwarded is None and _may_follow(raw, content, me, cache)
@@ -84,7 +84,7 @@ def message_of(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage |
 
 
 def unreadable(name: str, data: Any, why: str) -> InboundMessage:
-    """Return a record of an unreadable event; its key is the same for the same data."""
+    """Return a record of an event that cannot be parsed; equal data gives an equal key."""
     return unreadable_message(CHANNEL, {"t": name, "d": data}, why)
 
 
@@ -107,7 +107,7 @@ def chat_change(
 
 
 def _edit(raw: Raw, me: DiscordSelf, cache: GuildCache) -> InboundMessage | None:
-    """Return an edit; None for the preview of a link, which arrives as an update too."""
+    """Parse an edit, or return None if the update only adds a link's preview."""
     stamp = raw.get("edited_timestamp")
     if not stamp or raw.get("content") is None or not raw.get("author"):
         return None
@@ -170,7 +170,7 @@ def _is_own(raw: Raw, sender: Author, me: DiscordSelf) -> bool:
 
 
 def _content(raw: Raw) -> tuple[str, Quote | None]:
-    """Return the text, and a quote with no words if it was forwarded."""
+    """Return the text, and a quote without words if the message was forwarded."""
     text = str(raw.get("content") or "")
     if int((raw.get("message_reference") or {}).get("type") or 0) == FORWARD:
         snapshots = [one.get("message") or {} for one in raw.get("message_snapshots") or ()]
@@ -217,7 +217,7 @@ def _may_follow(raw: Raw, content: str, me: DiscordSelf, cache: GuildCache) -> b
 
 
 def _mentions_me(raw: Raw, spoken: str, me: DiscordSelf, cache: GuildCache) -> bool:
-    # An edit's event may lack the list of mentions.
+    # The event of an edit may lack the list of mentions.
     named = raw.get("mentions")
     is_listed = named is None or any(str(user.get("id")) == me.id for user in named)
     guild = str(raw.get("guild_id") or "")
@@ -236,7 +236,7 @@ def _replies_to(raw: Raw, me: DiscordSelf) -> bool:
 
 
 def _reply_to(raw: Raw) -> str | None:
-    # Pins, threads and forwards have references too; only a reply (19) answers one.
+    # Pins, threads and forwards have references, too; only a reply (19) answers a message.
     reference = raw.get("message_reference") or {}
     if int(reference.get("type") or 0) != 0 or not reference.get("message_id"):
         return None
@@ -272,7 +272,7 @@ def _readable(content: str, raw: Raw, me: DiscordSelf, cache: GuildCache) -> str
 
 def without_code(text: str) -> str:
     """Return a text without its code and links."""
-    # Chunk by chunk: one pattern for all would restart at every letter of a long text.
+    # Chunk by chunk: a pattern for the whole text would restart at every letter of a long text.
     return "".join(_without_links(_CODE.sub(" ", text)))
 
 

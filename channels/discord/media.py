@@ -1,4 +1,4 @@
-"""Media of a message: attachments, and named parts without a file, such as polls."""
+"""Parses attachments, and parts of a message that have a label but no file, such as polls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from channels.message import Media, MediaKind
 
 MAX_DETAIL: Final = 500
 VOICE: Final = 1 << 13
-"""Message flag: a voice message."""
+"""The message flag of a voice message."""
 
 _IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 _KINDS: Final[Mapping[str, MediaKind]] = {"audio": "audio", "video": "video"}
@@ -55,14 +55,14 @@ def _others(raw: Raw) -> Iterator[Media]:
 
 
 def cards(raw: Raw) -> str:
-    """Return the text of cards and components, which bots and webhooks add to their text."""
+    """Return the text of the cards and components that bots and webhooks add to a message."""
     lines = [line for embed in raw.get("embeds") or () for line in _card(embed)]
     lines += _components(raw.get("components") or ())
     return "\n".join(line for line in lines if line)
 
 
 def _card(embed: Raw) -> Iterator[str]:
-    if embed.get("type", "rich") != "rich":  # the preview of a link in the text
+    if embed.get("type", "rich") != "rich":  # a preview of a link in the message
         return
     yield str((embed.get("author") or {}).get("name") or "")
     for name in ("title", "description"):

@@ -1,7 +1,7 @@
-"""Sending, editing, partial text and typing; and finding messages that may have been sent.
+"""Sends and edits messages, shows partial text, and finds messages that may have been sent.
 
-Each post carries a nonce made of its key: for some minutes Discord answers a repeated post with the
-first one's message. After that the chat's history is searched.
+Each post has a nonce made from its key: if it is repeated within some minutes, Discord answers with
+the message of the first post. Later, the chat's history is searched instead.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from channels.message import InboundMessage, OutboundMessage, Receipt
 NOBODY: Final = {**AllowedMentions.none().to_dict(), "replied_user": False}
 NO_PREVIEW: Final = MessageFlags(suppress_embeds=True).value
 EDIT_SECONDS: Final = 8.0
-"""Maximum seconds for an edit of partial text: the answer itself waits for it."""
+"""Maximum duration of an edit of partial text, in seconds: the answer waits for it."""
 
 MAX_INLINE_RENDER: Final = 500
-"""Maximum characters rendered in the event loop; longer texts are rendered in a thread."""
+"""Maximum characters rendered in the event loop; longer text is rendered in a thread."""
 
 MAX_REMEMBERED: Final = 1_000
 MAX_PAGES: Final = 10
 PAGE: Final = 100
 CLOCK_SKEW: Final = timedelta(seconds=30)
 ALIKE: Final = 24
-"""Number of equal letters at the beginning by which a draft is recognized."""
+"""How many letters at the beginning must be equal for a message to be recognized as a draft."""
 
 RESEND: Final = "/again"
-"""Suffix of an answer's key after somebody deleted its draft."""
+"""Suffix added to an answer's key after somebody deleted the answer's draft."""
 
 EMPTY: Final = "(an answer without visible text)"
 _LETTERS: Final = re.compile(r"[\W_]+")
 
 
 class DiscordSender:
-    """Posts into channels; `me` returns the bot's id, `warn` notifies the operator of a refusal."""
+    """Posts messages; `me` returns the bot's id, `warn` reports a refusal to the operator."""
 
     def __init__(
         self, api: DiscordApi, me: Callable[[], str], warn: Callable[[str, ApiRefused], None]
@@ -64,18 +64,18 @@ class DiscordSender:
         self._deleted_drafts: dict[str, str] = {}
 
     def note_started(self, interaction: str) -> None:
-        """Note that a command's note is being posted: its answer waits for that."""
+        """Note that a command's note is being posted; the command's answer waits for it."""
         self._pending_notes[interaction] = anyio.Event()
 
     def note_posted(self, interaction: str, message_id: str | None) -> None:
-        """Remember a command's note: the answer is a reply to it."""
+        """Remember a command's note, so that the answer can reply to it."""
         if message_id is not None:
             _remember(self._notes, interaction, message_id)
         if (pending := self._pending_notes.pop(interaction, None)) is not None:
             pending.set()
 
     def is_ours(self, own: Raw) -> bool:
-        """Return whether a message of the bot was posted here, not by a second gateway."""
+        """Return whether one of the bot's messages was posted here, not by a second gateway."""
         nonce = own.get("nonce")
         return nonce is None or str(nonce) in self._posted_nonces
 
@@ -90,7 +90,7 @@ class DiscordSender:
         except DraftGone:
             if not message.idem:
                 raise
-            # With the deleted draft's nonce Discord would answer with that draft.
+            # With the nonce of the deleted draft, Discord would answer with that draft.
             _remember(self._deleted_drafts, message.idem, "")
             if message.edits:
                 raise
@@ -100,17 +100,17 @@ class DiscordSender:
         sent = await self.post(message, text, nonce)
         if _same(sent, text):
             return str(sent["id"])
-        # Discord answered with the draft, which has the same nonce.
+        # Discord answered with the draft, which was posted with the same nonce.
         channel_id = str(sent.get("channel_id") or _channel_id(message))
         return await self._edit(channel_id, str(sent["id"]), text)
 
     async def post(self, message: OutboundMessage, text: str, nonce: str | None) -> Raw:
-        """Post a message, without its thread or its question if they no longer exist."""
+        """Post a message; a thread or a question that no longer exists is left out."""
         channel_id, reply_to = _channel_id(message), await self._question(message.reply_to)
         reopened = False
         if nonce is not None:
             _remember(self._posted_nonces, nonce, "")
-        for _attempt in range(4):  # each remedy below is used once
+        for _attempt in range(4):  # each fix below is tried once
             body, path = (
                 _body(text, channel_id, reply_to, nonce),
                 f"/channels/{channel_id}/messages",
@@ -172,7 +172,7 @@ class DiscordSender:
         try:
             await self._api.call("DELETE", f"/channels/{channel_id}/messages/{message_id}")
         except SendRefused:
-            """It is gone, or may no longer be deleted: then it stays."""
+            """It is gone, or can no longer be deleted; then it stays."""
 
     async def _question(self, reply_to: str | None) -> str | None:
         if reply_to in self._pending_notes:
@@ -182,7 +182,7 @@ class DiscordSender:
     async def _edit(
         self, channel_id: str, message_id: str, text: str, seconds: float = ANSWER_SECONDS
     ) -> str:
-        """Edit a message of ours; raises DraftGone if it or its thread no longer exists."""
+        """Edit one of our messages; raises DraftGone if it or its thread no longer exists."""
         path = f"/channels/{channel_id}/messages/{message_id}"
         body = {"content": text, "allowed_mentions": NOBODY, "flags": NO_PREVIEW}
         for reopened in (False, True):
@@ -199,7 +199,7 @@ class DiscordSender:
         return message_id
 
     async def _reopen(self, channel_id: str, why: ApiRefused) -> None:
-        """Reopen a thread; raises `why` if that is refused, as for a locked one."""
+        """Reopen a thread; if Discord refuses, as for a locked thread, raise `why`."""
         try:
             await self._api.call("PATCH", f"/channels/{channel_id}", {"archived": False})
         except ApiRefused:
@@ -213,7 +213,7 @@ class DiscordSender:
         return None
 
     async def _own_since(self, message: OutboundMessage) -> list[Raw]:
-        """Return our messages that answer the same question, oldest first."""
+        """Return our own messages that answer the same question, oldest first."""
         channel_id, after = _channel_id(message), _since(message)
         wanted = {message.reply_to} if message.reply_to else set()
         found: list[Raw] = []
@@ -225,7 +225,7 @@ class DiscordSender:
                 if str((one.get("author") or {}).get("id")) != self._me():
                     continue
                 used = str((one.get("interaction_metadata") or {}).get("id"))
-                if used in wanted:  # the note of the answered command
+                if used in wanted:  # the note of the command that is answered
                     wanted.add(str(one["id"]))
                 elif _answers(one, wanted):
                     found.append(one)
@@ -242,11 +242,11 @@ class DiscordSender:
 def _remember(known: dict[str, str], key: str, value: str) -> None:
     known[key] = value
     if len(known) > MAX_REMEMBERED:
-        del known[next(iter(known))]  # the oldest
+        del known[next(iter(known))]  # the oldest one
 
 
 def nonce_of(idem: str) -> str:
-    """Return a key's nonce, 24 characters: the same one after a crash."""
+    """Return the nonce of a key, 24 characters long; it is the same after a crash."""
     return urlsafe_b64encode(sha256(idem.encode()).digest()[:18]).decode()
 
 
@@ -262,7 +262,7 @@ def _body(text: str, channel_id: str, reply_to: str | None, nonce: str | None) -
         body["message_reference"] = {
             "message_id": reply_to,
             "channel_id": channel_id,
-            "fail_if_not_exists": False,  # the question may be deleted
+            "fail_if_not_exists": False,  # the question may have been deleted
         }
     return body
 
@@ -279,7 +279,7 @@ def _is_about_reply(refused: ApiRefused) -> bool:
 
 
 def _since(message: OutboundMessage) -> int:
-    """Return a message id before the message: its question's, or one made of its date."""
+    """Return a message id before this message: the question's id, or one made from its date."""
     if message.reply_to and message.reply_to.isdigit():
         return int(message.reply_to)
     moment = parse_time(message.date) if message.date else None
@@ -296,7 +296,7 @@ def _same(sent: Raw, text: str) -> bool:
 
 
 def _is_alike(sent: Raw, text: str, *, shorter: bool = False) -> bool:
-    """Return whether two texts begin with the same letters; `shorter`: and `sent` is not longer."""
+    """Return whether both texts begin alike and, if `shorter`, `sent` is not the longer one."""
     beginning, whole = _LETTERS.sub("", str(sent.get("content", ""))), _LETTERS.sub("", text)
     if shorter and len(beginning) > len(whole):
         return False

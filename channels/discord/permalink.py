@@ -1,4 +1,4 @@
-"""Links to Discord messages: discord.com/channels/SERVER/CHANNEL/MESSAGE, @me for private ones.
+"""Parses links to Discord messages: discord.com/channels/SERVER/CHANNEL/MESSAGE (@me if private).
 
 CHANNEL is the thread's id if the message is in a thread.
 """
@@ -17,6 +17,6 @@ _LINK: Final = re.compile(
 
 
 def read_link(text: str) -> MessageLink | None:
-    """Return the message that a link names; None if it is not a link to a Discord message."""
+    """Return the message that a link points to, or None if it is no link to a Discord message."""
     found = _LINK.fullmatch(text)
     return MessageLink(found["message"], found["chat"]) if found else None

@@ -1,4 +1,4 @@
-"""Settings of the Discord channel."""
+"""The settings of the Discord channel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 
 
 class DiscordSettings(BotSettings):
-    """A Discord bot, enabled by its token."""
+    """A Discord bot; setting its token enables the channel."""
 
     key_prefix: ClassVar[str] = "Bot "
 

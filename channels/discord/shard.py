@@ -1,13 +1,13 @@
 """One connection to Discord's gateway: the SDK's socket, with our clock and our liveness probe.
 
-The SDK's DiscordWebSocket speaks the protocol: hello, identify, resume, compression, sequence. Its
-Client is not used: it starts a task for each event, which loses their order, keeps every member in
-memory, and sleeps without our clock. Its heartbeat is a thread with its own timer: not used either.
+The SDK's DiscordWebSocket handles the protocol: hello, identify, resume, compression, sequence. The
+SDK's Client is not used: it starts a task for each event, which loses the events' order, keeps all
+members in memory, and sleeps without our clock. Nor is its heartbeat, a thread with its own timer.
 
-An answered heartbeat does not prove that events arrive: sockets have been seen that answered for
-hours and delivered nothing. So the gateway is also sent a request that it answers with an event
-(our own entry in a guild's member list). Once a connection has answered it, silence means that it
-has stalled.
+An answered heartbeat does not prove that events arrive: some connections have answered heartbeats
+for hours and delivered no events. So we also send a probe, which Discord answers with an event (our
+own entry in a guild's member list). If a connection that has answered a probe stops answering
+probes, it has stalled.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ INTENTS: Final = Intents(
     guilds=True, guild_messages=True, dm_messages=True, message_content=True
 ).value
 PROBE_SECONDS: Final = 31.0
-"""Seconds between two probes: less than Discord's heartbeat interval (41 s), more than the 30 s
-between two member requests that it answers."""
+"""Seconds between two probes: less than Discord's heartbeat interval (41 s), but more than 30 s,
+since Discord ignores member requests that come faster."""
 
 PROBE_TIMEOUT_SECONDS: Final = 15.0
 FIRST_WAIT_SECONDS: Final = 1.0
 MAX_WAIT_SECONDS: Final = 90.0
-"""Maximum seconds between two connects: Discord allows 1000 new sessions a day."""
+"""Maximum wait between two connection attempts: Discord allows 1000 new sessions a day."""
 
 SDK_SECONDS: Final = 180.0
-"""The SDK's own timeout in seconds: longer than ours, so that ours come first."""
+"""The SDK's own timeout in seconds; it is longer than our timeouts, so that ours end first."""
 
 UNKNOWN_OPCODE: Final = 4001
-"""The close code of a gateway that does not know the probe."""
+"""The close code of a gateway that does not know the opcode of our probe."""
 
 NO_CONTENT: Final = (
     "Discord doesn't let this bot read messages: its Message Content Intent is off. Open"
@@ -79,15 +79,15 @@ BROKEN: Final = (
     zlib.error,
     ChannelDown,
 )
-"""What ends a connection, including an unreadable frame."""
+"""Errors that end a connection; an unreadable frame counts, too."""
 
 Position = tuple[int, int]
-"""Where an event stands: the number of the session, and its sequence number there."""
+"""The position of an event: the number of its session, and its sequence number there."""
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayEvent:
-    """An event; `shard` is None for one of our own, which no connection has to acknowledge."""
+    """An event; `shard` is None for our own events, which no connection acknowledges."""
 
     shard: Shard | None
     position: Position
@@ -101,12 +101,12 @@ class ShardListener(Protocol):
 
 
 def shard_of(guild: str, count: int) -> int:
-    """Return the number of the connection, out of `count`, that a guild's events use."""
-    return (int(guild) >> 22) % count  # Discord's formula
+    """Return the number of the connection, out of `count`, that gets a guild's events."""
+    return (int(guild) >> 22) % count  # the formula that Discord uses
 
 
 class Shard:
-    """One connection, reconnected whenever it is lost; `run` ends with ChannelUnfit only."""
+    """A connection that reconnects whenever it is lost; `run` ends only with ChannelUnfit."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Shard:
         self._may_probe = True
         self._frames = 0
         self._events = 0
-        # Read by the SDK's socket.
+        # The SDK's socket reads these attributes.
         self.loop = asyncio.get_running_loop()
         self.http = api
         self._connection = SocketState(self, INTENTS, settings.shards or None, SDK_SECONDS)
@@ -152,10 +152,10 @@ class Shard:
         return shard_of(guild, self.count) == self.number
 
     def dispatch(self, *_: Any) -> None:
-        """Ignore what the SDK announces to its client."""
+        """Ignore the events that the SDK announces to its client."""
 
     async def run(self) -> None:
-        """Listen and reconnect, at once if the connection had worked for a while."""
+        """Listen and reconnect, at once if the last connection worked for a while."""
         backoff, at_once = Backoff(FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS), True
         try:
             while True:
@@ -172,9 +172,9 @@ class Shard:
             await self._close(1000)
 
     async def recorded(self, position: Position) -> None:
-        """Acknowledge all events up to a position: the next heartbeat names it."""
+        """Acknowledge all events up to a position; the next heartbeat contains it."""
         age, sequence = position
-        if age != self._age:  # of an earlier session
+        if age != self._age:  # the event belongs to an earlier session
             return
         self._recorded = sequence
         if self._owes_heartbeat and sequence == self._received:
@@ -182,13 +182,13 @@ class Shard:
             await self._send(self._heartbeat())
 
     def restart(self) -> None:
-        """Drop the connection and its session: it has missed something."""
+        """Drop the connection and its session, since it has missed a message."""
         self._forget_session()
         if self._socket is not None:
             self._socket.socket._response.close()
 
     def requested_heartbeat(self) -> dict[str, Any]:
-        """Return the heartbeat that Discord asked for; another follows once all is recorded."""
+        """Return the heartbeat that Discord asked for; another follows once all is on disk."""
         self._owes_heartbeat = self._recorded != self._received
         return self._heartbeat()
 
@@ -204,7 +204,7 @@ class Shard:
         self._state.heard()
         if name == "READY":
             self._session = socket.session_id
-            # A custom gateway is kept: the address that Discord suggests would bypass it.
+            # A custom gateway is kept, since the address that Discord suggests would bypass it.
             official = self._gateway.host == DiscordWebSocket.DEFAULT_GATEWAY.host
             self._resumes_at = socket.gateway if official else self._gateway
         if name in ("READY", "RESUMED"):
@@ -214,7 +214,7 @@ class Shard:
         self._listener.received(GatewayEvent(self, (self._age, socket.sequence or 0), name, data))
 
     async def frame_received(self) -> None:
-        """Note a frame; the first one of a live session sends the first probe."""
+        """Note that a frame came; the first one of a live session triggers the first probe."""
         self._frames += 1
         if not self.live:
             return
@@ -224,7 +224,7 @@ class Shard:
             self._probed = await self._probe()
 
     async def _listen_until_lost(self) -> str:
-        """Return why the connection ended; raise ChannelUnfit if a retry is useless."""
+        """Listen and return why the connection ended; raise ChannelUnfit if retrying is useless."""
         if self._session is None:
             await self._limit.wait(self._clock, self.count)
         ended: list[str] = []
@@ -275,7 +275,7 @@ class Shard:
             return f"the connection to Discord was lost ({type(cause).__name__}); reconnecting"
 
     async def _watch(self, ended: list[str], scope: anyio.CancelScope) -> None:
-        """Send heartbeats and probes; end the connection when they stay unanswered."""
+        """Send heartbeats and probes, and end the connection if they stay unanswered."""
         frames = events = 0
         probed, was_live = False, True
         while True:
@@ -296,11 +296,11 @@ class Shard:
         scope.cancel()
 
     def _heartbeat(self) -> dict[str, Any]:
-        # It names the last event that is on disk, so that a resume replays all others.
+        # It contains the last event that is on disk, so that a resume replays all later events.
         return {"op": DiscordWebSocket.HEARTBEAT, "d": self._recorded}
 
     async def _probe(self) -> bool:
-        """Request an event; return False if there is no guild to ask about."""
+        """Send a probe, or return False if there is no guild to ask about."""
         target = self._listener.probe_target(self)
         if target is None or not self._may_probe:
             return False
@@ -313,13 +313,13 @@ class Shard:
         if self._socket is None:
             return
         try:
-            # Not `send`: its rate limit sleeps without our clock. We send few frames anyway.
+            # Not `send`, whose rate limit sleeps without our clock; we send few frames anyway.
             await self._socket.send_heartbeat(payload)
         except (ConnectionError, ConnectionClosed, aiohttp.ClientError):
-            """The listener notices the closed socket, too."""
+            """The listener will notice the closed socket, too."""
 
     async def _close(self, code: int) -> None:
-        """Close the socket; the session can be resumed unless the code is 1000."""
+        """Close the socket; unless the code is 1000, the session can be resumed."""
         socket, self._socket = self._socket, None
         if socket is None:
             return
@@ -327,10 +327,10 @@ class Shard:
             try:
                 await socket.close(code)
             except BROKEN:
-                """It was closed already."""
+                """The socket was closed already."""
 
     def _forget_session(self) -> None:
-        """Start a new session next time: the history then has what was missed."""
+        """Make the next connection start a new session; the history then has what was missed."""
         self._session = self._received = self._recorded = None
         self._age += 1
         self._resumes_at = self._gateway

@@ -1,8 +1,8 @@
-"""Slash commands: their registration, and the messages that their use makes.
+"""Slash commands: registers them, and turns each use of a command into a message.
 
-Discord wants an answer within three seconds, and shows the question to nobody else. So a note of
-the command is posted in the chat at once, and the answer is an ordinary reply to that note: it
-needs no interaction token, which expires after 15 minutes and would be lost in a restart.
+Discord wants an answer within three seconds, and shows the command to nobody else. So a note that
+quotes the command is posted at once, and the answer is an ordinary reply to this note. The reply
+needs no interaction token, which would expire after 15 minutes and be lost in a restart.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from channels.discord.inbound import name_of, where
 from channels.message import Author, InboundMessage
 
 COMMAND_USED: Final = 2
-"""Interaction type: the use of a command."""
+"""Type of an interaction: somebody used a command."""
 
 NOTE: Final = 4
-"""Callback type: answer with a message."""
+"""Type of a response: a message in the chat."""
 
 EPHEMERAL: Final = 1 << 6
-"""Message flag: only the person who used the command sees it."""
+"""Message flag: only the person who used the command sees the message."""
 
 MAX_NOTE: Final = 1_900
 QUESTION: Final = "question"
@@ -49,7 +49,7 @@ COMMANDS: Final[list[dict[str, Any]]] = [
     {"name": "status", "description": "Show what I remember of this channel"},
     {"name": "help", "description": "Show what I can do here"},
 ]
-"""The commands, for everybody in servers and private messages: access is checked when used."""
+"""The commands, offered to everybody on servers and in private: access is checked on use."""
 
 COMMAND_LINES: Final = {"stop": ",stop", "reset": ",reset", "status": ",tape.info", "help": ",help"}
 
@@ -59,14 +59,14 @@ def registration() -> list[dict[str, Any]]:
 
 
 def command_message(raw: Raw, cache: GuildCache) -> InboundMessage | None:
-    """Return the message that a command stands for; None for any other interaction."""
+    """Return the message that a command stands for, or None for any other interaction."""
     if int(raw.get("type") or 0) != COMMAND_USED:
         return None
     number, channel = str(int(raw["id"])), str(int(raw["channel_id"]))
     guild = str(raw.get("guild_id") or "")
     if channel not in cache.channels and raw.get("channel"):
         cache.add_channel({"guild_id": guild, **raw["channel"]})
-    member = raw.get("member") or {}  # in guilds; private chats have only the user
+    member = raw.get("member") or {}  # `member` exists in guilds; private chats have only `user`
     user = raw.get("user") or member["user"]
     options = {one["name"]: one.get("value") for one in raw["data"].get("options") or ()}
     return InboundMessage(

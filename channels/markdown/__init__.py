@@ -1,8 +1,8 @@
-"""Markdown for chats: parse it, render it, and cut it into pieces.
+"""Markdown for chats: parsing, rendering, and splitting into pieces.
 
-tree    events of a text          render     text with marks, and plain text
-split   pieces within a limit     autoclose  an unfinished text
-(scan, breakpoints, stitch and table are their parts)
+tree    parses into events        render     renders text with marks, or plain text
+split   cuts text into pieces     autoclose  closes the marks of unfinished text
+(split uses scan, breakpoints and stitch; render uses table)
 """
 
 from channels.markdown.autoclose import close_open_marks

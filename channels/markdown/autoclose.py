@@ -1,4 +1,4 @@
-"""Close the marks that an unfinished text has left open."""
+"""Closes the Markdown marks that are still open in an unfinished text."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MARKS: Final = re.compile(r"\\.|`+|\*{1,3}|~~")
 
 
 def close_open_marks(text: str) -> str:
-    """Return an unfinished text that shows no partial mark at its end.
+    """Return an unfinished text without partial Markdown at its end.
 
-    An open fence stays open, a partial link becomes its label, a partial mark is left out, and open
+    An open fence stays open. A partial link becomes its label, and a partial mark is left out. Open
     code, bold, italic and strike are closed.
     """
     events = parse(text)

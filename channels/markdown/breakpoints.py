@@ -1,4 +1,4 @@
-"""Places where a Markdown text may be cut, and the marks that are open there."""
+"""The positions where a Markdown text may be cut, and the marks that are open at each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CODE_SPACES: Final = re.compile(r"(?<=\S)[ \t]+")
 
 
 class Level(IntEnum):
-    """How good a cut is, the best first; later levels are for text that does not fit otherwise."""
+    """The quality of a cut, best first; a worse level is used only if no better one fits."""
 
     BLOCK = 0
     ITEM = 1
@@ -36,11 +36,11 @@ class Level(IntEnum):
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """An open construct: a quote, item, fence, indent, table, heading or span.
+    """A construct around a position: a quote, item, fence, indent, table, heading or span.
 
-    opening, closing  text added at a cut, so that the next piece continues the construct
-    short             a shorter opening, used if that one does not fit
-    width             the indent of an item's or a fence's lines
+    opening, closing  text added after and before a cut, so that the construct continues
+    short             a shorter opening, used if `opening` does not fit
+    width             how far the lines of an item or a fence are indented
     wider, list_start for an item: extra digits of its true number if its list began earlier
     """
 
@@ -56,7 +56,7 @@ class Frame:
 
 
 class Cut(NamedTuple):
-    """A place where a piece may begin; `line`: whether a line's content begins there."""
+    """A position where a piece may begin; `line` says whether a line's content begins there."""
 
     place: int
     level: Level
@@ -65,10 +65,10 @@ class Cut(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A stretch of text.
+    """A run of text in the source.
 
     level  the level of cuts between its words
-    whole  its source differs from its text, so it cannot be cut
+    whole  whether it cannot be cut, because its source differs from its text
     """
 
     start: int
@@ -79,7 +79,7 @@ class Leaf(NamedTuple):
 
 
 class Number(NamedTuple):
-    """The number of an ordered item: its place and digits in the source, and its true value."""
+    """The number of an ordered item: its position and digits in the source, and its true value."""
 
     start: int
     digits: int
@@ -90,9 +90,9 @@ class Number(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """The structure of a text, each list in the order of the source.
+    """The structure of a text; each list is in source order.
 
-    `cuts` has the cuts at lines; `words` finds the others on demand.
+    `cuts` has the cuts between lines; `words` finds the cuts inside lines on demand.
     """
 
     text: str
@@ -101,10 +101,10 @@ class Plan:
     lines: list[tuple[int, Frame | None]] = field(default_factory=list)
     numbers: list[Number] = field(default_factory=list)
     left_open: list[tuple[int, Frame]] = field(default_factory=list)
-    """Fences closed only by the end of their container, by the end of their code."""
+    """Fences without a closing line, each with the position where its code ends."""
 
     def words(self, start: int, stop: int) -> list[Cut]:
-        """Return the cuts of every level between two places."""
+        """Return the cuts of every level between two positions."""
         first, last = (bisect_left(self.cuts, (place,)) for place in (start, stop))
         found = self.cuts[first:last]
         at = max(0, bisect_right(self.leaves, start, key=itemgetter(0)) - 1)
@@ -126,13 +126,13 @@ def _words(text: str, leaf: Leaf, start: int, end: int) -> Iterator[Cut]:
         if any(begin < place < stop for begin, stop in addresses):
             continue
         if text[place] == "`" and leaf.frame is not None and leaf.frame.kind == "span":
-            continue  # the span's own mark would merge with it
+            continue  # the piece's own mark would merge with the span's
         is_stop = leaf.level is Level.WORD and found.lastgroup == "stop"
         yield Cut(place, Level.SENTENCE if is_stop else leaf.level, leaf.frame)
 
 
 def chain(frame: Frame | None) -> list[Frame]:
-    """Return a frame and those around it, outermost first."""
+    """Return a frame and the frames around it, outermost first."""
     frames: list[Frame] = []
     while frame is not None:
         frames.append(frame)
@@ -147,7 +147,7 @@ def is_code(frame: Frame | None) -> bool:
 
 
 def combines(char: str) -> bool:
-    """Return whether a character belongs to the one before it."""
+    """Return whether a character combines with the character before it."""
     return not char.isascii() and (
         char in "\u200c\u200d" or category(char)[0] == "M" or "\U0001f3fb" <= char <= "\U0001f3ff"
     )

@@ -1,4 +1,4 @@
-"""Render Markdown as text with marks, or as plain text."""
+"""Renders Markdown as plain text, with or without a list of its marks."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,40}")
 
 
 class Span(NamedTuple):
-    """A mark on a stretch of a rendered text.
+    """A mark on part of a rendered text.
 
     kind   bold, italic, strike, spoiler, code, pre, quote or link
-    value  the url of a link, the language of a pre
+    value  a link's URL, or a code block's language
     """
 
     kind: str
@@ -34,7 +34,7 @@ class Span(NamedTuple):
 
 
 class Rendered(NamedTuple):
-    """A text without Markdown, and its marks in the order of their ends; marks nest."""
+    """A text without Markdown syntax, and its nested marks, ordered by where they end."""
 
     text: str
     marks: list[Span]
@@ -43,26 +43,26 @@ class Rendered(NamedTuple):
 def render_spans(
     markdown: str, *, linkable: Callable[[str], bool], plain: bool = False
 ) -> Rendered:
-    """Render Markdown as text with marks.
+    """Render Markdown as text with a list of its marks.
 
-    A link whose url is not `linkable` becomes `label (url)`. With `plain`, quotes begin with `> `,
-    for readers without marks.
+    A link whose URL is not `linkable` becomes `label (url)`. If `plain`, quotes begin with `> `,
+    since the reader sees no marks.
     """
     return _Renderer(markdown, linkable, plain).rendered()
 
 
 def to_text(markdown: str) -> str:
-    """Return Markdown as plain text that keeps everything readable."""
+    """Return Markdown as plain text that keeps all readable content."""
     return render_spans(markdown, linkable=lambda _url: False, plain=True).text
 
 
 def text_outside_code(text: str) -> str:
-    """Return the text outside code, without marks."""
+    """Return a Markdown text without its code and without marks."""
     return "".join(_outside_code(parse(text)))
 
 
 def is_visible(text: str) -> bool:
-    """Return whether a text shows anything."""
+    """Return whether a Markdown text shows anything once it is rendered."""
     return _INVISIBLE.sub("", text) != ""
 
 
@@ -149,7 +149,7 @@ class _Renderer:
         elif name == "TaskListMarker":
             self._tick(data)
         else:
-            self._write(self._source[event.start : event.end])  # a formula stays as it is
+            self._write(self._source[event.start : event.end])  # a formula is shown as written
 
     def _text(self, text: str) -> None:
         if self._plain or self._cell is not None or "||" not in text:
@@ -223,7 +223,7 @@ class _Renderer:
         code, info = "".join(self._code or ()).removesuffix("\n"), self._info
         self._code = None
         if not code.strip():
-            code, info = info, ""  # the code was written on the line of the fence
+            code, info = info, ""  # the code was written on the fence's own line
         self._block(self._code_at, flush=True)
         start = self._size
         self._write(code)
@@ -242,7 +242,7 @@ class _Renderer:
             self._mark(_MARKS[event.name], start)
 
     def _write_tilde(self, event: MarkdownEvent) -> bool:
-        """Write a single `~`, which means "about", and return whether it was one."""
+        """Write a single `~`, which means "about"; return whether the event was one."""
         if event.name != "Strikethrough" or self._source.startswith("~~", event.start):
             return False
         self._write("~")
@@ -311,7 +311,7 @@ class _List:
         if not self._ordered or written is None:
             return "• "
         number = int(written[1])
-        # "1. 1. 1." is a list that counts itself; other numbers are intended
+        # A list written as "1. 1. 1." is counted up; any other numbers are intended.
         self._number = self._number + 1 if number == self._written else number
         self._written = number
         return f"{self._number}{written[2]} "

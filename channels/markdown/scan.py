@@ -1,4 +1,4 @@
-"""Find the places where a Markdown text may be cut."""
+"""Finds the positions where a Markdown text may be cut."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROWS: Final = frozenset({"TableHead", "TableRow"})
 
 
 def plan(text: str) -> Plan:
-    """Return the plan of a text; no cut is inside a grapheme."""
+    """Return the plan of a text; no cut falls inside a grapheme."""
     return _Planner(text).plan()
 
 
@@ -111,7 +111,7 @@ class _Planner:
         fence = _FENCE.match(self._text, event.start)
         if fence is None or event.data == "Indented":
             self._frame = Frame("indent", event.start, self._frame)
-            self._block_cut(event.start)  # a piece that begins here needs the indent
+            self._block_cut(event.start)  # a piece that begins here needs this indent
         else:
             lead = self._lead(event.start)
             self._block_cut(event.start - lead)
@@ -122,7 +122,7 @@ class _Planner:
         self._code = self._is_first = True
 
     def _lead(self, place: int) -> int:
-        """Return a fence's own indent inside its container."""
+        """Return how far a fence is indented inside its container."""
         own = self._text[self._text.rfind("\n", 0, place) + 1 : place]
         if own.strip("> \t"):
             return 0

@@ -1,6 +1,6 @@
-"""Cut a Markdown text into pieces within a platform's limit, each of them complete Markdown.
+"""Cuts a Markdown text into pieces within a platform's limit; each piece is complete Markdown.
 
-Libraries for this do not reopen fences, lists and quotes in the next piece.
+Existing libraries do not reopen fences, lists and quotes in the next piece.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Measure = Callable[[str], int]
 _GRAPHEME: Final = regex.compile(r"\X")
 _PLACE: Final = itemgetter(0)
 _MAX_SOURCE: Final = 6
-"""Maximum source length of a piece, in limits: some marks take no room."""
+"""Maximum length of a piece's source, in multiples of the limit: some marks are not counted."""
 
 _MAX_LOOKAHEAD: Final = 2
-"""Maximum distance of a cut inside a line, in limits."""
+"""How far to look for a cut inside a line, in multiples of the limit."""
 
 _LINES: Final = (Level.BLOCK, Level.ITEM, Level.LINE)
 _TRIES: Final = ((True, False), (True, True), (False, False), (False, True))
@@ -32,10 +32,10 @@ _WORDS: Final = (Level.SENTENCE, Level.WORD)
 
 
 class Piece(NamedTuple):
-    """One piece.
+    """One piece of a text that was cut.
 
     text    the text to send
-    source  its part of the source, including the space that a cut leaves out
+    source  the part of the source that it covers, with the space that a cut leaves out
     """
 
     text: str
@@ -43,18 +43,18 @@ class Piece(NamedTuple):
 
 
 def split(text: str, limit: int, measure: Measure) -> list[str]:
-    """Return the pieces' texts; see `cut`."""
+    """Return the text of each piece; see `cut`."""
     return [piece.text for piece in cut(text, limit, measure)]
 
 
 def cut(text: str, limit: int, measure: Measure) -> list[Piece]:
     """Return the pieces of a Markdown text, each of at most `limit` as counted by `measure`.
 
-    The same text gives the same pieces; blank text gives none. A piece ends at the best place that
-    leaves it half full: between blocks, else items, rows or lines, sentences, words. Links, code,
-    spans, code lines and rows are cut only if they are larger than a piece, graphemes only if one
-    alone is. Fences and spans are closed at a cut and reopened after it, tables repeat their
-    header, quotes their mark, and items keep their numbers.
+    Equal texts give equal pieces; blank text gives none. A piece ends at the best cut that leaves
+    it at least half full: between blocks, else between items, rows or lines, sentences, or words.
+    Links, code, spans, code lines, rows and graphemes are cut only if they do not fit into a piece.
+    Fences and spans are closed at a cut and reopened after it. Tables repeat their header, quotes
+    repeat their mark, and items keep their numbers.
     """
     if not text.strip():
         return []
@@ -122,7 +122,7 @@ class _Search:
         return self._done()
 
     def _inside(self) -> None:
-        """Cut an oversized line: a row first loses its table's header before it is cut itself."""
+        """Cut an oversized line; for a table row, first try it without the repeated header."""
         for only_lines, short in _TRIES:
             self._over, self._over_size, self._short = self._window, 0, short
             words = self._words()

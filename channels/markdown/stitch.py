@@ -1,4 +1,4 @@
-"""Make the pieces between cuts complete Markdown: close and reopen marks, fix numbers, indents."""
+"""Turns the text between two cuts into complete Markdown: fixes its marks, numbers and indents."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Stitcher:
         self._room = limit // 2
 
     def piece(self, start: Cut, end: Cut, *, short: bool = False) -> str:
-        """Return the piece between two cuts; `short`: without a repeated header or fence."""
+        """Return the piece between two cuts; `short` leaves out a repeated header or fence."""
         stop = max(start.place, self._stop(start, end))
         body = self._body(start, stop)
         return self._opening(start, short) + body + self._closing(start, end)
 
     def at(self, place: int) -> Cut | None:
-        """Return a cut at any place; None if it would break a construct."""
+        """Return a cut at a position, or None if a cut there would break a construct."""
         leaf = self._leaf(place)
         if leaf is None or (leaf.whole and leaf.start < place) or self._text[place - 1] == "\n":
             return None
@@ -39,7 +39,7 @@ class Stitcher:
         return Cut(place, Level.GRAPHEME, leaf.frame)
 
     def broken(self, place: int) -> Cut:
-        """Return a cut that breaks a span: only the blocks around it continue."""
+        """Return a cut that breaks a span: only the blocks around the span continue."""
         at = bisect_right(self._plan.leaves, place, key=_PLACE) - 1
         frame = self._plan.leaves[max(at, 0)].frame if self._plan.leaves else None
         while frame is not None and frame.kind == "span":
@@ -47,7 +47,7 @@ class Stitcher:
         return Cut(place, Level.GRAPHEME, frame)
 
     def _leaf(self, place: int) -> Leaf | None:
-        """Return the leaf around a place, or the second of two that are one text."""
+        """Return the leaf around a position, or the second of two adjacent leaves."""
         leaves = self._plan.leaves
         escaped = self._text[place : place + 1] == "\\" and not self._in(place)
         at = bisect_right(leaves, place + escaped, key=_PLACE) - 1
@@ -72,7 +72,7 @@ class Stitcher:
         return self._marks(frames, _prefix(frames, start.place), short=False)[1]
 
     def _marks(self, frames: list[Frame], prefix: str, short: bool) -> tuple[str, str]:
-        """Return the text that opens and closes the frames, in short form if it is too long."""
+        """Return the text that opens and the text that closes the frames, shortened if too long."""
         opening = "".join(
             frame.short if short and frame.kind in _OMITTED else frame.opening for frame in frames
         )
@@ -83,7 +83,7 @@ class Stitcher:
         return opening.replace("\n", "\n" + prefix), closing.replace("\n", "\n" + prefix)
 
     def _escaped(self, cut: Cut) -> list[tuple[int, int, str]]:
-        """Return a backslash if the text would begin with a mark."""
+        """Return the edit that adds a backslash if the piece would begin with a mark."""
         found = _WOULD_BE_MARK.match(self._text, cut.place)
         if found is None or cut.level in (Level.BLOCK, Level.ITEM):
             return []
@@ -94,7 +94,7 @@ class Stitcher:
         return [(place, place, "\\")]
 
     def _stop(self, start: Cut, end: Cut) -> int:
-        """Return the end of the text before a cut, without the space between the pieces."""
+        """Return where the text before a cut ends, without the space between the pieces."""
         text, place = self._text, end.place
         if is_code(end.frame) and end.frame is not None and end.frame.start < place:
             if not end.line:
@@ -108,7 +108,7 @@ class Stitcher:
         return self._content_end(first, max(text_end, start.place), place)
 
     def _content_end(self, first: int, text_end: int, place: int) -> int:
-        """Return `place` moved back over spaces, and over the marks of empty quotes."""
+        """Return `place` moved back over spaces and over the marks of empty quotes."""
         text = self._text
         while place > first:
             if text[place - 1] in " \t\r\n":
@@ -136,7 +136,7 @@ class Stitcher:
         return "".join([*parts, self._text[last:stop]])
 
     def _closed_fences(self, start: int, stop: int) -> list[tuple[int, int, str]]:
-        """Return the closings of the fences that only their item's or quote's end has closed."""
+        """Return the edits that close fences which have no closing line."""
         left = self._plan.left_open
         first, last = (bisect_right(left, place, key=_PLACE) for place in (start, stop))
         return [
@@ -145,7 +145,7 @@ class Stitcher:
         ]
 
     def _numbers(self, start: int, stop: int) -> list[tuple[int, int, str]]:
-        """Return the numbers of items whose list began in an earlier piece."""
+        """Return the edits that renumber items whose list began in an earlier piece."""
         numbers = self._plan.numbers
         first, last = (bisect_left(numbers, place, key=_PLACE) for place in (start, stop))
         items = [item for item in numbers[first:last] if item.list_start < start]
@@ -155,12 +155,12 @@ class Stitcher:
             if str(item.number) != written:
                 edits.append((item.start, item.start + item.digits, str(item.number)))
         line = self._text.rfind("\n", 0, items[0].start) + 1 if items else 0
-        if line > start:  # a number does not end a paragraph outside an item
+        if line > start:  # outside an item, a number does not end a paragraph
             edits.append((line, line, _prefix(chain(items[0].frame), start) + "\n"))
         return edits
 
     def _dedents(self, start: int, stop: int) -> list[tuple[int, int, str]]:
-        """Return the lines' indents, without those of items that began in an earlier piece."""
+        """Return the edits that remove the indents of items which began in an earlier piece."""
         lines = self._plan.lines
         first, last = (bisect_right(lines, place, key=_PLACE) for place in (start, stop))
         edits = []
@@ -181,7 +181,7 @@ class Stitcher:
 
 
 def _prefix(frames: list[Frame], piece_start: int) -> str:
-    """Return the beginning of a line inside these frames, in a piece that began at a place."""
+    """Return what each line inside these frames begins with, in a piece from `piece_start`."""
     parts = []
     for frame in frames:
         if frame.kind == "quote":

@@ -1,4 +1,4 @@
-"""Render a table as lines of text."""
+"""Renders a table as lines of plain text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 from unicodedata import combining, east_asian_width
 
 MAX_ALIGNED: Final = 80
-"""Maximum width of an aligned table in columns: screens would break the lines of a wider one."""
+"""Maximum width of an aligned table in columns; screens would wrap the lines of a wider one."""
 
 
 def text_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as text, its columns aligned if it is narrow; the first row is the header."""
+    """Return a table as text, with aligned columns if it is narrow; the first row is the header."""
     widths = [max(map(_width, column)) for column in zip_longest(*rows, fillvalue="")]
     if sum(widths) + 3 * (len(widths) - 1) > MAX_ALIGNED:
         return "\n".join(" | ".join(row).rstrip() for row in rows)

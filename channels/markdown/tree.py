@@ -1,9 +1,8 @@
-"""Parse Markdown into a flat list of events, each with its place in the source.
+"""Parses Markdown into a flat list of events, each with its position in the source.
 
-pyromark knows the place of everything, including marks inside a paragraph, and takes a tenth of the
-time of a parser in Python. Some CommonMark is not parsed, since chats do not show it and no text
-may be lost: raw HTML is text, so are link definitions (`[1]: https://...`), and marks inside a bare
-address.
+pyromark reports every position, including those of marks inside a paragraph, and takes a tenth of
+the time of a pure Python parser. Raw HTML, link definitions (`[1]: https://...`) and marks inside
+bare addresses are kept as text: chats do not show them, and all text must be kept.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ _OPTIONS: Final = (
     | pyromark.Options.ENABLE_MATH
 )
 WIDE_STOPS: Final = r"\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
-"""Chinese and Japanese punctuation, for a character class."""
+"""Chinese and Japanese punctuation, for use in a regex character class."""
 
 _BRACKETS: Final = r"\u2018-\u201f\u3008-\u3011\u3014-\u301b\uff08\uff09"
 ADDRESS: Final = re.compile(rf"\bhttps?://[^\s<>()\[\]{{}}`\"'*|{WIDE_STOPS}{_BRACKETS}]+")
-"""A bare address, without the Chinese punctuation around it."""
+"""A bare web address, without any Chinese punctuation around it."""
 
 _BARE: Final = re.compile(rf"(?<!\]\()(?<!<)(?:{ADDRESS.pattern})")
 _UNFIT: Final = re.compile(r"[\x00-\x04\ud800-\udfff]")
@@ -35,7 +34,7 @@ _HIDDEN: Final = {"<": "\x01", "_": "\x02", "~": "\x03", "]": "\x04"}
 _SHOWN: Final = str.maketrans({hidden: char for char, hidden in _HIDDEN.items()})
 _HIDE: Final = str.maketrans({"_": _HIDDEN["_"], "~": _HIDDEN["~"]})
 _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
-"""The beginning of a tag; an address in brackets (`<https://...>`) is a link."""
+"""The beginning of an HTML tag; an address in angle brackets (`<https://...>`) is a link."""
 
 _HTML_ROUNDS: Final = 3
 
@@ -43,11 +42,11 @@ _HTML_ROUNDS: Final = 3
 class MarkdownEvent(NamedTuple):
     """An event at `source[start:end]`.
 
-    phase  `open` and `close` of a container; `leaf`
+    phase  `open` or `close` for a container, otherwise `leaf`
     name   Paragraph, Heading, List, Item, BlockQuote, CodeBlock, Table, TableHead, TableRow,
            TableCell, Emphasis, Strong, Strikethrough, Link, Image; Text, Code, InlineMath,
            DisplayMath, SoftBreak, HardBreak, Rule, TaskListMarker
-    data   the parser's data: a text, a number, a mapping, or None
+    data   the parser's data: a string, a number, a mapping, or None
     """
 
     phase: Literal["open", "close", "leaf"]
@@ -58,7 +57,7 @@ class MarkdownEvent(NamedTuple):
 
 
 def parse(text: str) -> list[MarkdownEvent]:
-    """Return the events of a Markdown text, in the order of the source."""
+    """Return the events of a Markdown text, in source order."""
     source = _UNFIT.sub("\ufffd", text)
     seen = _without_addresses(source)
     if "]:" in seen:
@@ -77,7 +76,7 @@ def _events(source: str) -> list[tuple[Any, Any]]:
 
 
 def _without_addresses(source: str) -> str:
-    """Hide marks inside bare addresses (`https://a.org/_b_`)."""
+    """Hide the marks inside bare addresses (`https://a.org/_b_`), so that they are not parsed."""
     if "://" not in source or ("_" not in source and "~" not in source):
         return source
 
@@ -89,7 +88,7 @@ def _without_addresses(source: str) -> str:
 
 
 def _without_html(source: str, found: list[tuple[Any, Any]]) -> tuple[str, list[tuple[Any, Any]]]:
-    """Hide tags and parse again until there is no HTML; hiding one may reveal another."""
+    """Hide HTML tags and parse again until none is left, since hiding one may reveal another."""
     for _ in range(_HTML_ROUNDS):
         html = [(at["start"], at["end"]) for payload, at in found if _is_html(payload)]
         if not html:
@@ -110,7 +109,7 @@ def _is_html(payload: Any) -> bool:
 
 
 def _read(found: list[tuple[Any, Any]]) -> list[MarkdownEvent]:
-    """Return the parser's events as ours; their places are still byte offsets."""
+    """Convert the parser's events to ours; their positions are still byte offsets."""
     events: list[MarkdownEvent] = []
     for payload, at in found:
         phase: Literal["open", "close", "leaf"] = "leaf"
@@ -125,7 +124,7 @@ def _read(found: list[tuple[Any, Any]]) -> list[MarkdownEvent]:
 
 
 def _in_characters(events: list[MarkdownEvent], source: str) -> list[MarkdownEvent]:
-    """Return events with their places in characters."""
+    """Convert the positions of events from bytes to characters."""
     raw = source.encode()
     places: dict[int, int] = {}
     last = count = 0

@@ -1,1 +1,1 @@
-"""Channels of our own: rooms without a platform, served by the gateway."""
+"""The base of channels whose rooms the gateway serves itself, without a platform."""

@@ -1,7 +1,7 @@
 """The base of channels without a platform: rooms on the gateway's page, or in a terminal.
 
-The host keeps a room's past, the hub its present. A sent message has its key as its id, so a second
-send replaces it.
+The host keeps a room's past messages; the hub keeps what happens now. A sent message uses its key
+as its id, so sending it again replaces it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from channels.message import InboundMessage, OutboundMessage, Receipt, ShownMess
 from channels.room.hub import Hub, Json
 
 MAX_HISTORY: Final = 200
-"""Maximum past messages that a newcomer sees."""
+"""Maximum number of past messages shown to a person who joins."""
 
 
 class RoomChannel(Channel):
-    """The base of the web and terminal channels."""
+    """The base class of the web channel and the terminal channel."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {"edit", "typing", "native_stream", "idempotent_send", "routes"}
@@ -43,7 +43,7 @@ class RoomChannel(Channel):
         self.hub.close()
 
     async def submit(self, message: InboundMessage) -> None:
-        """Store a person's message, then show it in the room."""
+        """Store a person's message, then show it to everybody in the room."""
         if message.ext_id in await self.host.accept([message]):
             self.hub.message(message.chat_id, self.as_json(shown_inbound(message)))
 
@@ -75,7 +75,7 @@ class RoomChannel(Channel):
             self.hub.publish(message.chat_id, {"type": "silent", "reply_to": message.message_id})
 
     async def opening(self, room: str) -> list[Json]:
-        """Return the events that show a room to a newcomer."""
+        """Return the events that show a room to a person who joins."""
         history = await self.host.history(self.name, room, MAX_HISTORY)
         hello: Json = {
             "type": "hello",
@@ -90,10 +90,10 @@ class RoomChannel(Channel):
 
     @abstractmethod
     def to_html(self, text: str) -> str:
-        """Render a message's text for the page."""
+        """Render the text of a message as HTML for the page."""
 
     def as_json(self, shown: ShownMessage) -> Json:
-        """Return a message in the form that the page and the terminal expect."""
+        """Return a message as the JSON object that the page and the terminal expect."""
         return {
             "id": shown.id,
             "role": shown.role,

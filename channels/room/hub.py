@@ -1,4 +1,4 @@
-"""The present of a channel's rooms: listeners, people, drafts and typing."""
+"""Who and what is in a room right now: its listeners, people, drafts and typing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 Json = dict[str, Any]
 
 MAX_PENDING_EVENTS: Final = 512
-"""Maximum events that a listener may lag behind; then it is disconnected, and reconnects."""
+"""Maximum unread events of a listener; one that lags further is disconnected, and reconnects."""
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class _Room:
 
 
 class Hub:
-    """Publishes events to the listeners of each room; empty rooms are dropped."""
+    """Publishes events to the listeners of each room; drops empty rooms."""
 
     def __init__(self) -> None:
         self._rooms: dict[str, _Room] = {}
@@ -36,7 +36,7 @@ class Hub:
     async def listen(
         self, room: str, person: Json | None = None
     ) -> AsyncGenerator[MemoryObjectReceiveStream[Json], None]:
-        """Yield the stream of a room's events from now on; `person` is shown as present."""
+        """Yield the room's events from now on; while this runs, `person` is listed as present."""
         send, receive = anyio.create_memory_object_stream[Json](MAX_PENDING_EVENTS)
         number = next(self._numbers)
         state = self._rooms.setdefault(room, _Room())
@@ -66,7 +66,7 @@ class Hub:
                 state.listeners.pop(number, None)
 
     def draft(self, room: str, message: Json) -> None:
-        """Show partial text, to newcomers too."""
+        """Show partial text, including to people who join later."""
         self._rooms.setdefault(room, _Room()).drafts[message["id"]] = message
         self.publish(room, {"type": "draft", "message": message})
 
@@ -77,7 +77,7 @@ class Hub:
             self._forget(room)
 
     def message(self, room: str, message: Json) -> None:
-        """Show a message, which replaces the draft with its id."""
+        """Show a message; it replaces the draft that has its id."""
         state = self._rooms.get(room)
         if state is not None:
             state.drafts.pop(message["id"], None)
@@ -85,7 +85,7 @@ class Hub:
         self._forget(room)
 
     def typing(self, room: str, key: str, on: bool) -> None:
-        """Show, or stop showing, that the agent is writing to somebody."""
+        """Show or hide that the agent is typing an answer."""
         state = self._rooms.setdefault(room, _Room())
         if on != (key in state.typing):
             (state.typing.add if on else state.typing.discard)(key)
@@ -93,13 +93,13 @@ class Hub:
         self._forget(room)
 
     def people(self, room: str) -> list[Json]:
-        """Return the people in a room, each once, sorted by name."""
+        """Return the people in a room without duplicates, sorted by name."""
         state = self._rooms.get(room)
         found = {person["id"]: person for person in state.people.values()} if state else {}
         return sorted(found.values(), key=lambda person: str(person["name"]).casefold())
 
     def ongoing(self, room: str) -> list[Json]:
-        """Return the events that show a newcomer the drafts and who is typing."""
+        """Return the events that show current drafts and typing to a person who joins."""
         state = self._rooms.get(room)
         if state is None:
             return []

@@ -1,6 +1,6 @@
 """The HTTP routes of rooms: an event stream, posting and stopping.
 
-The gateway authenticates requests. Names are not checked: everybody with access is trusted.
+The gateway authenticates requests, but nobody checks the names: everybody with access is trusted.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from channels.room.channel import RoomChannel
 from channels.room.hub import Json
 
 KEEP_ALIVE_SECONDS: Final = 15.0
-"""Seconds of silence after which a stream sends a comment."""
+"""Seconds of silence after which an event stream sends a comment to stay open."""
 
 MAX_BODY_BYTES: Final = 1_000_000
-"""Maximum size of a post."""
+"""Maximum size of the body of a post."""
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Name = Annotated[
@@ -43,7 +43,7 @@ class RoomPerson(BaseModel, frozen=True):
 
 
 class Post(BaseModel, frozen=True):
-    """A message from the page or the terminal; a retry has the same `id`."""
+    """A message from the page or the terminal; a retry repeats the `id`."""
 
     id: UUID
     person: RoomPerson
@@ -64,7 +64,7 @@ _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def room_routes(channel: RoomChannel, prefix: str, submit: Submit) -> list[Route]:
-    """Return the routes of a channel's rooms; `submit` gets the room and the post."""
+    """Return the HTTP routes of a channel's rooms; `submit` gets the room and the post."""
 
     async def events(request: Request) -> Response:
         room = _room(request)
@@ -108,7 +108,7 @@ def _guarded(channel: RoomChannel, endpoint: _Endpoint) -> _Endpoint:
         except InboundRefused as cause:
             return _refusal(str(cause))
         except Exception:
-            # It was not stored, so a retry under the same id is safe.
+            # The post was not stored, so retrying with the same id is safe.
             channel.host.log_exception("channel.accept_failed")
             return JSONResponse({"error": "Not saved. Try again later."}, status_code=503)
 

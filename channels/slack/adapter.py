@@ -1,4 +1,4 @@
-"""The Slack channel: events in, messages out, in one workspace or several."""
+"""The Slack channel: receives events and sends messages, in one workspace or several."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class SlackChannel(Channel):
         self._is_stopped = False
         self._why_unfit = ""
 
-    # Made at the first start, and kept: sends that are under way survive a lost connection.
+    # Created at the first start and then kept: sends in progress survive a lost connection.
 
     @cached_property
     def _installations(self) -> Installations:
@@ -152,7 +152,7 @@ class SlackChannel(Channel):
         return SlackSelf(workspace, tuple(self.host.names), self.settings.rules(), now)
 
     async def accept(self, messages: Sequence[InboundMessage]) -> None:
-        # A mention comes as two events, and the first one counts.
+        # A mention arrives as two events; the one that comes first counts.
         once = {message.ext_id: message for message in reversed(messages)}
         new = await self.host.accept(list(reversed(once.values())))
         if self._monitor is not None:
@@ -168,7 +168,7 @@ class SlackChannel(Channel):
         return cursors
 
     async def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
-        """Read all workspaces, then raise ChannelDown if one of them could not be read."""
+        """Read all workspaces; at the end, raise ChannelDown if one could not be read."""
         down: ChannelError | None = None
         for team in self._installations.joining:
             self.host.gap_skipped("", team)
@@ -207,7 +207,7 @@ class SlackChannel(Channel):
         return "\n".join(lines)
 
     def streams(self, message: InboundMessage) -> bool:
-        # The first text is a message like any other, and needs a send permit.
+        # The first partial text is an ordinary message, which needs a send permit.
         return self._streams.is_open(message)
 
     def split(self, text: str) -> list[str]:
@@ -250,7 +250,7 @@ async def _run_both(connection: SocketMode | HttpConnection, monitor: Connection
         group.start_soon(monitor.run)
         try:
             await connection.run(monitor, group)
-        except ChannelUnfit as cause:  # raised bare below, not in an exception group
+        except ChannelUnfit as cause:  # raised below on its own, not in an exception group
             unfit = cause
         group.cancel_scope.cancel()
     if unfit is not None:

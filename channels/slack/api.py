@@ -1,7 +1,7 @@
-"""Call the Web API over one aiohttp session, and turn the SDK's errors into ours.
+"""Calls the Web API over one aiohttp session, and turns the SDK's errors into ours.
 
-The SDK's own retries are off, because the outbox retries and knows what may be repeated. A request
-that was sent and never answered may have been carried out. No error contains a token.
+The SDK's own retries are off, since the outbox retries and knows which requests are safe to repeat.
+A request that got no answer may have been carried out. No error contains a token.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from channels.slack.settings import SlackSettings
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 20.0
 MAX_OLD_SESSIONS: Final = 3
-"""Maximum replaced sessions that stay open for the requests under way in them."""
+"""Maximum number of replaced sessions that stay open for their requests in progress."""
 
 IDLE_SECONDS: Final = 15.0
-"""Shorter than the server's: a request into a closing connection has an unknown outcome."""
+"""Less than the server's: a request into a closing connection has an unknown outcome."""
 
 QUIET: Final = logging.getLogger("channels.slack.sdk")
-"""Silences the SDKs, which would log the bodies of requests."""
+"""A logger that hides the SDK's messages, which would contain the bodies of requests."""
 QUIET.setLevel(logging.CRITICAL)
 
 NO_TOKEN: Final = frozenset(("invalid_auth", "not_authed", "token_expired", "token_revoked"))
 WRONG_KIND: Final = "not_allowed_token_type"
-"""Means a wrong token only from the app's own methods: a bot token instead of an app-level one."""
+"""Means a wrong token only for methods of the app itself: they need an app-level token."""
 
 GONE: Final = frozenset(
     ("cant_update_message", "edit_window_closed", "message_not_found", "message_not_owned_by_app")
@@ -88,7 +88,7 @@ class Refused(SendRefused):
 
 
 class TokenRefused(ChannelUnfit):
-    """A token is invalid."""
+    """Slack rejected a token as invalid."""
 
 
 class ApiSessions:
@@ -99,7 +99,7 @@ class ApiSessions:
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        """The session; raises ChannelDown while it is not open."""
+        """The current session; raises ChannelDown if none is open."""
         if self._session is None:
             raise ChannelDown("not connected")
         return self._session
@@ -113,7 +113,7 @@ class ApiSessions:
             )
 
     async def renew(self) -> None:
-        """Use new connections from now on; requests under way continue on the old ones."""
+        """Use new connections from now on; requests in progress stay on the old ones."""
         await self._replace(MAX_OLD_SESSIONS)
         await self.open()
 
@@ -129,9 +129,9 @@ class ApiSessions:
 
 
 class SlackApi:
-    """The Web API with one token; `call` raises only errors of ours.
+    """The Web API with one token; `call` raises only our own errors.
 
-    `warn` is called with sentences for the operator, `unfit` when the token is invalid.
+    `warn` is called with sentences for the operator; `unfit` is called if the token is invalid.
     """
 
     def __init__(
@@ -152,12 +152,12 @@ class SlackApi:
         self.client = AsyncWebClient(
             token, base_url=settings.base_url, logger=QUIET, retry_handlers=[]
         )
-        self.client.proxy = sessions.proxy  # the SDK would take one from the environment
+        self.client.proxy = sessions.proxy  # else the SDK takes one from the environment
 
     async def call(
         self, method: str, *, priority: Priority = Priority.FINAL, **params: Any
     ) -> Mapping[str, Any]:
-        """Call a method when its rate limit allows; parameters that are None are left out."""
+        """Call a method once its rate limit allows; parameters that are None are not sent."""
         await self.limits.take(method, priority)
         given = {name: value for name, value in params.items() if value is not None}
         known = METHODS.get(method) or APP_METHODS[method]
@@ -174,12 +174,12 @@ class SlackApi:
             raise refused from None
         except (aiohttp.ClientError, TimeoutError, OSError) as cause:
             raise _lost(cause, reads=known.reads) from None
-        except (AttributeError, ValueError):  # what the SDK makes of an answer that is no JSON
+        except (AttributeError, ValueError):  # how the SDK reports an answer that is not JSON
             raise _unread(reads=known.reads) from None
         return found.data if isinstance(found.data, dict) else {}
 
     async def download(self, url: str, most: int, mime: str) -> bytes:
-        """Fetch a file of at most `most` bytes, only from the workspace's files host."""
+        """Return a file of at most `most` bytes, fetched only from the workspace's file host."""
         if not url.startswith(f"{self._files}/"):
             raise MediaRefused("it is stored outside Slack, where I don't fetch files")
         found = bytearray()
@@ -209,7 +209,7 @@ class SlackApi:
         code = str(data.get("error") or "")
         if status == 429 or code in ("ratelimited", "rate_limited"):
             seconds = _seconds(getattr(response, "headers", None) or {})
-            if known.tier:  # else the limit is the channel's, not the method's
+            if known.tier:  # otherwise the limit is for the channel, not the method
                 self.limits.close(method, seconds)
             return SendDelayed(seconds)
         if status >= 500 or not code or code in SERVER_TROUBLE:
@@ -221,7 +221,7 @@ class SlackApi:
         return DraftGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
 
     async def _confirmed(self, method: str, refused: TokenRefused) -> ChannelError:
-        # Slack may reject a good token by mistake: `auth.test` decides.
+        # Slack may reject a valid token by mistake, so `auth.test` decides.
         if method in (WHO_AM_I, *APP_METHODS):
             self._unfit()
             return refused
@@ -230,7 +230,7 @@ class SlackApi:
         except TokenRefused as found:
             return found
         except ChannelError:
-            pass  # unknown: it is tried again
+            pass  # still unknown: the request will be tried again
         return ChannelDown("Slack rejected a valid token. Retrying.")
 
     def _scope_missing(self, data: Mapping[str, Any]) -> ChannelError:

@@ -1,4 +1,4 @@
-"""The methods that the channel calls and the events that it gets, with their scopes and limits.
+"""Lists the methods that the channel calls and the events that it gets, with scopes and limits.
 
 A test compares the manifests in `deploy/` with these tables. Slack counts calls by method,
 workspace and minute, in tiers: https://docs.slack.dev/apis/web-api/rate-limits/
@@ -14,11 +14,11 @@ from channels.clock import Clock
 from channels.pacing import Budget, Gate, Priority
 
 WINDOW_SECONDS: Final = 61.0
-"""Slightly longer than Slack's minute, because clocks and networks are not exact."""
+"""Slightly longer than Slack's minute, since clocks and networks are not exact."""
 
-PER_MINUTE: Final = {1: 1, 2: 20, 3: 50, 4: 100}  # calls, by tier
+PER_MINUTE: Final = {1: 1, 2: 20, 3: 50, 4: 100}  # calls per minute, by tier
 CONVERSATION_TYPES: Final = ("channels", "groups", "im", "mpim")
-"""The types of conversations in the names of scopes."""
+"""The types of conversations, as they are called in the names of scopes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Method:
     """A method of the Web API.
 
     scopes  the scopes that it needs, one for each type of conversation
-    tier    Slack's rate limit tier; 0: limited by channel, or hardly at all
-    reads   changes nothing, so that a lost answer does no harm
+    tier    Slack's rate limit tier, or 0 if it is limited per channel or hardly at all
+    reads   whether it only reads, so that a lost answer does no harm
     """
 
     scopes: tuple[str, ...] = ()
@@ -54,12 +54,12 @@ METHODS: Final[Mapping[str, Method]] = {
     "users.conversations": Method(_LISTED, 3, reads=True),
     "users.info": Method(("users:read",), 4, reads=True),
 }
-"""Methods called with a bot token."""
+"""Methods that are called with a bot token."""
 
 APP_METHODS: Final[Mapping[str, Method]] = {
     "apps.connections.open": Method(("connections:write",), reads=True)
 }
-"""Methods called with the app-level token."""
+"""Methods that are called with the app-level token."""
 
 EVENTS: Final[Mapping[str, str]] = {
     "app_mention": "app_mentions:read",
@@ -75,7 +75,7 @@ EVENTS: Final[Mapping[str, str]] = {
     "message.mpim": "mpim:history",
     "tokens_revoked": "",
 }
-"""The events that the app subscribes to, with the scope of each."""
+"""Maps each event that the app subscribes to to the scope that it needs."""
 
 COMMAND: Final = "/tapeway"
 COMMAND_SCOPE: Final = "commands"
@@ -93,7 +93,7 @@ class RateLimits:
         self._gates: dict[str, Gate] = {}
 
     def wait(self, method: str, priority: Priority) -> float:
-        """Return the seconds until a method may be called, zero or less for now."""
+        """Return the seconds until a method may be called; 0 or less means now."""
         return self._gate(method).wait(self._clock.monotonic(), priority)
 
     async def take(self, method: str, priority: Priority) -> None:
@@ -103,7 +103,7 @@ class RateLimits:
         self._gate(method).write(self._clock.monotonic())
 
     def close(self, method: str, seconds: float) -> None:
-        """Allow no call of a method for some seconds, as Slack requested."""
+        """Block a method for some seconds, as Slack requested."""
         self._gate(method).close(self._clock.monotonic() + seconds)
 
     def _gate(self, method: str) -> Gate:

@@ -1,6 +1,6 @@
-"""Show the status "is thinking ..." in a thread while a question waits for its answer.
+"""Shows the status "is thinking ..." in a thread while a question waits for its answer.
 
-Slack removes it after two minutes, and when the app writes into the thread.
+Slack removes the status after two minutes, and when the app writes in the thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from channels.slack.workspaces import Workspace
 THINKING: Final = "is thinking ..."
 REFRESH_SECONDS: Final = 90.0
 MAX_SECONDS: Final = 1_800.0
-"""Maximum seconds that a status is shown, even if the turn never ends."""
+"""Maximum seconds for which a status is shown, even if its turn never ends."""
 
 ThreadKey = tuple[str, str, str]  # account, channel, thread
 
@@ -46,7 +46,7 @@ class Statuses:
     def show(
         self, workspace: Workspace, thread: str | None, message: InboundMessage, *, on: bool
     ) -> None:
-        """Show the status for a message, or stop showing it, in the background."""
+        """Show or remove the status for a message, in the background."""
         if thread is None or workspace.account in self._unwanted:
             return
         thread_key = (workspace.account, message.chat_id, thread)
@@ -79,7 +79,7 @@ class Statuses:
                 del self._threads[thread_key]
 
     async def _set(self, workspace: Workspace, thread_key: ThreadKey, status: str) -> bool:
-        """Set the status if few requests are waiting; return whether it was set."""
+        """Set the status unless many requests are waiting; return whether it was set."""
         method = "assistant.threads.setStatus"
         if workspace.api.limits.wait(method, Priority.STATUS) > 0:
             return False
@@ -87,7 +87,7 @@ class Statuses:
         given = {"channel_id": channel, "thread_ts": thread, "status": status}
         try:
             await workspace.api.call(method, priority=Priority.STATUS, **given)
-        except ChannelError as error:  # a status is not worth a retry
+        except ChannelError as error:  # a status is not important enough for a retry
             if getattr(error, "code", "") in ("unknown_method", "missing_scope", "not_allowed"):
                 self._unwanted.add(workspace.account)
             return False

@@ -1,4 +1,4 @@
-"""Monitor whether the connection is lost, stalled, or shared with a second reader."""
+"""Detects that the connection was lost, has stalled, or is shared with a second reader."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from channels.slack.gap_filler import RESEND_SECONDS, GapFiller, MissedSource
 from channels.slack.self_events import SelfEvents
 
 CATCH_UP_SECONDS: Final = 20.0
-"""Seconds to catch up before the channel reports that it is ready; then it goes on meanwhile."""
+"""Maximum seconds that a catch-up delays the report that the channel is ready."""
 
 PROOF_SECONDS: Final = 45.0
-"""Seconds in which a connection that replaces a stalled one has to deliver an event."""
+"""Seconds within which the connection that replaces a stalled one must deliver an event."""
 
 RECOUNT_SECONDS: Final = 10.0
 MAX_RECOUNT_SECONDS: Final = 120.0
@@ -40,12 +40,12 @@ SECOND_READER: Final = (
 
 class Connection(Protocol):
     def renew(self, why: str) -> None:
-        """Replace it; `why` names what is wrong with it, "" if it works."""
+        """Replace the connection; `why` says what is wrong with it, or is "" if it works."""
 
 
 class MonitoredChannel(MissedSource, Protocol):
     async def probe(self) -> bool:
-        """Do something that Slack must deliver an event for; return whether there was anything."""
+        """Cause an event that Slack must deliver; return whether that was possible."""
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class ConnectionMonitor:
                 self._connection.renew(STALLED)
 
     async def connected(self, connections: int, *, seamless: bool, whole: bool = True) -> None:
-        """Catch up, then report the channel ready; after a stall an event has to come first."""
+        """Catch up, then report the channel ready; after a stall, first wait for an event."""
         self.state.connected(announce=False)
         if not seamless:
             filled = self.gaps.start()
@@ -116,7 +116,7 @@ class ConnectionMonitor:
             self._proved.set()
 
     def sent(self, account: str, channel: str, kind: str) -> None:
-        """Record that the app sent a message, so that Slack has to deliver its event."""
+        """Record that the app sent a message, whose event Slack must deliver."""
         if self.state.is_connected and not self._is_stalled:
             self._self_events.sent(account, channel, kind)
 
@@ -125,18 +125,18 @@ class ConnectionMonitor:
         return self.state.stalled_since is not None
 
     def _no_events(self) -> None:
-        # Slack may deliver the event of a message that was just sent only a minute later.
+        # Slack may take a minute to deliver the event of a message that was just sent.
         self._self_events.expect_nothing()
         self.gaps.hold_back()
 
     def _is_shared(self, *, seamless: bool) -> bool:
-        # Only the first certain count reports the channel down; later ones warn.
+        # Only the first reliable count reports the channel down; later counts only warn.
         reader = self._second_reader
         if not reader.is_recounting:
             reader.is_recounting = True
             wait = reader.backoff.next()
             self._host.start_soon("slack readers", lambda: self._recount(wait))
-        if not seamless and reader.was_counted:  # Slack may still count the lost connection
+        if not seamless and reader.was_counted:  # Slack may still be counting the lost connection
             return False
         if reader.is_reported:
             self._host.warn(SECOND_READER)
@@ -151,7 +151,7 @@ class ConnectionMonitor:
             self._connection.renew("")
 
     async def _prove(self) -> None:
-        """End the stall when an event comes, else reconnect in the hope of a better server."""
+        """End the stall if an event comes; otherwise reconnect, in the hope of a better server."""
         self._proofs += 1
         proved, proof, clock = self._proved, self._proofs, self._host.clock
         probed = False

@@ -1,8 +1,8 @@
-"""Check that deliveries come from Slack, and answer them once they are stored.
+"""Checks that deliveries come from Slack, and answers them once they are stored.
 
-Bolt authorizes before it runs middleware, and answers 200 even if that fails. So everything is
-stored and answered in `before_authorize`: no delivery waits for a request of ours, and none reaches
-a listener. Slack redelivers what was not answered with 200.
+Bolt authorizes before it runs middleware, and answers 200 even if that fails. So each delivery is
+stored and answered in `before_authorize`: it never waits for one of our requests, nor reaches a
+listener. Slack redelivers every delivery that is not answered with 200.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ UNSIGNED: Final = (
 
 
 class EventGate:
-    """Passes the deliveries of Socket Mode and of HTTP to the receiver of the current run."""
+    """Passes deliveries from Socket Mode and HTTP to the receiver of the current run."""
 
     def __init__(self, settings: SlackSettings) -> None:
         secret = settings.signing_secret.get_secret_value()
@@ -59,11 +59,11 @@ class EventGate:
         )
 
     def open(self, receiver: EventReceiver) -> None:
-        """Pass deliveries to a receiver; before the first one Slack has to redeliver them."""
+        """Pass deliveries to this receiver; before the first `open`, Slack must redeliver them."""
         self._receiver = receiver
 
     async def take_request(self, request: Request) -> Response:
-        """Answer an HTTP request, if Slack signed it less than five minutes ago."""
+        """Answer an HTTP request, provided that Slack signed it within the last five minutes."""
         if self._verifier is None:
             return PlainTextResponse("There is no signing secret.\n", status_code=404)
         stamp = request.headers.get("x-slack-request-timestamp", "")
@@ -91,7 +91,7 @@ class EventGate:
                 str(envelope.get("type")), str(envelope["envelope_id"]), envelope["payload"]
             )
             answer = await run_async_bolt_app(self._app, request)
-        except Exception:  # Bolt expects nothing but the documented form
+        except Exception:  # Bolt accepts only the documented form
             return "" if await self._keep_unreadable(envelope["payload"]) else None
         return answer.body or "" if answer.status == 200 else None
 
@@ -123,7 +123,7 @@ class EventGate:
 
 
 class HttpConnection:
-    """Stands for Slack's requests to /slack/events, which need no connection of ours."""
+    """Takes the place of a connection when Slack sends its events to /slack/events over HTTP."""
 
     async def run(self, listener: ConnectionListener, group: TaskGroup) -> None:
         del group
@@ -131,7 +131,7 @@ class HttpConnection:
         await anyio.sleep_forever()
 
     def renew(self, why: str) -> None:
-        """Do nothing: there is nothing to replace."""
+        """Do nothing, since there is no connection to replace."""
 
 
 async def _authorize_nothing() -> AuthorizeResult:

@@ -1,7 +1,7 @@
-"""Catch up: read the messages that were missed in a gap.
+"""Catches up: reads the messages that were missed in a gap.
 
-Slack redelivers an event at once, after a minute, and after five minutes; then it gives up. Events
-missed for longer are read from the history.
+Slack redelivers an event at once, after a minute, and after five minutes, and then gives up. Events
+that were missed for longer are read from the history.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from channels.errors import ChannelError, ChannelUnfit
 from channels.host import ChannelHost, Cursors
 
 HOLD_BACK_SECONDS: Final = 2.0
-"""Seconds that new events wait for those of the gap: Slack wants an answer within three."""
+"""How long new events wait for those in the gap, in seconds; Slack wants an answer within three."""
 
 RETRY_SECONDS: Final = 15.0
-MAX_RETRY_SECONDS: Final = 120.0  # each try asks all workspaces
+MAX_RETRY_SECONDS: Final = 120.0  # each attempt reads all workspaces
 
 RESEND_SECONDS: Final = 400.0
-"""Seconds after which Slack does not deliver an event again."""
+"""Seconds after which Slack no longer redelivers an event."""
 
 
 class MissedSource(Protocol):  # implemented by the channel
     async def read_missed(self) -> Cursors:
-        """Accept the messages after the cursors and return the cursors; raises ChannelError."""
+        """Accept the messages since the cursors, and return the cursors; raises ChannelError."""
 
 
 class GapFiller:
@@ -43,21 +43,21 @@ class GapFiller:
         self._backoff = Backoff(RETRY_SECONDS, MAX_RETRY_SECONDS)
 
     def hold_back(self) -> None:
-        """Hold new events back until the gap that was just opened has been filled."""
+        """Hold back new events until the gap that has just opened is filled."""
         self._filled = anyio.Event()
 
     async def wait_filled(self) -> None:
-        """Wait for the gap to be filled, so that new events are stored after the missed ones."""
+        """Wait until the gap is filled, so that new events are stored after the missed ones."""
         if not self._filled.is_set():
             await wait_at_most(self._host.clock, HOLD_BACK_SECONDS, self._filled.wait)
 
     def missed(self) -> None:
-        """Record that an event was not stored; Slack may not deliver it again."""
+        """Record that an event was not stored, and that Slack may not redeliver it."""
         self._state.missed(self._host.clock.monotonic())
         self._missed.set()
 
     def start(self) -> anyio.Event:
-        """Start filling the gap; the event is set when that has succeeded or failed."""
+        """Start filling the gap; the returned event is set when that has succeeded or failed."""
         filled = self._filled
 
         async def fill() -> None:
@@ -68,7 +68,7 @@ class GapFiller:
         return filled
 
     async def run(self) -> None:
-        """Read missed events once others are stored again, or once Slack has given up on them."""
+        """Read missed events once others are stored again, or once Slack no longer redelivers."""
         clock = self._host.clock
         while True:
             await self._missed.wait()

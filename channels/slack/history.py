@@ -1,4 +1,4 @@
-"""Conversation history: backfill after a gap, and outcome checks for our own sends."""
+"""Reads conversations, to fill a gap or to find out whether a message of ours was sent."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from channels.slack.workspaces import Workspace
 
 PAGE_SIZE: Final = 200
 MAX_PAGES: Final = 25
-MAX_SEARCHED_PAGES: Final = 5  # of an outcome check
+MAX_SEARCHED_PAGES: Final = 5  # pages per outcome check
 MAX_THREADS: Final = 50
 THREAD_AGE: Final = timedelta(days=3)
-"""Threads that were active this long before the cursor are read, too."""
+"""Threads that were active this long before the cursor are read as well."""
 
 SEARCH_MARGIN: Final = timedelta(hours=1)
-MAX_TRIES: Final = 4  # of a page, while Slack asks to wait
-RETRY_SECONDS: Final = (1.0, 3.0)  # before a conversation is read again
+MAX_TRIES: Final = 4  # attempts to read a page while Slack asks to wait
+RETRY_SECONDS: Final = (1.0, 3.0)  # seconds before a conversation is read again
 MAX_FAILED: Final = 3
-"""Maximum conversations in a row that cannot be read before Slack counts as unreachable."""
+"""How many conversations in a row may be unreadable before Slack counts as unreachable."""
 
 TYPES: Final = ("public_channel", "private_channel", "mpim", "im")
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryMatch:
-    """A message of our own that was found; `whole`: it is the answer, not its draft."""
+    """One of our messages that was found; `whole` means that it is the answer, not its draft."""
 
     ts: str
     whole: bool
 
 
 class History:
-    """Reads conversations; `identity` returns who the app is in a workspace."""
+    """Reads conversations; `identity` returns the app's identity in a workspace."""
 
     def __init__(self, host: FullHost, identity: Callable[[Workspace], SlackSelf]) -> None:
         self._host = host
@@ -51,7 +51,7 @@ class History:
     async def missed(
         self, workspace: Workspace, cursors: Cursors
     ) -> AsyncIterator[list[InboundMessage]]:
-        """Yield what is new in each conversation; raises ChannelDown if several cannot be read."""
+        """Yield each conversation's new messages; raises ChannelDown if several are unreadable."""
         read, failed, cause = 0, 0, None
         for chat in await self._conversations(workspace):
             cursor = cursors.of(str(chat["id"]), workspace.account)
@@ -88,10 +88,10 @@ class History:
     async def find(
         self, workspace: Workspace, message: OutboundMessage, streams: Collection[str]
     ) -> HistoryMatch | None:
-        """Find a message by its key, no older than its question; `streams` are still being written.
+        """Find a message by its key, not before its question; `streams` are still being written.
 
-        A stream that a crash left behind has no key yet: the first message of ours without one, in
-        the thread of the question, counts as the stream.
+        A stream that was cut off by a crash has no key. Our first message without a key in the
+        question's thread is taken to be that stream.
         """
         thread, question = thread_of(message), question_of(message)
         oldest = question or _ts(_moment(message.date) - SEARCH_MARGIN)
@@ -160,7 +160,7 @@ class History:
             try:
                 raws += await self._messages(workspace, chat_id, thread, MAX_PAGES, oldest=oldest)
             except SendRefused:
-                continue  # the thread is gone
+                continue  # the thread no longer exists
         kind = "im" if chat.get("is_im") else "channel"
         after = stamp_of(oldest)
         return self._read(workspace, chat_id, kind, [r for r in raws if stamp_of(r["ts"]) > after])
@@ -184,7 +184,7 @@ class History:
     async def _messages(
         self, workspace: Workspace, chat_id: str, thread: str | None, max_pages: int, **given: Any
     ) -> list[Raw]:
-        """Return the messages of a thread, or of a conversation outside threads, in order."""
+        """Return a thread's messages, or a conversation's messages outside threads, in order."""
         method = "conversations.history" if thread is None else "conversations.replies"
         given |= {"channel": chat_id, "ts": thread}
         found = await self._pages(workspace, method, "messages", max_pages, **given)

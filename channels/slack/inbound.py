@@ -1,7 +1,7 @@
-"""Parse Slack's events: who wrote what, and whether it is addressed to the app.
+"""Parses Slack's events: who wrote what, and whether the message is for the app.
 
-A mention comes as two events, `message` and `app_mention`. Both have the same key, and the first
-one counts.
+A mention arrives as two events, `message` and `app_mention`, which have the same key. The event
+that arrives first counts.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ TS: Final = re.compile(r"\d{1,12}\.\d{1,6}")
 MAX_QUOTE: Final = 1000  # characters
 
 SUBTYPES: Final = frozenset((None, "bot_message", "file_share", "me_message", "thread_broadcast"))
-"""The subtypes of messages that somebody wrote; others are notices, such as a new topic."""
+"""The subtypes of messages that people and apps write; others are notices, such as a new topic."""
 
 SECRET: Final = frozenset(("token", "response_url", "response_urls"))
-"""Fields that are removed before a delivery is stored: with them others could pose as Slack."""
+"""Fields that are removed before a delivery is stored: whoever has them could pose as Slack."""
 
 BY_COMMAND: Final = "asked by a command"
 TOMBSTONE: Final = "tombstone"
 """The subtype of a deleted message that has replies."""
 
 LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date")
-"""Fields that a stop command shares with the message whose answer it stops."""
+"""Fields that a stop command copies from the message whose answer it stops."""
 
 COMMANDS: Final = {
     "help": ",help",
@@ -46,7 +46,7 @@ COMMANDS: Final = {
 }
 _COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
 _LEADING: Final = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^>]*)?>[\s:]*")
-# An id where a name should be: one that was not known yet when a mention was decoded.
+# An id in place of a name that was not known yet when the mention was decoded.
 _UNNAMED: Final = re.compile(r"(?<=[@#])[A-Z][A-Z0-9]+")
 _MEMBERSHIP: Final = {
     "member_joined_channel": ("added", "{} added the app to the channel."),
@@ -57,7 +57,7 @@ _MEMBERSHIP: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SlackSelf:
-    """The app in a workspace: its identity, its names, and the rules by which it answers."""
+    """The app's identity and names in a workspace, and the rules by which it answers."""
 
     workspace: Workspace
     names: Sequence[str] = ()
@@ -66,7 +66,7 @@ class SlackSelf:
 
 
 def parse(body: Raw, me: SlackSelf) -> InboundMessage | None:
-    """Parse a delivery; None if it is no message. Raises if a field has an unknown form."""
+    """Parse a delivery; None if it has no message; raises an error if a field is malformed."""
     if "command" in body:
         return _commanded(body, me)
     event = body.get("event")
@@ -76,7 +76,7 @@ def parse(body: Raw, me: SlackSelf) -> InboundMessage | None:
 
 
 def of_event(event: Raw, me: SlackSelf, event_id: str = "") -> InboundMessage | None:
-    """Parse an event, or a message of the history to which its channel was added."""
+    """Parse an event, or a message from the history with its channel added."""
     kind = event["type"]
     if kind in _MEMBERSHIP:
         return _membership(event, me, event_id)
@@ -95,12 +95,12 @@ def of_event(event: Raw, me: SlackSelf, event_id: str = "") -> InboundMessage | 
 
 
 def edit_of(event: Raw, me: SlackSelf) -> InboundMessage | None:
-    """Return the edit that gave a message of the history its text, None if it was not edited."""
+    """Return the edit that gave a message from the history its text, or None."""
     return _edit(event, event, me, "") if _is_edited(event, me) else None
 
 
 def ts_of(event: Raw) -> str:
-    """Return the stamp that orders an event in its channel, "" if it has none."""
+    """Return the timestamp that orders an event in its channel, or "" if it has none."""
     found = event.get("ts") or event.get("event_ts")
     return found if isinstance(found, str) and TS.fullmatch(found) else ""
 
@@ -115,7 +115,7 @@ def is_own(event: Raw, workspace: Workspace) -> bool:
 
 
 def fill_names(message: InboundMessage, names: Names) -> InboundMessage:
-    """Replace ids by the names that have been looked up since the message was parsed."""
+    """Replace ids by names that were looked up after the message was parsed."""
     sender, text, title = message.sender, message.text, message.chat_title
     if sender.id and sender.name == sender.id:
         sender = replace(sender, name=names.known(sender.id))
@@ -130,7 +130,7 @@ def fill_names(message: InboundMessage, names: Names) -> InboundMessage:
 
 
 def unreadable(body: Any, why: str, account: str) -> InboundMessage:
-    """Wrap a delivery that cannot be parsed, so that it is stored once and never lost."""
+    """Return a record of a delivery that cannot be parsed, so that it is stored once."""
     if isinstance(body, Mapping):
         body = {name: held for name, held in body.items() if name not in SECRET}
     named = body.get("event_id") if isinstance(body, Mapping) else None
@@ -160,7 +160,7 @@ def _message(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage:
 
 
 def _changed(event: Raw, me: SlackSelf, event_id: str) -> InboundMessage | None:
-    # Slack also reports a link preview that it added as a change; that is no edit.
+    # When Slack adds a link preview it reports a change as well, which is not an edit.
     now, before = event["message"], event.get("previous_message") or {}
     if now.get("subtype") == TOMBSTONE:
         return _deleted({**before, "ts": now["ts"]}, event, me, event_id)
@@ -221,7 +221,7 @@ def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
 
 
 def stop_of(location: Mapping[str, Any], sender: Author, stopped: str) -> InboundMessage:
-    """Return the stop command of a Stop button; `stopped` is the stamp of the stopped answer."""
+    """Return the command of a Stop button; `stopped` is the timestamp of the stopped answer."""
     fields = {**location, "ext_id": f"{location['chat_id']}/stop/{stopped}", "message_id": ""}
     return InboundMessage(
         **fields, sender=sender, text=",stop", addressed=True, why="the Stop of an answer"
@@ -333,7 +333,7 @@ def _as_command(raw: str, me: SlackSelf) -> str | None:
 
 
 def _shared(event: Raw) -> tuple[str, Quote | None, Quote | None]:
-    """Return the text of the attachments, and a shared message as a forward and as a quote."""
+    """Return the attachments' text, and a shared message both as a forward and as a quote."""
     found = event.get("attachments")
     attachments = [one for one in found if isinstance(one, Mapping)] if found else []
     for one in attachments:

@@ -1,4 +1,4 @@
-"""Read and write the file of installations, and join its workspaces."""
+"""Reads and writes the file of installations, and joins the workspaces that it lists."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class Installed:
 
 class WorkspaceSink(Protocol):  # implemented by the channel
     def joined_late(self) -> None:
-        """Catch up on a workspace that could not be reached at first."""
+        """Catch up on a workspace that was unreachable when the channel started."""
 
     def token_revoked(self, why: str) -> None:
-        """End the channel, because its own bot token is invalid."""
+        """End the channel, because its own bot token is no longer valid."""
 
 
 class Installations:
-    """Joins workspaces, retries those that cannot be reached, and drops those that are lost.
+    """Joins workspaces, retries unreachable ones, and drops those that removed the app.
 
-    joining     the teams that cannot be reached yet
+    joining     the teams that could not be reached yet
     started_at  when the channel first ran; a new workspace's history is read from then on
     """
 
@@ -71,7 +71,7 @@ class Installations:
         self.started_at = host.clock.now()
 
     async def join_all(self) -> None:
-        """Join the workspace of the bot token, and those of the file; raises ChannelError."""
+        """Join the workspace of the bot token and those in the file; raises ChannelError."""
         token = self._settings.bot_token.get_secret_value()
         if token:
             self._workspaces.add(await identify("", self.api(token), self._host.start_soon))
@@ -80,14 +80,14 @@ class Installations:
                 await self.join(one)
 
     async def join(self, one: Installed) -> None:
-        """Join a workspace now, or later if it cannot be reached."""
+        """Join a workspace, now or once it can be reached."""
         if not await self._try_to_join(one) and one.team not in self.joining:
             self.joining.add(one.team)
             self._host.warn(UNREACHABLE.format(team=one.title))
             self._host.start_soon("slack workspace", lambda: self._join_later(one))
 
     def check(self, workspace: Workspace) -> None:
-        """Drop a workspace if the app is no longer installed there."""
+        """Drop a workspace if the app is not installed there any more."""
         self._host.start_soon("slack token", lambda: self._check(workspace))
 
     def stop(self) -> None:
@@ -100,7 +100,7 @@ class Installations:
         return SlackApi(token, self._settings, self._sessions, clock, warn, unfit)
 
     async def _try_to_join(self, one: Installed) -> bool:
-        """Return whether no other try is needed: it was joined, or cannot be."""
+        """Try to join a workspace; return False if another attempt is needed."""
         try:
             found = await identify(one.team, self.api(one.token), self._host.start_soon)
         except ChannelUnfit:
@@ -132,11 +132,11 @@ class Installations:
             self._workspaces.remove(workspace.account)
             self._host.warn(NOT_INSTALLED.format(team=workspace.team))
         except ChannelError:
-            pass  # the next request will show it
+            pass  # the next request will show whether the app is still installed
 
 
 def read_installations(path: Path) -> list[Installed]:
-    """Return the installations of a file, none if it does not exist; raises ChannelUnfit."""
+    """Return the installations in a file, or none if it does not exist; raises ChannelUnfit."""
     try:
         text = path.expanduser().read_text("utf-8")
     except FileNotFoundError:
@@ -158,7 +158,7 @@ def read_installations(path: Path) -> list[Installed]:
 
 
 def write_installations(path: Path, installed: Iterable[Installed]) -> None:
-    """Replace the file atomically, readable by its owner only."""
+    """Replace the file atomically; only its owner may read it."""
     target = path.expanduser()
     target.parent.mkdir(parents=True, exist_ok=True)
     held = {one.team: {"bot_token": one.token, "name": one.name} for one in installed}

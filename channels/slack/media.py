@@ -1,4 +1,4 @@
-"""The files of a message: described when it arrives, fetched when they are needed."""
+"""The files of a message: described when the message arrives, fetched only when needed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _media(raw: Raw, account: str) -> Media:
 
 
 async def fetch(api: SlackApi, file_id: str, most: int) -> bytes:
-    """Fetch a file of at most `most` bytes; raises MediaRefused, or another ChannelError."""
+    """Return a file of at most `most` bytes; raises MediaRefused or another ChannelError."""
     try:
         found = (await api.call("files.info", file=file_id)).get("file") or {}
     except SendRefused as refused:

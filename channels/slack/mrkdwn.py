@@ -1,4 +1,4 @@
-"""Slack's markup, mrkdwn: decode what people wrote, and escape plain text.
+"""Slack's markup, mrkdwn: decodes what people wrote, and escapes plain text.
 
 https://docs.slack.dev/messaging/formatting-message-text/
 """
@@ -17,7 +17,7 @@ NameOf = Callable[[str], str]
 
 
 def decode(text: str, person: NameOf, channel: NameOf) -> str:
-    """Return a text as people see it; `person` and `channel` return the name of an id."""
+    """Return a text as people see it; `person` and `channel` return the name for an id."""
     return unescape(MARK.sub(lambda found: _decoded(found[1], person, channel), text))
 
 
@@ -36,7 +36,7 @@ def _decoded(mark: str, person: NameOf, channel: NameOf) -> str:
 
 
 def _special(name: str, label: str) -> str:
-    # `!here` and the like, a user group, or a date.
+    # `!here` and similar, a user group, or a date
     if name.startswith("date^"):
         return label or name.split("^")[1]
     bare = label or name.split("^")[-1]
@@ -44,25 +44,25 @@ def _special(name: str, label: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Restore the three characters that Slack escapes."""
+    """Unescape the three characters that Slack escapes."""
     for escaped, char in _ENTITIES:
         text = text.replace(escaped, char)
     return text
 
 
 def escape(text: str) -> str:
-    """Escape a text so that it contains no markup."""
+    """Escape a text so that Slack finds no markup in it."""
     for escaped, char in reversed(_ENTITIES):
         text = text.replace(char, escaped)
     return text
 
 
 def mentioned(text: str) -> list[str]:
-    """Return the ids of the people that a text mentions, each once."""
+    """Return the ids of the people whom a text mentions, without duplicates."""
     ids = (found[1] for found in MARK.finditer(text))
     return list(dict.fromkeys(one[1:].partition("|")[0] for one in ids if one.startswith("@")))
 
 
 def prose(text: str) -> str:
-    """Return a text without code, links and mentions."""
+    """Return a text without its code, links and mentions."""
     return unescape(MARK.sub(" ", _CODE.sub(" ", text)))

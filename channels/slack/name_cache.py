@@ -1,6 +1,6 @@
-"""Cache the names of people and channels; messages never wait for a lookup.
+"""Caches the names of people and channels; messages never wait for a lookup.
 
-The first message of an unknown person may have their id in place of the name.
+The first message from an unknown person may show an id in place of the person's name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from channels.slack.api import SlackApi
 
 MAX_NAMES: Final = 10_000
 MAX_LOOKUPS: Final = 100
-"""Maximum lookups at once; any more names are looked up the next time they are needed."""
+"""Maximum number of lookups at once; further names are looked up when they are needed again."""
 
 
 class Names:
@@ -27,18 +27,18 @@ class Names:
         self._pending: set[str] = set()
 
     def person(self, user_id: str) -> str:
-        """Return a person's name, or the id until it has been looked up."""
+        """Return a person's name, or the id if the name has not been looked up yet."""
         return self._name(user_id, self._ask_person)
 
     def channel(self, channel_id: str) -> str:
         return self._name(channel_id, self._ask_channel)
 
     def known(self, some_id: str, default: str | None = None) -> str:
-        """Return a name without a lookup, or `default`, or the id."""
+        """Return a name without a lookup; if it is not known, return `default` or the id."""
         return self._known.get(some_id) or (some_id if default is None else default)
 
     def learn(self, some_id: str, name: str) -> None:
-        """Remember a name that came with an event."""
+        """Remember a name that an event contained."""
         if not (some_id and name):
             return
         self._known[some_id] = name
@@ -60,7 +60,7 @@ class Names:
         try:
             self.learn(some_id, await ask(some_id) or some_id)
         except ChannelError:
-            pass  # looked up again when it is next needed
+            pass  # it is looked up again when it is next needed
         finally:
             self._pending.discard(some_id)
 
@@ -76,7 +76,7 @@ class Names:
 
 
 def name_of(user: Mapping[str, Any]) -> str:
-    """Return the name that others see."""
+    """Return the name that other people see."""
     profile = user.get("profile") or {}
     names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"))
     return str(next((name for name in names if name), user.get("name") or ""))

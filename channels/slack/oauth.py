@@ -1,4 +1,4 @@
-"""Install the app in another workspace: /slack/install leads to Slack, and back to /slack/oauth.
+"""Installs the app in another workspace: /slack/install leads to Slack, then back to /slack/oauth.
 
 https://docs.slack.dev/authentication/installing-with-oauth/
 """
@@ -30,7 +30,7 @@ STATE_SECONDS: Final = 600
 
 
 class Install:
-    """The two routes; `installed` is called with each new workspace."""
+    """The two HTTP routes for installing the app; `installed` is called for each new workspace."""
 
     def __init__(
         self,

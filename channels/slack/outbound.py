@@ -1,6 +1,6 @@
-"""Post, edit and delete messages, show partial text, and handle refusals.
+"""Posts, edits and deletes messages, shows partial text, and handles refusals.
 
-Every message carries its key as metadata, by which it is found again. Links are not unfurled.
+Every message has its key as metadata, so that it can be found again. Links are not unfurled.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ MAX_NEW: Final = 5_000
 
 class SenderSink(Protocol):  # implemented by the channel
     def sent(self, workspace: Workspace, chat_id: str, kind: str) -> None:
-        """Expect the event of a message; `kind` is `post`, `edit` or `stream`."""
+        """Expect the event of a message that was sent; `kind` is `post`, `edit` or `stream`."""
 
     def stop_pressed(self, message: InboundMessage, ts: str) -> None:
-        """Stop the answer to a message: its author pressed Stop at the stream `ts`."""
+        """Stop the answer to a message, since its author pressed Stop at the stream `ts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class SlackSender:
         self._history = history
         self._streams = streams
         self._sink = sink
-        # Questions that arrived in this process, so that no earlier attempt can have answered them.
+        # Questions that arrived in this process, so no earlier process can have answered them.
         self._new: OrderedDict[str, None] = OrderedDict()
         self._last: tuple[Workspace, str, str, _Content] | None = None
 
     def is_new(self, ext_id: str) -> None:
-        """Record that a message has just arrived, so that nothing can have answered it yet."""
+        """Record that a message has just arrived, so it cannot have been answered yet."""
         self._new[ext_id] = None
         while len(self._new) > MAX_NEW:
             self._new.popitem(last=False)
@@ -105,14 +105,14 @@ class SlackSender:
                     self._sink.stop_pressed(message, ts)
                     return ts
         workspace, content = self._workspaces.of(message.account), _partial(message, draft, text)
-        # Answers go first when few edits are left.
+        # If few edits are left, they are kept for answers.
         if workspace.api.limits.wait("chat.update", Priority.EDIT) <= 0:
             with suppress(SendDelayed):  # the answer itself will show the rest
                 await self._edit(workspace, message.chat_id, ts, content, Priority.EDIT)
         return ts
 
     async def probe(self) -> bool:
-        """Edit the last answer without a change; return whether there is one."""
+        """Edit the last answer without changing it; return whether there is a last answer."""
         if self._last is None:
             return False
         await self._edit(*self._last)
@@ -121,7 +121,7 @@ class SlackSender:
     async def delete(self, message: InboundMessage, ts: str) -> None:
         self._streams.forget(message.ext_id)
         workspace = self._workspaces.of(message.account)
-        with suppress(SendRefused, DraftGone):  # it is gone, or may not be deleted and stays
+        with suppress(SendRefused, DraftGone):  # it is gone, or it cannot be deleted and stays
             await workspace.api.call("chat.delete", channel=message.chat_id, ts=ts)
 
     async def _begin(self, message: InboundMessage, content: _Content, drawn: str) -> str | None:
@@ -130,22 +130,22 @@ class SlackSender:
         try:
             if self._streams.is_possible(workspace, message):
                 if limits.wait("chat.startStream", Priority.FIRST_TEXT) > 0:
-                    return None  # too many answers begin now: this one is shown when it is complete
+                    return None  # too many answers begin now; this one is shown once it is complete
                 ts = await self._streams.start(workspace, message, drawn)
                 if ts is not None:
                     self._sink.sent(workspace, message.chat_id, "stream")
                     return ts
             return await self._put(workspace, message.chat_id, thread_for(message), content)
         except SendAmbiguous:
-            self._new.pop(message.ext_id, None)  # it may be there: the answer will look for it
+            self._new.pop(message.ext_id, None)  # it may have arrived: the answer will look for it
             raise
         except SendDelayed as delayed:
             if limits.wait("chat.startStream", Priority.FINAL) > 0:
-                return None  # streams have a limit of their own: the answer itself may pass
+                return None  # streams have their own limit, which does not apply to the answer
             raise delayed
 
     async def _begun(self, message: InboundMessage, draft: DraftReference) -> str | None:
-        # The process may have ended before it learned the stamp of its partial text.
+        # An earlier process may have ended before it learned the timestamp of the partial text.
         wanted = OutboundMessage(
             message.channel,
             message.chat_id,
@@ -172,7 +172,7 @@ class SlackSender:
     async def _put(
         self, workspace: Workspace, chat_id: str, thread: str | None, content: _Content
     ) -> str:
-        """Post into a thread, or into the channel if the thread is gone; return the stamp."""
+        """Post into a thread, or into the channel if the thread is gone; return the timestamp."""
         post = {"channel": chat_id, "unfurl_links": False, "unfurl_media": False}
         for _try in range(2):
             given = {**post, "thread_ts": thread}
@@ -202,7 +202,7 @@ class SlackSender:
             except Refused as refused:
                 if refused.code not in STILL_STREAMING:
                     raise
-                if not is_first:  # lasts some minutes at most, then the stream is too old
+                if not is_first:  # this lasts a few minutes at most, then the stream is too old
                     why = "Slack contradicts itself on whether the stream is over"
                     raise SendAmbiguous(why) from None
                 await _end_stream(workspace, chat_id, ts)
@@ -211,7 +211,7 @@ class SlackSender:
             return
 
     def _may_have_begun(self, message: OutboundMessage) -> bool:
-        # A crash may have left an earlier attempt or its draft, or a request that got no answer.
+        # There may be an earlier attempt, or its draft, after a crash or a lost answer.
         first = message.part == 0 and message.piece == 0 and bool(message.turn)
         return first and message.answers is not None and message.answers not in self._new
 
@@ -234,7 +234,7 @@ async def _write(workspace: Workspace, method: str, content: _Content, **given: 
     try:
         return await workspace.api.call(method, markdown_text=content.text, **given)
     except Refused as refused:
-        if refused.code not in NO_MARKDOWN:  # some servers take none
+        if refused.code not in NO_MARKDOWN:  # some servers accept no Markdown
             raise
     return await workspace.api.call(method, text=plain(content.text), **given)
 

@@ -1,6 +1,6 @@
-"""Parse links to messages: WORKSPACE.slack.com/archives/CHANNEL/pSTAMP.
+"""Parses links to messages: WORKSPACE.slack.com/archives/CHANNEL/pTIMESTAMP.
 
-The stamp has no dot there. The link to a message in a thread names the thread in its query.
+The timestamp has no dot there. For a message in a thread, the link's query contains the thread.
 """
 
 from __future__ import annotations
@@ -17,6 +17,6 @@ _LINK: Final = re.compile(
 
 
 def read_link(text: str) -> MessageLink | None:
-    """Return the message that a link names, None if it is no link to a Slack message."""
+    """Return the message that a link points to, or None if it is no link to a Slack message."""
     found = _LINK.fullmatch(text)
     return MessageLink(f"{found['seconds']}.{found['rest']}", found["chat"]) if found else None

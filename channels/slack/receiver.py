@@ -1,4 +1,4 @@
-"""Parse deliveries, put their messages in order, and store them before Slack is answered."""
+"""Parses deliveries, orders their messages, and stores them before Slack gets its answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from channels.slack.workspaces import Workspace, Workspaces
 
 ACCESS_LOST: Final = ("tokens_revoked", "app_uninstalled")
 IN_CHANNEL: Final = '{"response_type": "in_channel"}'
-"""Shows a slash command's question to the channel, which would otherwise see only the answer."""
+"""Makes Slack show a slash command in the channel, which would otherwise see only the answer."""
 
 RATE_LIMITED: Final = (
     "Slack drops events because the app gets more than 30,000 an hour. I read the missing messages"
@@ -27,13 +27,13 @@ UNKNOWN_WORKSPACE: Final = "I dropped an event from a workspace that the app has
 
 class EventSink(Protocol):  # implemented by the channel
     def identity(self, workspace: Workspace) -> SlackSelf:
-        """Return who the app is in a workspace."""
+        """Return the app's identity in a workspace."""
 
     async def accept(self, messages: Sequence[InboundMessage]) -> None:
         """Store messages; raises ChannelError."""
 
     def access_lost(self, workspace: Workspace) -> None:
-        """Check a workspace that the app may have been removed from."""
+        """Check whether the app was removed from a workspace."""
 
 
 class EventReceiver:
@@ -55,11 +55,11 @@ class EventReceiver:
         self._host.warn(text)
 
     async def take(self, body: Raw) -> str | None:
-        """Store a delivery; return the answer to it, None if Slack has to deliver it again."""
+        """Store a delivery; return the answer to Slack, or None if Slack must redeliver it."""
         return await self._or_missed(self._take(body))
 
     async def keep_unreadable(self, body: Any) -> bool:
-        """Store a delivery that Bolt could not read; return whether that succeeded."""
+        """Store a delivery that Bolt could not parse; return whether that succeeded."""
         self._host.log_exception("slack.delivery_unreadable")
         workspace = self._workspaces.of_body(body) if isinstance(body, Mapping) else None
         account = workspace.account if workspace is not None else ""
@@ -70,7 +70,7 @@ class EventReceiver:
         try:
             return await work
         except ChannelError:
-            pass  # the host reports why it cannot store anything
+            pass  # the host itself reports why it cannot store anything
         except Exception:
             self._host.log_exception("slack.delivery_failed")
         self._monitor.gaps.missed()
@@ -114,7 +114,7 @@ class EventReceiver:
             return unreadable(body, why, workspace.account)
 
     async def _accept(self, messages: Sequence[InboundMessage]) -> None:
-        # Names that were looked up while a message was held are known by now.
+        # Names that were looked up while the message was held back are known now.
         names = {one.account: one.names for one in self._workspaces.all()}
         await self._sink.accept(
             [

@@ -1,6 +1,6 @@
-"""Restore the order of messages: each one waits a moment for those sent before it.
+"""Restores the order of messages: each message waits briefly for messages sent before it.
 
-Slack delivers events in any order, and wants each acknowledged within three seconds.
+Slack delivers events in any order, and each must be acknowledged within three seconds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from channels.errors import ChannelDown
 from channels.message import InboundMessage
 
 MAX_HELD: Final = 1_000
-"""Maximum messages held at once; any more are stored without a wait."""
+"""Maximum messages held back at once; further messages are stored without delay."""
 
 Stamp = tuple[int, int]
 
@@ -35,7 +35,7 @@ class _Held:
 
 
 class ReorderBuffer:
-    """Holds each message for some seconds; `store` then gets those of a chat in their order."""
+    """Holds back messages for some seconds, then passes each chat's to `store` in order."""
 
     def __init__(
         self, seconds: float, clock: Clock, store: Callable[[list[InboundMessage]], Awaitable[Any]]
@@ -48,7 +48,7 @@ class ReorderBuffer:
         self._storing = asyncio.Lock()
 
     async def put(self, message: InboundMessage, ts: str) -> None:
-        """Hold a message with this stamp until it is stored; raises what `store` raises."""
+        """Hold back a message until it is stored in its order; raises what `store` raises."""
         seconds = self._seconds if ts and len(self._waiting) < MAX_HELD else 0.0
         self._order += 1
         own = _Held(message, (stamp_of(ts), self._order), self._clock.monotonic() + seconds)
@@ -57,7 +57,7 @@ class ReorderBuffer:
             if seconds:
                 await wait_at_most(self._clock, seconds, lambda: asyncio.wait([own.stored]))
             else:
-                for _turn in range(3):  # messages that arrived at the same time are put as well
+                for _turn in range(3):  # lets in the messages that arrived at the same time
                     await asyncio.sleep(0)
             if not own.stored.done():
                 await self._release(own)
@@ -66,10 +66,10 @@ class ReorderBuffer:
             if own in self._waiting:
                 self._waiting.remove(own)
             if own.stored.done() and not own.stored.cancelled():
-                own.stored.exception()  # else asyncio warns that it was never retrieved
+                own.stored.exception()  # otherwise asyncio warns that the error was never retrieved
 
     async def _release(self, own: _Held) -> None:
-        """Store the messages that are due, with the earlier ones of their chats."""
+        """Store the messages whose time has come, after earlier messages of the same chats."""
         async with self._storing:
             if own.stored.done():
                 return
@@ -95,6 +95,6 @@ class ReorderBuffer:
 
 
 def stamp_of(ts: str) -> Stamp:
-    """Return a message's stamp as numbers to sort by; (0, 0) if it is not a stamp."""
+    """Return a timestamp as two numbers to sort by, or (0, 0) if it is malformed."""
     seconds, _, rest = ts.partition(".")
     return (int(seconds), int(rest.ljust(6, "0")[:6] or 0)) if seconds.isdigit() else (0, 0)

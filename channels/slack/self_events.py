@@ -1,8 +1,8 @@
-"""Detect a stalled connection by the app's own messages.
+"""Detects a stalled connection by means of the app's own messages.
 
-A connection may answer every ping and still deliver no event for hours, just as in a quiet
-workspace. But Slack also delivers the app's own messages, within moments, to every channel from
-which it delivers other people's. When one of these does not come back, the connection has stalled.
+A connection may answer every ping but deliver no events for hours; in a quiet workspace that looks
+normal. But wherever Slack delivers other people's messages, it also delivers the app's own within
+moments. If the event of one of the app's messages does not arrive, the connection has stalled.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import anyio
 from channels.clock import Clock
 
 ECHO_SECONDS: Final = 4.0
-"""Seconds within which the event of one of the app's own messages has to come."""
+"""Maximum seconds until the event of one of the app's own messages arrives."""
 
 MAX_CHANNELS: Final = 2_000
 
 
 class SelfEvents:
-    """The app's own messages whose event has not come yet."""
+    """Tracks the app's own messages whose event has not arrived yet."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._since: float | None = None  # when the earliest of them was sent
+        self._since: float | None = None  # when the earliest of these messages was sent
         self._sent = anyio.Event()
         self._kind = self._overdue_kind = ""
         self._heard: OrderedDict[tuple[str, str], None] = OrderedDict()
@@ -39,7 +39,7 @@ class SelfEvents:
             self._sent.set()
 
     def heard(self, account: str, event: Mapping[str, Any]) -> None:
-        """Record an event: any event proves that events come."""
+        """Record that an event arrived, which proves that events are delivered."""
         self._since = None
         if event.get("type") == "message" and isinstance(event.get("channel"), str):
             self._heard[account, event["channel"]] = None
@@ -65,7 +65,7 @@ class SelfEvents:
         self._since = None
 
     def forgive(self) -> None:
-        """Expect no more events of the kind that was overdue: others came without it."""
-        if self._overdue_kind == "stream":  # Slack does deliver posts and edits
+        """Stop expecting events of the overdue kind, since other events arrived without it."""
+        if self._overdue_kind == "stream":  # Slack always delivers posts and edits
             self._without_event.add(self._overdue_kind)
         self._since = None

@@ -20,7 +20,7 @@ _ALL_PREFIXES: Final = ("xoxb-", "xapp-", "xoxp-")
 
 
 class SlackSettings(PlatformSettings):
-    """A Slack app, enabled by any of its tokens or by a file of installations."""
+    """A Slack app; setting any of its tokens or a file of installations enables the channel."""
 
     bot_token: SecretStr = Field(
         SecretStr(""),
@@ -85,7 +85,7 @@ class SlackSettings(PlatformSettings):
 
     @property
     def enabled(self) -> bool:
-        """Whether anything is set; starting the channel reports what is missing."""
+        """Whether anything is set; on startup the channel reports settings that are missing."""
         given = (self.bot_token, self.app_token, self.signing_secret)
         return self.installations is not None or any(one.get_secret_value() for one in given)
 

@@ -1,8 +1,8 @@
-"""Socket Mode: one WebSocket to Slack, replaced when Slack asks for it or when it is dead.
+"""Socket Mode: one WebSocket to Slack, which is replaced if Slack asks for that or if it is dead.
 
 The SDK's own client is not used, for four reasons: its timers don't use our clock; it starts a task
-for each message before anything reads their order; with a revoked token it retries forever; and
-a reconnect may leave a second socket open, to which Slack then sends half of the events.
+for each message, which loses the messages' order; with a revoked token it retries forever; and
+a reconnect may leave a second socket open, which then gets half of the events.
 https://docs.slack.dev/apis/events-api/using-socket-mode/
 """
 
@@ -27,45 +27,45 @@ from channels.slack.api import ApiSessions, SlackApi
 
 PING_SECONDS: Final = 10.0
 MAX_SILENCE_SECONDS: Final = 25.0
-"""Maximum seconds without any frame, answers to pings included, before a connection is dead."""
+"""A connection without any frame for this long is dead; answers to pings count as frames."""
 
 RETRY_SECONDS: Final = 1.0
 MAX_RETRY_SECONDS: Final = 30.0
 SHORT_LIFE_SECONDS: Final = 5.0
-"""A second connection in a row that ends this soon is followed by a wait."""
+"""If two connections in a row end within this time, the next attempt is delayed."""
 
 HELLO_SECONDS: Final = 10.0
 CLOSE_SECONDS: Final = 1.0
 MAX_MESSAGE_BYTES: Final = 4_000_000
 ENDED: Final = (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR)
 KEPT_OPEN: Final = ("warning", "refresh_requested")
-"""Reasons for a disconnect after which a connection stays open while another one is opened."""
+"""Reasons for a disconnect that leave the connection open until another one is open."""
 
 STILL_DELIVERS: Final = "warning"
-"""After any other reason events may stop, and Slack redelivers them only after a minute."""
+"""After any other reason, events may stop, and Slack redelivers them only after a minute."""
 
 
 class ConnectionListener(Protocol):
     async def connected(self, connections: int, *, seamless: bool, whole: bool = True) -> None:
         """Record a new connection, and how many connections Slack counts.
 
-        `seamless`: the previous one was open until now; `whole`: it delivered all events.
+        `seamless`: the previous connection was open until now; `whole`: it delivered all events.
         """
 
     def lost(self, why: str) -> None:
-        """Record that there is no connection."""
+        """Record that no connection is open."""
 
     def sign_of_life(self) -> None:
-        """Record that the connection lives, which does not prove that events come."""
+        """Record that the connection is alive, which does not prove that it delivers events."""
 
 
 class EnvelopeSink(Protocol):
     async def take_envelope(self, envelope: Mapping[str, Any]) -> str | None:
-        """Store an envelope; return the answer to it, None to have it delivered again."""
+        """Store an envelope; return the answer to Slack, or None to have it redelivered."""
 
 
 class SocketConnection:
-    """One WebSocket; `lost` names why it is over, and is empty while it is open."""
+    """One WebSocket; `lost` says why it ended, and is empty while it is open."""
 
     def __init__(
         self, ws: aiohttp.ClientWebSocketResponse, clock: Clock, listener: ConnectionListener
@@ -79,7 +79,7 @@ class SocketConnection:
         self.delivers = True
 
     async def receive(self) -> Mapping[str, Any] | None:
-        """Return the next message, None after the last one."""
+        """Return the next message, or None after the last one."""
         while True:
             try:
                 frame = await self._ws.receive()
@@ -94,7 +94,7 @@ class SocketConnection:
                 return found
 
     async def read(self, group: TaskGroup, envelopes: EnvelopeSink) -> None:
-        """Take messages in their order; each envelope is then stored concurrently."""
+        """Receive messages in order, and store each envelope in a task of its own."""
         while (message := await self.receive()) is not None:
             self._listener.sign_of_life()
             if message.get("type") == "disconnect":
@@ -107,7 +107,7 @@ class SocketConnection:
         self.end("the connection to Slack was lost. Reconnecting.")
 
     async def watch(self) -> None:
-        """Ping, and end a connection that does not answer."""
+        """Send pings, and end the connection if it does not answer."""
         while not (self.over.is_set() and self.lost):
             await self._clock.sleep(PING_SECONDS)
             now = self._clock.monotonic()
@@ -118,18 +118,18 @@ class SocketConnection:
             await self._quietly(self._ws.ping(b"tapeway"))
 
     def end(self, lost: str = "") -> None:
-        """Ask for another connection; `lost` says why this one is of no use any more."""
+        """Ask for a new connection; `lost` says why this one is useless, "" if it still works."""
         self.lost = self.lost or lost
         self.over.set()
 
     async def close(self) -> None:
-        """Close it, even if Slack does not answer."""
+        """Close the connection, even if Slack does not answer."""
         self.end("it was closed")
         with anyio.CancelScope(shield=True):
             await self._quietly(self._ws.close())
 
     async def _take(self, message: Mapping[str, Any], envelopes: EnvelopeSink) -> None:
-        # If an acknowledgement is lost, Slack delivers again and the host knows the message.
+        # If an acknowledgement is lost, Slack redelivers, and the host recognizes the message.
         answer = await envelopes.take_envelope(message)
         if answer is not None:
             payload = _read(answer) if answer else None
@@ -138,12 +138,12 @@ class SocketConnection:
 
     @staticmethod
     async def _quietly(work: Any) -> None:
-        with suppress(aiohttp.ClientError, OSError, RuntimeError):  # `read` notices
+        with suppress(aiohttp.ClientError, OSError, RuntimeError):  # `read` will notice
             await work
 
 
 class SocketMode:
-    """Keeps exactly one connection open."""
+    """Keeps exactly one connection open at a time."""
 
     def __init__(
         self, api: SlackApi, sessions: ApiSessions, clock: Clock, envelopes: EnvelopeSink
@@ -156,7 +156,7 @@ class SocketMode:
         self._backoff = Backoff(RETRY_SECONDS, MAX_RETRY_SECONDS, jitter=0.5)
 
     async def run(self, listener: ConnectionListener, group: TaskGroup) -> None:
-        """Stay connected until cancelled; raises ChannelUnfit for a token that is invalid."""
+        """Stay connected until cancelled; raises ChannelUnfit if the token is invalid."""
         try:
             await self._stay_connected(group, listener)
         finally:
@@ -187,7 +187,7 @@ class SocketMode:
                 continue
             seamless = old is not None and not old.lost
             if old is not None:
-                if old.lost:  # lost while the other one was opened: not reported yet
+                if old.lost:  # lost while the new one was opened, and not reported yet
                     listener.lost(old.lost)
                 await old.close()
                 connections -= seamless
@@ -211,7 +211,7 @@ class SocketMode:
     async def _connect(
         self, group: TaskGroup, listener: ConnectionListener
     ) -> tuple[SocketConnection, int]:
-        """Open a connection, wait for Slack's hello, and return how many there are now."""
+        """Open a connection, wait for Slack's hello, and return it with the connection count."""
         found = await self._api.call("apps.connections.open")
         ws = await self._sessions.session.ws_connect(
             str(found.get("url") or ""),
@@ -242,7 +242,7 @@ def _read(text: str) -> dict[str, Any] | None:
         found = orjson.loads(text)
     except orjson.JSONDecodeError:
         try:
-            found = json.loads(text)  # accepts lone surrogates, as orjson does not
+            found = json.loads(text)  # accepts lone surrogates, which orjson does not
         except (ValueError, RecursionError):
             return None
     return found if isinstance(found, dict) else None

@@ -1,7 +1,7 @@
 """Streams: messages to which Slack appends text.
 
-A stream is in a thread and for one person. It ends after about five minutes, or when that person
-presses Stop. https://docs.slack.dev/reference/methods/chat.startStream
+A stream is in a thread and for one person. The stream ends after about five minutes, or when that
+person presses Stop. https://docs.slack.dev/reference/methods/chat.startStream
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ OVER: Final = frozenset(
 ABSENT: Final = frozenset(
     ("unknown_method", "method_deprecated", "not_allowed", "feature_not_enabled", "access_denied")
 )
-"""Refusals of a server or workspace that has no streams at all."""
+"""Error codes of a server or workspace that does not support streams at all."""
 
 
 class StreamOver(SendRefused):
-    """The stream takes no more text; `stopped`: somebody pressed Stop."""
+    """The stream accepts no more text; `stopped` means that somebody pressed Stop."""
 
     def __init__(self, *, stopped: bool = False) -> None:
         self.stopped = stopped
@@ -42,7 +42,7 @@ class Stream:
 
 
 class Streams:
-    """The open streams of this process, by the `ext_id` of the message that they answer."""
+    """The open streams of this process; maps a message's `ext_id` to the stream that answers it."""
 
     def __init__(self) -> None:
         self._open: dict[str, Stream] = {}
@@ -63,7 +63,7 @@ class Streams:
         )
 
     async def start(self, workspace: Workspace, message: InboundMessage, text: str) -> str | None:
-        """Start a stream and return its stamp, None if Slack has no streams."""
+        """Start a stream; return its timestamp, or None if streams are not supported."""
         try:
             found = await workspace.api.call(
                 "chat.startStream",
@@ -86,7 +86,7 @@ class Streams:
         return ts
 
     async def append(self, message: InboundMessage, text: str) -> bool:
-        """Append a text's new part, or return False if the rest changed; raises StreamOver."""
+        """Append a text's new part; return False if earlier text changed; raises StreamOver."""
         stream = self._open[message.ext_id]
         if not text.startswith(stream.text):
             self.forget(message.ext_id)
@@ -110,13 +110,13 @@ class Streams:
         except SendDelayed:
             return True
         except BaseException:
-            self.forget(message.ext_id)  # an unknown part of it may have arrived
+            self.forget(message.ext_id)  # an unknown part of the text may have arrived
             raise
         stream.text = text
         return True
 
     async def finish(self, ext_id: str, ts: str, text: str, metadata: dict[str, Any]) -> bool:
-        """End a stream with its whole text; return False if the text must be written as an edit."""
+        """End a stream with the complete text; return False if that requires an edit instead."""
         stream = self._open.pop(ext_id, None)
         if stream is None or stream.ts != ts or not text.startswith(stream.text):
             return False
@@ -131,7 +131,7 @@ class Streams:
         return True
 
     def forget(self, ext_id: str) -> None:
-        """Treat a stream as an ordinary message from now on."""
+        """From now on, treat a stream as an ordinary message."""
         self._open.pop(ext_id, None)
 
 

@@ -1,4 +1,4 @@
-"""Choose the thread of an answer, and mark the answer with its key."""
+"""Chooses the thread of an answer, and attaches the answer's key to it as metadata."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from channels.message import InboundMessage, OutboundMessage
 from channels.slack.inbound import TS
 
 EVENT_TYPE: Final = "tapeway"
-"""The event type of the metadata that every message of ours carries."""
+"""The event type of the metadata that all our messages carry."""
 
 
 def is_direct(chat_id: str) -> bool:
@@ -17,7 +17,7 @@ def is_direct(chat_id: str) -> bool:
 
 
 def thread_of(message: OutboundMessage) -> str | None:
-    """Return the thread for a message: in a channel, that of its question."""
+    """Return the thread to post a message in; in a channel, that is the question's thread."""
     if message.thread_id:
         return message.thread_id
     return None if is_direct(message.chat_id) else question_of(message)
@@ -30,7 +30,7 @@ def thread_for(message: InboundMessage) -> str | None:
 
 
 def question_of(message: OutboundMessage) -> str | None:
-    """Return the stamp of the question; the later pieces of an answer have it, too."""
+    """Return the timestamp of the question, which all pieces of an answer share."""
     for found in (message.reply_to or "", (message.answers or "").rpartition("/")[2]):
         if TS.fullmatch(found):
             return found
@@ -38,14 +38,14 @@ def question_of(message: OutboundMessage) -> str | None:
 
 
 def named(message: OutboundMessage) -> str | None:
-    """Return the question that the metadata names: a stamp, or the id of a command."""
+    """Return the question to store in the metadata: a timestamp, or the id of a command."""
     if message.piece:
         return None
     return message.reply_to or (message.answers or "").rpartition("/")[2] or None
 
 
 def metadata(key: str, question: str | None, *, draft: bool = False) -> dict[str, Any]:
-    """Return the metadata by which a message is found again; `draft`: it is not complete yet."""
+    """Return the metadata to find a message by; `draft` marks the message as incomplete."""
     payload: dict[str, Any] = {"key": key}
     if question:
         payload["reply_to"] = question
@@ -55,7 +55,7 @@ def metadata(key: str, question: str | None, *, draft: bool = False) -> dict[str
 
 
 def payload_of(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the content of our metadata on a message, None if it carries none."""
+    """Return the payload of our metadata on a message, or None if there is none."""
     found = raw.get("metadata")
     if not isinstance(found, Mapping) or found.get("event_type") != EVENT_TYPE:
         return None

@@ -1,7 +1,7 @@
-"""The workspaces of the app, with its identity and its token in each.
+"""The workspaces where the app is installed, with the app's identity and token in each.
 
-The workspace of TAPEWAY_SLACK__BOT_TOKEN is the channel's own account ""; those of the file of
-installations are accounts named by their team's id.
+The workspace of TAPEWAY_SLACK__BOT_TOKEN is the channel's own account, "". Each workspace in the
+file of installations is an account whose name is the id of its team.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from channels.slack.name_cache import Names
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A workspace, and who the app is in it.
+    """A workspace, and the app's identity in it.
 
-    account  the account of the channel: "" for its own workspace, else the team's id
-    user     the bot's id as a user, which mentions contain
-    bot      its id as a bot
+    account  the channel's account: "" for its own workspace, otherwise the team's id
+    user     the bot's user id, which mentions contain
+    bot      the bot's bot id
     """
 
     account: str
@@ -43,7 +43,7 @@ class Workspaces:
         return list(self._by_account.values())
 
     def add(self, workspace: Workspace) -> None:
-        """Add a workspace or replace its account, unless its team has another account already."""
+        """Add a workspace or replace its account, unless another account has the same team."""
         accounts = {known.account for known in self.all() if known.team == workspace.team}
         if accounts <= {workspace.account}:
             self._by_account[workspace.account] = workspace
@@ -52,14 +52,14 @@ class Workspaces:
         self._by_account.pop(account, None)
 
     def of(self, account: str) -> Workspace:
-        """Return the workspace of an account; raises SendRefused."""
+        """Return the workspace of an account; raises SendRefused if there is none."""
         found = self._by_account.get(account)
         if found is None:
             raise SendRefused("the app is no longer installed in this workspace")
         return found
 
     def of_body(self, body: Mapping[str, Any]) -> Workspace | None:
-        """Return the workspace that a delivery came from, None if it is unknown."""
+        """Return the workspace that a delivery came from, or None if it is unknown."""
         authorizations = body.get("authorizations")
         given = authorizations if isinstance(authorizations, list) else ()
         teams = [one.get("team_id") for one in given if isinstance(one, Mapping)]
@@ -71,7 +71,7 @@ class Workspaces:
 
 
 async def identify(account: str, api: SlackApi, spawn: Spawn) -> Workspace:
-    """Ask Slack who the app is; raises ChannelUnfit or ChannelDown."""
+    """Ask Slack for the app's identity; raises ChannelUnfit or ChannelDown."""
     try:
         found = await api.call("auth.test")
     except SendRefused as refused:

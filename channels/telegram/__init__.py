@@ -1,8 +1,8 @@
 """Telegram: groups, forum topics and private chats, by long polling or webhook.
 
-adapter  polling     the channel, and its updates
+adapter  polling     the channel, and how it receives updates
 inbound  fields addressing chat_changes media    parse updates into messages
-outbound format      sending, editing, drafts and typing; Markdown to entities
-api                  requests, and what their errors mean
+outbound format      send, edit, show drafts and typing; convert Markdown to entities
+api                  requests, and what Telegram's errors mean
 settings permalink
 """

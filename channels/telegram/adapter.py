@@ -1,4 +1,4 @@
-"""The Telegram channel; an update is on disk before the next poll or a 200 acknowledges it."""
+"""The Telegram channel: stores each update on disk before acknowledging it to Telegram."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from channels.telegram.polling import NO_ANSWER, Poller
 from channels.telegram.settings import TelegramSettings
 
 RESEND_NOTE_UNITS: Final = 64
-"""UTF-16 units kept free in each piece for the note on a message that may be a repeat."""
+"""UTF-16 units kept free in each piece for a note that the message may be a repeat."""
 
 MAX_UPDATE_BYTES: Final = 4_000_000
 
@@ -45,11 +45,11 @@ PRIVACY: Final = (
     " does not remember other messages. To let it read everything, send /setprivacy to @BotFather,"
     " choose the bot, then Disable. Then remove the bot from each group and add it again."
 )
-SECRET_HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - its name
+SECRET_HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - not a secret
 
 
 class TelegramChannel(Channel):
-    """One bot."""
+    """The channel of one Telegram bot."""
 
     name: ClassVar[str] = "telegram"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
@@ -61,7 +61,7 @@ class TelegramChannel(Channel):
     def __init__(self, settings: TelegramSettings) -> None:
         super().__init__()
         self.settings = settings
-        # Intervals are a little longer than Telegram's: clocks and networks are not exact.
+        # Intervals are a little longer than Telegram's, since clocks and networks are not exact.
         self.traits = Traits(
             edit_interval=0.7,
             first_text=0.7,
@@ -84,7 +84,7 @@ class TelegramChannel(Channel):
     async def run(self) -> None:
         if self._stopped:
             return
-        # Open until `close`: a failed poll must not break sends and make their outcome unknown.
+        # Open until `close`: a failed poll must not cut off sends, whose outcome is then unknown.
         await self._api.open()
         with anyio.CancelScope() as self._running:
             me = await self._introduce()
@@ -119,7 +119,7 @@ class TelegramChannel(Channel):
         return self.traits.group if chat_id.startswith("-") else self.traits.chat
 
     def streams(self, message: InboundMessage) -> bool:
-        # A draft is no message, and held-back answers need a message to be edited into.
+        # A draft is not a message, but a held-back answer needs a message to be edited into.
         holds = self.host.holds_unknown_outcomes
         return self._has_drafts and message.chat_kind == "private" and not holds
 
@@ -137,7 +137,7 @@ class TelegramChannel(Channel):
             try:
                 await self._sender.draft(chat, thread, reference.idem, text)
             except MethodUnknown:
-                self._has_drafts = False  # an older Bot API server: send and edit from now on
+                self._has_drafts = False  # an older server: post and edit from now on
             return None
         return await self._sender.show(
             chat, thread, message.message_id, reference.platform_id, text
@@ -168,7 +168,7 @@ class TelegramChannel(Channel):
     async def _introduce(self) -> TelegramSelf:
         try:
             found = await self._api.call("getMe")
-        except NotAsSent as refused:  # the answer to a malformed token
+        except NotAsSent as refused:  # Telegram's answer to a malformed token
             raise ChannelUnfit(UNKNOWN_BOT) from refused
         except SendAmbiguous as lost:
             raise ChannelDown(NO_ANSWER) from lost
@@ -187,7 +187,7 @@ class TelegramChannel(Channel):
             await self._api.call("setMyCommands", commands=commands)
         except ChannelUnfit:
             raise
-        except ChannelError:  # the bot works without a command menu
+        except ChannelError:  # the bot also works without a command menu
             self.host.log_exception("telegram.commands_not_set")
         return me
 
@@ -199,7 +199,7 @@ class TelegramChannel(Channel):
                 url=url,
                 secret_token=self._secret,
                 allowed_updates=list(ALLOWED_UPDATES),
-                max_connections=1,  # several would deliver updates out of order
+                max_connections=1,  # several connections would deliver updates out of order
                 drop_pending_updates=False,
             )
         except NotAsSent as refused:
@@ -208,7 +208,7 @@ class TelegramChannel(Channel):
                 " reachable from the internet, or leave TAPEWAY_TELEGRAM__WEBHOOK_URL empty."
             ) from refused
         self.host.ready()
-        await anyio.sleep_forever()  # updates come in through the route
+        await anyio.sleep_forever()  # the updates come in through the webhook route
 
     async def _webhook(self, request: Request) -> Response:
         given = request.headers.get(SECRET_HEADER, "")

@@ -1,4 +1,4 @@
-"""Which messages are for the agent, and by which rule."""
+"""Decides which messages are for the agent, and by which rule."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OURS: Final = re.compile(r",[a-z]", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class TelegramSelf:
-    """The bot: its id and username, its names in chats, and the rules of what it answers."""
+    """The bot's own id and username, its names in chats, and the rules by which it answers."""
 
     id: int
     username: str
@@ -37,7 +37,7 @@ class TelegramSelf:
 def addressed(
     raw: Raw, text: str, entities: Sequence[Raw], me: TelegramSelf, *, forwarded: bool
 ) -> tuple[bool, str]:
-    """Return whether a message is for the agent, and by which rule."""
+    """Return whether a message is for the agent, and the rule that decided it."""
     if raw["chat"].get("type") == "private":
         return ("private" in me.answers, "private chat")
     if not forwarded and (command := _COMMAND.match(text)):
@@ -54,13 +54,13 @@ def addressed(
 
 
 def may_follow(raw: Raw, entities: Sequence[Raw], me: TelegramSelf) -> bool:
-    """Return whether a message is for the agent if an earlier one in its topic was."""
+    """Return whether a message is for the agent if an earlier message in its topic was."""
     to_others = any(entity.get("type") in ("mention", "text_mention") for entity in entities)
     return "topic" in me.answers and thread_of(raw) not in (None, "1") and not to_others
 
 
 def as_command(text: str, me: TelegramSelf) -> str | None:
-    """Return a /command in our form, which begins with a comma; None for any other text."""
+    """Return a /command in our form, beginning with a comma, or None for any other text."""
     command = _COMMAND.match(text)
     if command is None or (command[2] and not _is_mine(command[2], me)):
         return None
@@ -77,7 +77,7 @@ def mentioned(text: str, entities: Iterable[Raw]) -> Iterable[str]:
 
 
 def reply_to(raw: Raw) -> str | None:
-    """Return the id of the message replied to; opening a topic is not a reply."""
+    """Return the id of the message replied to; the first message of a topic does not count."""
     replied = raw.get("reply_to_message")
     if not replied or "forum_topic_created" in replied:
         return None
@@ -118,7 +118,7 @@ def _commanded(command: re.Match[str], me: TelegramSelf) -> tuple[bool, str]:
     if command[2] is not None:
         ours = _is_mine(command[2], me)
         return ours, "command" if ours else "a command for another bot"
-    # Without @name, a group's command may be for any bot, so only known ones are ours.
+    # A group's command without @name may be for any bot, so only the commands we know are ours.
     known = command[1].lower() in COMMANDS
     return known, "command" if known else "a command that is not one of ours"
 

@@ -1,7 +1,7 @@
 """Requests to the Bot API: the SDK's request layer over aiohttp, with our own errors.
 
-The SDK does not retry: the outbox does, and knows which sends are safe to repeat. No error contains
-the address of a request, since the token is part of it.
+The SDK does not retry, since the outbox does and knows which sends are safe to repeat. No error
+contains a request's address, since the token is part of the address.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from channels.telegram.settings import TelegramSettings
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 20.0
 EVERYWHERE: Final = ("sendMessage", "editMessageText", "getUpdates")
-"""Methods that every server has; one that does not know them is starting up."""
+"""Methods that every server has; a server that does not know them is still starting up."""
 
 IDLE_SECONDS: Final = 15.0
-"""Seconds until an idle connection is closed, before the server does: a request into a closing
-connection has an unknown outcome."""
+"""Seconds until we close an idle connection. If the server closes a connection while a request is
+sent, the request's outcome is unknown."""
 
 UNKNOWN_BOT: Final = (
     "Telegram does not know this token. Get it from @BotFather (/mybots, API Token), set"
@@ -57,7 +57,7 @@ SECOND_POLLER: Final = (
 
 
 class AnswerLost(NetworkError):
-    """The request was written, but no answer came."""
+    """The request was sent, but no answer came."""
 
 
 class Unreadable(TelegramError):
@@ -65,11 +65,11 @@ class Unreadable(TelegramError):
 
 
 class Unavailable(NetworkError):
-    """The request was not carried out: there is no connection, or the server cannot handle it."""
+    """The request was not carried out: no connection, or the server cannot handle it now."""
 
 
 class TooMany(NetworkError):
-    """Status 429; the SDK's RetryAfter would warn of a changed unit each time it is made."""
+    """Status 429; the SDK's RetryAfter would log a warning whenever it is created."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("too many requests")
@@ -77,7 +77,7 @@ class TooMany(NetworkError):
 
 
 class Migrated(ChannelError):
-    """The group became a supergroup with another id."""
+    """The group became a supergroup, which has another id."""
 
     def __init__(self, chat_id: str) -> None:
         self.chat_id = chat_id
@@ -85,12 +85,12 @@ class Migrated(ChannelError):
 
 
 class NotAsSent(SendRefused):
-    """Telegram refuses the message in this form, but may accept it in another."""
+    """Telegram refuses the message in this form, but may accept another form."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The part of the SDK's RequestData that is used; only the SDK's Bot can make a real one."""
+    """The part of the SDK's RequestData that we use; only the SDK's Bot can create a real one."""
 
     json_parameters: dict[str, str]
 
@@ -100,11 +100,11 @@ def _as_text(value: Any) -> str:
 
 
 class MethodUnknown(NotAsSent):
-    """The server is too old to know a method."""
+    """The server is too old to know this method."""
 
 
 class AiohttpRequest(BaseRequest):
-    """The SDK's requests over one aiohttp session."""
+    """The request layer of the SDK, on one aiohttp session."""
 
     def __init__(self, connections: int, proxy: str) -> None:
         self._connections = connections
@@ -135,11 +135,11 @@ class AiohttpRequest(BaseRequest):
         method: str,
         request_data: RequestData | None = None,
         read_timeout: Any = None,
-        write_timeout: Any = None,  # noqa: ARG002 - aiohttp has one timeout for both
+        write_timeout: Any = None,  # noqa: ARG002 - aiohttp has a single timeout for both
         connect_timeout: Any = None,  # noqa: ARG002 - ours is fixed
         pool_timeout: Any = None,  # noqa: ARG002 - the pool is large enough
     ) -> tuple[int, bytes]:
-        """Send a request; raises Unavailable, AnswerLost, TooMany or an error of the SDK."""
+        """Send a request; raises Unavailable, AnswerLost, TooMany or one of the SDK's errors."""
         if self._session is None:
             raise Unavailable("not connected")
         seconds = float(read_timeout) if isinstance(read_timeout, (int, float)) else ANSWER_SECONDS
@@ -184,7 +184,7 @@ def _check(status: int, body: bytes) -> None:
         raise InvalidToken("Unauthorized")
     if status == 404:
         raise EndPointNotFound("Not Found")
-    if status in (500, 502, 504):  # a proxy's answer: the request may have been carried out
+    if status in (500, 502, 504):  # A proxy answered, so the request may have been carried out.
         raise AnswerLost(f"the server answered with {status}")
     if status > 500:
         raise Unavailable(f"the server answered with {status}")
@@ -199,7 +199,7 @@ def _check(status: int, body: bytes) -> None:
 
 
 class BotApi:
-    """Requests of one bot; they raise ChannelError only."""
+    """Sends the requests of one bot; its methods raise only ChannelError."""
 
     def __init__(self, settings: TelegramSettings) -> None:
         self._token = settings.key()
@@ -217,7 +217,7 @@ class BotApi:
         await self._polling.shutdown()
 
     async def call(self, method: str, *, seconds: float = ANSWER_SECONDS, **params: Any) -> Any:
-        """Call a method and return its raw result; parameters that are None are left out."""
+        """Call a method and return its raw result; parameters that are None are not sent."""
         given = {name: _as_text(value) for name, value in params.items() if value is not None}
         data = cast(RequestData, _Form(given))
         request = self._polling if method == "getUpdates" else self._requests
@@ -238,7 +238,7 @@ class BotApi:
             raise SendAmbiguous("the server's answer has no result") from None
 
     async def download(self, path: str, most: int) -> bytes:
-        """Return a file by its path; raises ChannelDown, or SendRefused beyond `most` bytes."""
+        """Return a file; raises ChannelDown, or SendRefused if it exceeds `most` bytes."""
         session = self._requests._session
         if session is None:
             raise ChannelDown("not connected")
@@ -284,6 +284,6 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
 
 
 def says(error: ChannelError, *words: str) -> bool:
-    """Return whether the platform's error message contains one of the words."""
+    """Return whether an error message from the platform contains one of the words."""
     message = str(error).lower()
     return any(word in message for word in words)

@@ -1,4 +1,4 @@
-"""Changes of a chat: members, titles, topics, migration, and the Stop button of a draft."""
+"""Parses changes of a chat: members, titles, topics, migration, and a draft's Stop button."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SILENT: Final = frozenset(
         "proximity_alert_triggered",
     )
 )
-"""Service messages that are not put on the tape."""
+"""Kinds of service messages that are not put on the tape."""
 
 _MEMBERSHIP: Final = {
     (False, False): "added the bot to the group.",
@@ -52,7 +52,7 @@ _MEMBERSHIP: Final = {
 
 
 def membership(raw: Raw, update: Raw) -> InboundMessage | None:
-    """Parse a change of the bot's own membership: added, removed, blocked or unblocked."""
+    """Parse a change of the bot's membership: it was added, removed, blocked or unblocked."""
     was, away = (_is_away(raw[f"{when}_chat_member"]) for when in ("old", "new"))
     if was == away:
         return None
@@ -70,7 +70,7 @@ def _is_away(member: Raw) -> bool:
 
 
 def stopped(raw: Raw, update: Raw) -> InboundMessage:
-    """Parse a press of a draft's Stop button, which means the same as the command."""
+    """Parse a press of a draft's Stop button, which works like the stop command."""
     sender = author_of({"from": raw.get("from") or raw.get("user") or raw.get("chat")})
     chat = raw.get("chat") or {"id": int(sender.id), "type": "private"}
     number = int(update["update_id"])
@@ -83,7 +83,7 @@ def stopped(raw: Raw, update: Raw) -> InboundMessage:
 
 
 def change(raw: Raw, update: Raw) -> InboundMessage | None:
-    """Parse a service message about a change of the chat; None for any other message."""
+    """Parse a service message about a change of the chat, or return None for any other message."""
     sender = author_of(raw)
     if raw.get("migrate_to_chat_id"):
         return _migrated(raw, update, sender, str(int(raw["migrate_to_chat_id"])))

@@ -1,4 +1,4 @@
-"""The fields of a Bot API message that every kind of update has."""
+"""Reads the fields that all kinds of Bot API messages share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHANNEL: Final = "telegram"
 
 
 def identity_of(raw: Raw, update: Raw) -> dict[str, Any]:
-    """Return the fields of an InboundMessage that identify the message and its chat."""
+    """Return the InboundMessage fields that identify a message and its chat."""
     chat = raw["chat"]
     chat_id, message_id = str(int(chat["id"])), str(int(raw["message_id"]))
     private = chat.get("type", "private" if int(chat["id"]) > 0 else "group") == "private"
@@ -33,7 +33,7 @@ def identity_of(raw: Raw, update: Raw) -> dict[str, Any]:
 
 
 def thread_of(raw: Raw) -> str | None:
-    """Return the topic; a forum's messages without one are in General, whose id is 1."""
+    """Return the topic's id; a forum message without a topic is in General, whose id is 1."""
     if raw.get("is_topic_message") and raw.get("message_thread_id"):
         return str(int(raw["message_thread_id"]))
     return "1" if raw["chat"].get("is_forum") and raw["chat"].get("type") != "private" else None
@@ -45,7 +45,7 @@ def _date(stamp: Any) -> str:
 
 
 def author_of(raw: Raw) -> Author:
-    """Return the author; an anonymous admin and a linked channel write as a chat."""
+    """Return the author, which is a chat for an anonymous admin or a linked channel."""
     if chat := raw.get("sender_chat"):
         name = str(chat.get("title") or chat.get("username") or chat["id"])
         return Author(str(int(chat["id"])), name)
@@ -72,12 +72,12 @@ def text_of(raw: Raw) -> tuple[str, Sequence[Raw]]:
 
 
 def covered(text: str, entity: Raw) -> str:
-    """Return the text that an entity covers; its offsets count UTF-16 units."""
+    """Return the part of a text that an entity covers; entity offsets count UTF-16 units."""
     start = int(entity["offset"]) * 2
     units = text.encode("utf-16-le", "surrogatepass")
     return units[start : start + int(entity["length"]) * 2].decode("utf-16-le", "replace")
 
 
 def utf16_length(text: str) -> int:
-    """Return the length of a text as Telegram counts it."""
+    """Return the length of a text in UTF-16 units, as Telegram counts it."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

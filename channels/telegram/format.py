@@ -1,7 +1,7 @@
-"""Renders Markdown as Telegram's text and entities, in pieces that it accepts.
+"""Renders Markdown as text with entities, in pieces that Telegram accepts.
 
-A message has at most 4096 UTF-16 units and 100 entities. Entities are measured in units, and may
-nest but not overlap: https://core.telegram.org/bots/api#messageentity
+A message has at most 4096 UTF-16 units and 100 entities. Entity offsets count UTF-16 units, and
+entities may nest but not overlap: https://core.telegram.org/bots/api#messageentity
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from channels.telegram.fields import utf16_length
 
 LIMIT: Final = 4096
 MAX_ENTITIES: Final = 100
-_MAX_SHRINKAGE: Final = 3  # Markdown characters for one visible character, at most
+_MAX_SHRINKAGE: Final = 3  # a visible character takes at most this many Markdown characters
 _MAX_URL: Final = 2000
 _KINDS: Final = {
     "bold": "bold",
@@ -42,14 +42,14 @@ Rendered = tuple[str, list[Entity]]
 
 
 def render_partial(markdown: str, limit: int = LIMIT) -> Rendered:
-    """Return the first message of a growing text, with its open marks closed."""
-    begun = markdown[: _MAX_SHRINKAGE * limit]  # the rest belongs to later messages
+    """Return the first message of an unfinished text, with its open marks closed."""
+    begun = markdown[: _MAX_SHRINKAGE * limit]  # the rest belongs in later messages
     first = split(close_open_marks(begun), limit, size)[:1]
     return render(first[0]) if first else ("", [])
 
 
 def plain(markdown: str) -> list[Rendered]:
-    """Return a text as messages without entities."""
+    """Return a text as one or more messages without entities."""
 
     def text_of(piece: str) -> str:
         return to_text(_clean(piece)).strip()
@@ -63,12 +63,12 @@ def _clean(markdown: str) -> str:
 
 
 def size(markdown: str) -> int:
-    """Return the units of a rendered text; more than LIMIT if it has too many entities."""
+    """Return a rendered text's length in units, or more than LIMIT if it has too many entities."""
     text, entities = render(markdown)
     return max(utf16_length(text), -(-len(entities) * LIMIT // MAX_ENTITIES))
 
 
-@lru_cache(maxsize=16)  # a piece is measured and then sent
+@lru_cache(maxsize=16)  # cached, since a piece is measured and then sent
 def _render(markdown: str) -> tuple[str, tuple[Span, ...]]:
     drawn = render_spans(_clean(markdown), linkable=_linkable)
     text = drawn.text.strip()
@@ -76,7 +76,7 @@ def _render(markdown: str) -> tuple[str, tuple[Span, ...]]:
 
 
 def render(markdown: str) -> Rendered:
-    """Return a text of any length with its entities, in the form of the Bot API."""
+    """Return a text of any length with its entities as the Bot API expects them."""
     text, marks = _render(markdown)
     astral = [found.start() for found in _ASTRAL.finditer(text)] if not text.isascii() else []
     return text, [_entity(mark, astral) for mark in marks]
@@ -120,7 +120,7 @@ def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:
     for kind in _STYLES:
         reached = 0
         for mark in kept:
-            if mark.kind == kind and mark.end > reached:  # not bold within a bold heading
+            if mark.kind == kind and mark.end > reached:  # text in a bold heading is bold already
                 fitted += _without(mark, code)
                 reached = mark.end
     return sorted(fitted, key=_outer_first)

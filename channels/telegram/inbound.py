@@ -1,6 +1,6 @@
-"""Parses updates of the Bot API into messages.
+"""Parses updates from the Bot API into messages.
 
-Updates stay plain JSON: one field that the SDK does not expect would stop the updates after it.
+Updates stay plain JSON: in the SDK, one unexpected field would block all the later updates.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ EDITS: Final = ("edited_message", "edited_channel_post")
 ALLOWED_UPDATES: Final = (*MESSAGES, *EDITS, "my_chat_member", "stopped_message_generation")
 
 MIN_PASTE_LENGTH: Final = 4000
-"""Minimum UTF-16 units of a message that may be part of a longer one: clients split at 4096."""
+"""Minimum UTF-16 units of a message that may be part of a longer one: apps split it at 4096."""
 
 MAX_QUOTE: Final = 1000
-"""Maximum characters kept of a quoted message."""
+"""Maximum number of characters kept of a quoted message."""
 
 
 def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:
-    """Parse an update; None if it is not for a chat's tape; raises any error if it is malformed."""
+    """Parse an update, or return None if no tape needs it; raises any error if it is malformed."""
     for kind in MESSAGES:
         if kind in update:
             return _message(update[kind], me, update)
@@ -58,7 +58,7 @@ def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:
 
 
 def unreadable(update: Any, why: str) -> InboundMessage:
-    """Return a message that keeps an update which cannot be parsed."""
+    """Return a message that records an update which cannot be parsed."""
     number = update.get("update_id") if isinstance(update, Mapping) else None
     key = str(number) if isinstance(number, int) else ""
     found = unreadable_message(CHANNEL, update, why, key=key)

@@ -1,4 +1,4 @@
-"""Attachments: photos, files, and things without a file such as a location."""
+"""Parses attachments: photos, files, and attachments without a file, such as a location."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sending, editing, drafts and typing, with a fallback for what Telegram refuses."""
+"""Sends messages, edits, drafts and typing signs, with a fallback if Telegram refuses one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, s
 from channels.telegram.format import LIMIT, Rendered, plain, render, render_partial
 
 GENERAL: Final = "1"
-"""The id of the forum topic General; Telegram refuses it in a send."""
+"""The id of the forum topic General; Telegram refuses this id in a send."""
 
 NO_PREVIEW: Final = {"is_disabled": True}
 MAX_SHOWN: Final = 1_000
-"""Maximum messages whose shown text is remembered."""
+"""Maximum number of messages whose shown text is remembered."""
 
 MAX_INLINE_RENDER: Final = 500
-"""Maximum characters of partial text that are rendered on the event loop."""
+"""Maximum characters of partial text that are rendered on the event loop, not in a thread."""
 
 GONE: Final = ("message to edit not found", "message can't be edited", "message_id_invalid")
 UNCHANGED: Final = ("message is not modified",)
@@ -40,7 +40,7 @@ UNFIT: Final = (
     "too large",
 )
 EDIT_SECONDS: Final = 8.0
-"""Maximum duration of a draft update: the answer waits for it."""
+"""Maximum duration of a draft update, since the answer waits for it."""
 
 EMPTY: Final = "(an answer without visible text)"
 
@@ -60,14 +60,14 @@ class TelegramSender:
         except NotAsSent as refused:
             if not says(refused, *UNFIT):
                 raise
-        # Telegram refuses the entities, so the text goes out without any.
+        # Telegram refuses the entities, so the text is sent without them.
         ids: list[str] = []
         for piece in plain(message.text) or [(EMPTY, [])]:
             ids.append(await self._put(message, piece, None if ids else message.edits))
         return [Receipt(number) for number in ids]
 
     async def post(self, message: OutboundMessage, rendered: Rendered) -> str:
-        """Send a new message and return its id, without a topic or question that was deleted."""
+        """Send a new message and return its id; omit a topic or question that was deleted."""
         chat, thread, reply_to = message.chat_id, message.thread_id, message.reply_to
         for _attempt in range(4):
             try:
@@ -88,7 +88,7 @@ class TelegramSender:
     async def show(
         self, chat: str, thread: str | None, reply_to: str | None, shown_id: str | None, text: str
     ) -> str:
-        """Show partial text in a message that is edited as the answer grows; return its id."""
+        """Show partial text in a message that is edited as the answer grows; return the id."""
         rendered = await _partial(text)
         if not is_visible(rendered[0]):
             return shown_id or ""
@@ -104,7 +104,7 @@ class TelegramSender:
         return message_id
 
     async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
-        """Show partial text as a private chat's draft, which is not a message."""
+        """Show partial text as a draft in a private chat; a draft is not a message."""
         rendered = await _partial(text)
         if not is_visible(rendered[0]):
             return
@@ -127,7 +127,7 @@ class TelegramSender:
         )
 
     async def delete(self, chat: str, message_id: str) -> None:
-        with suppress(SendRefused):  # it was deleted already, or is too old to be deleted
+        with suppress(SendRefused):  # the message was deleted already, or is too old to be deleted
             await self._api.call("deleteMessage", chat_id=chat_of(chat), message_id=int(message_id))
 
     async def _put(self, message: OutboundMessage, rendered: Rendered, edits: str | None) -> str:
@@ -190,7 +190,7 @@ class TelegramSender:
 async def _partial(text: str) -> Rendered:
     if len(text) < MAX_INLINE_RENDER:
         return render_partial(text)
-    # A long text may be slow to render, and must not block the event loop.
+    # Rendering a long text may be slow and must not block the event loop.
     return await anyio.to_thread.run_sync(render_partial, text)
 
 
@@ -206,12 +206,12 @@ def _digest(rendered: Rendered) -> bytes:
 
 
 def chat_of(chat: str) -> int | str:
-    """Return a chat's id as Telegram expects it: a number, or the @name of a public chat."""
+    """Return a chat's id as Telegram expects it: a number, or a public chat's @name."""
     return int(chat) if chat.lstrip("-").isdigit() else chat
 
 
 def draft_id(idem: str) -> int:
-    """Return a draft's number, never 0; a key has the same one after a restart."""
+    """Return the number of a draft, never 0; a key gives the same number after a restart."""
     return int.from_bytes(sha256(idem.encode()).digest()[:4]) % 2_000_000_000 + 1
 
 

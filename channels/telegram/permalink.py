@@ -1,6 +1,6 @@
 """Telegram's links to messages: t.me/c/ID/MESSAGE in private groups, otherwise t.me/NAME/MESSAGE.
 
-In a forum the topic's id precedes the message's. https://core.telegram.org/api/links
+In a forum, the topic's id precedes the message's id. https://core.telegram.org/api/links
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _APP: Final = re.compile(
 
 
 def read_link(text: str) -> MessageLink | None:
-    """Parse a link; None if it is not a Telegram link to a message."""
+    """Parse a link to a Telegram message, or return None for any other text."""
     found = _LINK.fullmatch(text)
     if found is not None:
         private = found["private"]

@@ -1,4 +1,4 @@
-"""Long polling: an update is on disk before the next request confirms it."""
+"""Long polling: each update is stored on disk before the next request confirms it."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from channels.telegram.api import ANSWER_SECONDS, BotApi, NotAsSent
 from channels.telegram.inbound import ALLOWED_UPDATES
 
 MAX_UPDATES: Final = 100
-"""Maximum updates per request; Telegram allows no more."""
+"""Maximum updates per request, as set by Telegram."""
 
 MAX_REQUEST_SECONDS: Final = 55.0
-"""Maximum duration of a request, so that a dead connection is noticed within a minute."""
+"""Maximum duration of a request, which lets us notice a dead connection within a minute."""
 
 MIN_POLL_SECONDS: Final = 0.5
-"""Minimum duration of a poll without updates, for servers that answer at once."""
+"""Minimum duration of a poll that returns no updates, for servers that answer at once."""
 
 OFFSET_SECONDS: Final = 24 * 3600.0
-"""Seconds without updates after which the offset is dropped: Telegram may renumber them then."""
+"""Seconds without updates until the offset is dropped, since Telegram may renumber updates."""
 
 NO_ANSWER: Final = "Telegram cannot be reached now: no answer. Trying again."
 
 
 class Poller:
-    """Polls for updates; `take` stores them; its flag says whether they waited in an outage."""
+    """Polls for updates; `take` stores them, with a flag whether they waited in an outage."""
 
     def __init__(
         self,
@@ -48,8 +48,8 @@ class Poller:
         self._offset: int | None = None
 
     async def run(self) -> None:
-        """Poll until cancelled; a failed request is repeated with the same offset."""
-        with suppress(NotAsSent):  # a server without webhooks has none to delete
+        """Poll until cancelled; after a failure, repeat the request with the same offset."""
+        with suppress(NotAsSent):  # a server without webhooks has no webhook to delete
             await self._api.call("deleteWebhook", drop_pending_updates=False)
         while True:
             try:
@@ -63,7 +63,7 @@ class Poller:
         connection, begun = self._connection, self._host.clock.monotonic()
         if begun - self._last_update > OFFSET_SECONDS:
             self._offset = None
-        # The first request does not wait: it shows that the token works and has no other reader.
+        # The first request returns at once: it shows that the token works and has no other reader.
         waits = connection.is_connected
         updates = await self._updates(self._poll_seconds if waits else 0)
         connection.heard()
@@ -72,7 +72,7 @@ class Poller:
             self._last_update = self._host.clock.monotonic()
             await self._take(updates, connection.is_behind)
             offset = _next_offset(updates, self._offset)
-            idle = offset == self._offset  # nothing was confirmed, so it comes again at once
+            idle = offset == self._offset  # unconfirmed updates come again at once
             self._offset = offset
         if len(updates) < MAX_UPDATES:
             connection.catch_up_finished(connection.gap)

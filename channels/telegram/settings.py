@@ -1,4 +1,4 @@
-"""The Telegram channel's settings."""
+"""The settings of the Telegram channel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RULES: Final = ("private", "mention", "reply", "name", "topic")
 
 
 class TelegramSettings(BotSettings):
-    """A Telegram bot, enabled by its token."""
+    """A Telegram bot; setting its token enables the channel."""
 
     key_form: ClassVar[str] = "digits, a colon, then letters, digits, - and _"
 

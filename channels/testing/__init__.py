@@ -1,7 +1,7 @@
-"""Kits for the authors of channels, free of any test framework.
+"""Test kits for authors of channels; they work with any test framework.
 
-host      FakeHost and run_channel: a channel without a gateway
-stage     Stage: a platform for the conformance suite, which runs the real gateway
+host      FakeHost and run_channel run a channel without a gateway
+stage     Stage is a platform for the conformance suite, which runs the real gateway
 promises  what the suite checks, and what a channel may skip
 """
 

@@ -1,4 +1,4 @@
-"""A host in memory, and a channel that runs on it without a gateway."""
+"""An in-memory host, to run a channel in a test without a gateway."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from channels.message import InboundMessage, ShownMessage
 
 
 class FakeHost(FullHost):
-    """A complete host in memory, which keeps what the channel gives it.
+    """A complete host in memory, which keeps what the channel passes to it.
 
-    accepted    messages, each `ext_id` once
-    refusals    errors for the next calls of `accept`, one each
-    downs       reasons of `down`, with the number of `ready` and `heartbeat` calls next to them
+    accepted    the accepted messages, each `ext_id` once
+    refusals    errors for the next calls of `accept` to raise, one each
+    downs       reasons passed to `down`; `times_ready` and `heartbeats` count other calls
     warnings    sentences for the operator
     errors      logged exceptions, as "event: exception"
     gaps        "opened", "skipped ACCOUNT/CHAT", "closed" and "resumed" (closed without cursors)
-    drafts      drafts by key
-    past        messages that `history` returns, by channel and chat
+    drafts      maps a key to its draft
+    past        maps a channel and a chat to the messages that `history` returns
     known       cursors that `cursors` returns
     """
 
@@ -57,7 +57,7 @@ class FakeHost(FullHost):
         self._group: TaskGroup | None = None
 
     def open(self, group: TaskGroup) -> None:
-        """Run background work in a task group, where its errors surface."""
+        """Run background work in this task group, so that its errors surface there."""
         self._group = group
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
@@ -137,7 +137,7 @@ class FakeHost(FullHost):
         self._changed = anyio.Event()
 
     async def until(self, condition: Callable[[], bool], seconds: float = 10) -> None:
-        """Wait for a condition, which is checked after every call of the channel."""
+        """Wait until a condition holds; it is checked after every call that the channel makes."""
         with anyio.fail_after(seconds):
             while not condition():
                 await self._changed.wait()
@@ -148,7 +148,7 @@ async def _run(work: Callable[[], Awaitable[None]]) -> None:
 
 
 class ChannelRun:
-    """A running channel; its error is raised at the end of the block, unless `error` took it."""
+    """A running channel; leaving the block raises its error, unless `error` returned that error."""
 
     def __init__(self, channel: Channel, host: FakeHost) -> None:
         self._channel = channel
@@ -157,7 +157,7 @@ class ChannelRun:
         self._ended = anyio.Event()
 
     def start(self) -> None:
-        """Start the channel, again if it has ended."""
+        """Start the channel, or restart it if it has ended."""
         self._cause, self._ended = None, anyio.Event()
         self._host.start_soon(f"channel {self._channel.name}", self._run)
 
@@ -170,13 +170,13 @@ class ChannelRun:
         return cause
 
     async def end(self) -> None:
-        """Wait until the channel ends; raises its error."""
+        """Wait until the channel ends; raises the channel's error, if any."""
         await self._ended.wait()
         if self._cause is not None:
             raise self._cause
 
     async def close(self) -> None:
-        """Stop the channel, wait until it ends and close it; called by `run_channel`."""
+        """Stop the channel, wait for its end, and close it; `run_channel` calls this."""
         await self._channel.stop()
         await self._ended.wait()
         await self._channel.close()
@@ -191,7 +191,7 @@ class ChannelRun:
 
 @asynccontextmanager
 async def run_channel(channel: Channel, host: FakeHost) -> AsyncGenerator[ChannelRun]:
-    """Run a channel on a host for as long as the block runs."""
+    """Run a channel on a host until the block ends."""
     run = ChannelRun(channel, host)
     async with anyio.create_task_group() as group:
         host.open(group)

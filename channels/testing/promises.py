@@ -1,4 +1,4 @@
-"""What every channel promises its people, and when a promise does not apply to a platform."""
+"""What every channel promises the people in its chats, and which platforms are exempt from what."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Need: TypeAlias = Capability | Feature
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """A promise to the people in a chat; it applies to channels with all of `needs`."""
+    """A promise to the people in a chat; it applies to channels that have everything in `needs`."""
 
     id: str
     promise: str
@@ -64,7 +64,7 @@ _PROMISES: Final = (
 )
 
 PROMISES: Final[Mapping[str, Promise]] = {one.id: one for one in _PROMISES}
-"""The promises by id; tests are named after them."""
+"""Maps a promise's id to the promise; the tests are named after these ids."""
 
 LACKS: Final[Mapping[Need, str]] = {
     "groups": "its chats have one person each",
@@ -89,10 +89,10 @@ LACKS: Final[Mapping[Need, str]] = {
     "backfill": "the platform redelivers the messages of an outage",
     "routes": "it needs no address at the gateway",
 }
-"""Why a channel without a capability or feature need not keep a promise."""
+"""Why a channel that lacks a capability or feature need not keep a promise."""
 
 
 def skip_reason(needs: Sequence[Need], channel: type[Channel]) -> str | None:
-    """Return why a channel need not keep a promise with these needs; None: it must."""
+    """Return why a channel is exempt from a promise with these needs, or None if it is not."""
     has = channel.capabilities | channel.features
     return next((LACKS[need] for need in needs if need not in has), None)

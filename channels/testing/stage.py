@@ -1,7 +1,7 @@
 """The stage of the conformance suite: a platform with people, chats and faults.
 
-A channel's author writes a `Stage` over a fake of the platform that listens on a socket. The suite
-runs the real gateway and channel against it.
+A channel's author writes a `Stage` that controls a fake platform listening on a socket. The suite
+runs the real gateway and channel against this fake platform.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 Operation = Literal["typing", "first", "edit", "final"]
-"""A request to the platform: a typing sign, a first partial text, an edit, a final message."""
+"""A kind of request: a typing sign, the first partial text, an edit, or a final message."""
 
 BrokenEdit = Literal["unchanged", "gone", "thread"]
-"""An edit that is carried out without an answer; or its message, or its thread, was deleted."""
+"""How an edit breaks: it is done but unanswered, or its message or its thread was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """An author; `id` is the platform's."""
+    """An author; `id` is the platform's id of the person."""
 
     id: str
     name: str
@@ -29,19 +29,19 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A chat, or one of its topics if `thread` is set; ids are the platform's."""
+    """A chat, or one of its topics if `thread` is set; both ids are the platform's."""
 
     id: str
     thread: str | None = None
 
     def whole(self) -> Chat:
-        """Return the chat of a topic."""
+        """Return the whole chat that a topic belongs to."""
         return replace(self, thread=None)
 
 
 @dataclass(frozen=True, slots=True)
 class PersonMessage:
-    """A message of a person; `delivery` is the stage's key to deliver it again."""
+    """A person's message; `delivery` is the stage's key for delivering it again."""
 
     id: str
     chat: Chat
@@ -52,7 +52,7 @@ class PersonMessage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A message of the agent, as people see it now."""
+    """A message from the agent, as people in the chat see it now."""
 
     id: str
     text: str
@@ -61,38 +61,38 @@ class Answer:
 
 
 class Stage(Protocol):
-    """A platform, as its people see it; its clock is given to its constructor.
+    """A platform as its people see it; its constructor gets the clock.
 
-    It outlives the gateway, which may run several times, each within `connected`.
+    The stage outlives the gateway, which may run several times, each time within `connected`.
     """
 
     def settings(self) -> Mapping[str, str]:
-        """Return the gateway's settings for this stage, without the prefix TAPEWAY_."""
+        """Return the gateway's settings for this stage, named without the prefix TAPEWAY_."""
 
     def answering(self, rules: Sequence[str]) -> Mapping[str, str]:
-        """Return the settings for these rules: private, mention, reply, name, thread."""
+        """Return the settings that enable these rules: private, mention, reply, name, thread."""
 
     def connected(self, url: str) -> AbstractAsyncContextManager[None]:
-        """Connect to the gateway at this address."""
+        """Connect the platform to the gateway at this address."""
 
     # -- people and chats
 
     def person(self, name: str, *, is_bot: bool = False) -> Person:
-        """Return the person with this name, always the same one; `is_bot` needs `bots`."""
+        """Return the one person with this name; `is_bot` needs `bots`."""
 
     def group(self) -> Chat:
-        """Create a chat of several people; needs `groups`."""
+        """Create a chat with several people; needs `groups`."""
 
     def private(self, person: Person) -> Chat:
-        """Return the chat of a person with the agent; needs `private`."""
+        """Return the chat of one person with the agent; needs `private`."""
 
     def thread(self, group: Chat) -> Chat:
         """Create a topic in a group; needs `threads`."""
 
     def calling(self, person: Person | None = None) -> str:
-        """Return the text that mentions a person, or the agent."""
+        """Return the text that mentions a person, or the agent if there is none."""
 
-    # -- actions of people; none waits for the gateway
+    # -- what people do; none of these calls waits for the gateway
 
     async def say(
         self,
@@ -106,15 +106,15 @@ class Stage(Protocol):
     ) -> PersonMessage:
         """Send a message, in Markdown if people can write it there.
 
-        mention  begin with a mention of the agent, in groups
-        like     use the message id of this message in another chat
+        mention  whether a message to a group begins with a mention of the agent
+        like     a message of another chat whose message id this one gets too
         """
 
     async def echo(self, chat: Chat, answer: Answer) -> None:
-        """Deliver a message of the agent back to it; needs `bots`."""
+        """Deliver one of the agent's own messages to the agent; needs `bots`."""
 
     async def redeliver(self, message: PersonMessage, *, as_new: bool = False) -> None:
-        """Deliver a message again; with `as_new` under another delivery id."""
+        """Deliver a message again; `as_new` gives it another delivery id."""
 
     async def edit(self, message: PersonMessage, text: str) -> None:
         """Edit a message as its author; needs `edits`."""
@@ -123,7 +123,7 @@ class Stage(Protocol):
         """Delete a message as its author; needs `deletions`."""
 
     async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
-        """Send the agent a command in the platform's own form."""
+        """Send the agent a command in the form that the platform uses."""
 
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
@@ -138,13 +138,13 @@ class Stage(Protocol):
     # -- what people see
 
     async def taken(self) -> None:
-        """Wait until the gateway has accepted every message."""
+        """Wait until the gateway has accepted every message sent so far."""
 
     async def seen(self) -> None:
-        """Wait until everything that the gateway sent is visible."""
+        """Wait until everything that the gateway sent is visible to people."""
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for a condition, which is checked after every change."""
+        """Wait until a condition holds; it is checked after every change."""
 
     def answers(self, chat: Chat) -> list[Answer]:
         """Return the agent's visible messages in a chat, oldest first."""
@@ -153,59 +153,59 @@ class Stage(Protocol):
         """Return whether people see the agent typing now."""
 
     def typed(self, chat: Chat) -> int:
-        """Return how many times typing was shown or started."""
+        """Return how often a typing sign was shown or typing was switched on."""
 
     def pinged(self, chat: Chat) -> list[str]:
-        """Return who was alerted without being answered; needs `pings`."""
+        """Return who was alerted by a message that did not answer them; needs `pings`."""
 
     def shows(self, piece: str) -> str:
-        """Return the visible text of some Markdown; AssertionError: it is too long."""
+        """Return some Markdown as people see it; raises AssertionError if it is too long."""
 
     def outbound(self) -> bytes:
-        """Return everything ever sent to the platform."""
+        """Return all bytes ever sent to the platform."""
 
     # -- the gateway's side
 
     def cut_off(self) -> None:
-        """Drop whatever the running gateway still sends, as if it had been killed."""
+        """Drop what the running gateway sends from now on, as if it had been killed."""
 
     def untaken(self) -> int:
-        """Return the number of unacknowledged messages, which are delivered again."""
+        """Return the number of unacknowledged messages, which will be delivered again."""
 
-    # -- faults; need `remote`
+    # -- faults; all need `remote`
 
     def throttle(self, operation: Operation, chat: Chat, seconds: int) -> None:
-        """Answer the next request of a kind by asking to wait some seconds."""
+        """Answer the next request of this kind by asking to wait some seconds."""
 
     def lose_answer(self, chat: Chat) -> None:
-        """Carry out the next send, but disconnect instead of answering it."""
+        """Carry out the next send, but disconnect without answering it."""
 
     def break_edit(self, why: BrokenEdit, chat: Chat) -> None:
         """Make the next edit fail."""
 
     def shut_out(self, chat: Chat) -> None:
-        """Refuse everything for a chat from now on."""
+        """Refuse every request for a chat from now on."""
 
     def too_many(self) -> int:
         """Return how many requests exceeded the platform's rate limits."""
 
     def patient(self) -> Mapping[str, str]:
-        """Return the settings with which it takes longest to notice a dead connection."""
+        """Return settings that make the gateway notice a dead connection as late as possible."""
 
     def half_open(self) -> None:
-        """Silence every current connection without closing it; new ones work."""
+        """Silence every open connection without closing it; new connections work."""
 
     def stall_events(self) -> None:
-        """Deliver no more messages, over new connections either; sends still arrive."""
+        """Deliver no more messages, even over new connections; sends still arrive."""
 
     def resume_events(self) -> None:
-        """Deliver messages again, over connections made from now on."""
+        """Deliver messages again, but only over connections opened from now on."""
 
     def drop_connections(self) -> None:
         """Break every connection."""
 
     def listening(self) -> int:
-        """Return how many connections wait for messages now."""
+        """Return how many connections are waiting for messages."""
 
     def connections(self) -> int:
         """Return how many connections to the platform are open."""
@@ -214,4 +214,4 @@ class Stage(Protocol):
         """Make the gateway's token invalid."""
 
     def compete(self) -> None:
-        """Ask for messages once, as another reader with the same token."""
+        """Request messages once, as a second reader with the same token."""

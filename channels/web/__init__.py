@@ -1,5 +1,5 @@
 """The gateway's own page, where people talk in rooms.
 
-adapter   the channel            inbound   posts, and whether they are for the agent
-outbound  the page's files       format    Markdown to HTML
+adapter   the channel            inbound   parses posts, and decides if they are for the agent
+outbound  serves the files       format    renders Markdown as HTML
 """

@@ -1,4 +1,4 @@
-"""The page's channel: several people and the agent in one room."""
+"""The web channel: rooms where several people talk with the agent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from channels.web.settings import WebSettings
 
 
 class WebChannel(RoomChannel):
-    """Rooms on the gateway's own page."""
+    """The channel of the rooms on the gateway's own page."""
 
     name: ClassVar[str] = "web"
     features: ClassVar[frozenset[Feature]] = frozenset({"groups", "bursts"})

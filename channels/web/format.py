@@ -1,4 +1,4 @@
-"""Renders Markdown as the page's HTML, without raw HTML and images; links open in a new tab."""
+"""Renders Markdown as HTML for the page, without raw HTML and images; links open in a new tab."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from markdown_it.token import Token
 
 MAX_MARKDOWN: Final = 20_000
 HEADING_OFFSET: Final = 2
-"""Levels added to a message's headings: h1 and h2 are the page's own."""
+"""How many levels a message's headings are lowered, since the page itself uses h1 and h2."""
 
 
 @lru_cache(maxsize=512)
 def to_html(text: str) -> str:
-    """Render a message; HTML in it is shown as text."""
-    # Rendering a very long text would block the event loop, so it is shown as written.
+    """Render a message as HTML; HTML in the message is shown as text."""
+    # Rendering a very long text would block the event loop, so the text is shown as written.
     if len(text) > MAX_MARKDOWN:
         return f"<pre>{escape(text)}</pre>"
     return str(_markdown().render(text))
@@ -36,7 +36,7 @@ def _markdown() -> MarkdownIt:
 
 
 def _image(_renderer: RendererHTML, tokens: Sequence[Token], index: int, *_rest: Any) -> str:
-    # An image becomes a link: the page loads nothing from other servers.
+    # An image becomes a link, so that the page loads nothing from other servers.
     token = tokens[index]
     source = escape(str(token.attrGet("src") or ""))
     label = escape(token.content or source)

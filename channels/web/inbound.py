@@ -1,4 +1,4 @@
-"""Turns a post of the page into a message, and decides whether it is for the agent."""
+"""Turns a post from the page into a message, and decides whether it is for the agent."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _ADDRESS: Final = re.compile(r"://|\w\.\w{2,}/")
 def addressed(
     text: str, agent: str, others: Sequence[str], *, to_agent: bool, to_ours: bool
 ) -> tuple[bool, str]:
-    """Return whether a message is for the agent, and by which rule; code and links do not count.
+    """Return whether a message is for the agent, and by which rule; code and links are ignored.
 
-    to_agent  the page's switch
-    to_ours   whether the message replies to one of the agent's
+    to_agent  whether the page's switch is set to the agent
+    to_ours   whether the message replies to one of the agent's messages
     """
     plain = " ".join(word for word in text_outside_code(text).split() if not _ADDRESS.search(word))
     if text.startswith(","):

@@ -1,4 +1,4 @@
-"""Serves the files of the page."""
+"""Serves the page's files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def page_routes() -> list[Route]:
 
 
 def asset(name: str) -> Response:
-    """Return a file of the page, or 404."""
+    """Return one of the page's files, or a 404 response."""
     kind = _TYPES.get(name.rpartition(".")[2])
     file = files("channels.web") / "assets" / name
     if kind is None or "/" in name or not file.is_file():

@@ -1,4 +1,4 @@
-"""The web channel's settings."""
+"""The settings of the web channel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from channels.settings import CONFIG
 
 
 class WebSettings(BaseModel):
-    """The gateway's own chat page."""
+    """The settings of the gateway's own chat page."""
 
     model_config = CONFIG
 

@@ -166,7 +166,7 @@ def _time(home: Path, asked: str) -> tuple[float, float]:
     begun, before = time.perf_counter(), _computed()
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     took, worked = time.perf_counter() - begun, _computed() - before
-    told = "outcome" in done.stdout or "was ever heard" in done.stderr
+    told = "outcome" in done.stdout or "was ever received" in done.stderr
     assert told, done.stderr
     return took, worked
 

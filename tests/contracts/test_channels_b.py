@@ -209,7 +209,7 @@ async def test_b7_who_is_not_let_in_is_told_once_a_day_and_nothing_is_spent(
         await play.ask(group, bob, "and me of the canary")
         await play.ask(group, bob, "the canary is nobody's business", mention=False)
         assert len(play.texts(group)) == 1
-        assert "not open" in play.texts(group)[0]
+        assert "not enabled" in play.texts(group)[0]
         assert (play.stage.typed(group), play.model.requests) == (0, [])
         refusals = await play.events(group, "access.refused")
         assert [(one["author"], bool(one["why"])) for one in refusals] == [

@@ -1,4 +1,4 @@
-"""The gateway's own sections of the settings: name, default, help and example of each."""
+"""The sections of the gateway's own settings: each setting's default, help text and example."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
 
 
 def setting(default: Any, description: str, example: str = "", **bounds: Any) -> Any:
-    """Return a field; its default is its example unless another is given."""
+    """Declare a setting; unless an example is given, the default serves as one."""
     return Field(default, description=description, examples=[example or str(default)], **bounds)
 
 
 class Section(BaseModel):
-    """The base of a section: an unknown name in it is an error."""
+    """The base class of all sections: unknown names are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -61,7 +61,7 @@ class HttpSettings(Section):
 
 
 class TapeSettings(Section):
-    """Where the tapes are stored."""
+    """Where the tapes are stored, and what is reserved for a full disk."""
 
     url: str = setting(
         "",
@@ -108,7 +108,7 @@ class AccessSettings(Section):
 
 
 class BufferSettings(Section):
-    """How several messages of one person become one question."""
+    """How several messages from one person become one question."""
 
     debounce: float = setting(
         1.0, "Seconds to wait after a message for the next one from the same author.", ge=0, le=60
@@ -123,7 +123,7 @@ class BufferSettings(Section):
 
 
 class TurnSettings(Section):
-    """From a question to its answer."""
+    """How questions are queued and answered."""
 
     overlap: Literal["follow_up", "steer", "interrupt"] = setting(
         "follow_up",
@@ -147,7 +147,7 @@ class TurnSettings(Section):
 
 
 class ContextSettings(Section):
-    """What the model sees."""
+    """What the model sees of a conversation."""
 
     mode: Literal["auto", "anchor", "lane"] = setting(
         "auto",
@@ -173,7 +173,7 @@ class ContextSettings(Section):
 
 
 class SearchSettings(Section):
-    """Search by meaning, in addition to the search by words."""
+    """Search by meaning, in addition to search by words."""
 
     embedder: Literal["", "openai", "local"] = setting(
         "",
@@ -230,7 +230,7 @@ class MediaSettings(Section):
 
 
 class DeliverySettings(Section):
-    """How answers go out."""
+    """How answers are sent."""
 
     replay_hours: float = setting(
         24,

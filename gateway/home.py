@@ -1,6 +1,6 @@
-"""The instance directory: it holds at most one running gateway, which local tools can find there.
+"""The instance directory: one running gateway at most, which local tools find there.
 
-A lock refuses a second gateway. An address file, readable only by its owner, says where it listens.
+A lock keeps out a second gateway. A file, for its owner only, has the running one's address.
 """
 
 from __future__ import annotations

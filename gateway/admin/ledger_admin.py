@@ -48,7 +48,7 @@ class LedgerAdmin:
         return {**row, "id": f"{short}-{row['id']}", "payload": payload}
 
     async def retry(self, name: str) -> str:
-        """Answer a question again, or send a message again; return what will happen, in a sentence."""
+        """Answer a question again, or send a message again; say in a sentence what will happen."""
         short, row = await self._row(name)
         _read(short, row)  # an unreadable row cannot be retried
         changed = _read(short, await self._change(short, row, "retry"))
@@ -63,7 +63,7 @@ class LedgerAdmin:
         return f"{name} will be answered again in {row['session_id'] or row['chat_id']}{when}"
 
     async def drop(self, name: str) -> str:
-        """Drop a message, neither answering nor sending it; return what happened, in a sentence."""
+        """Drop a message, neither answering nor sending it; say in a sentence what happened."""
         short, row = await self._row(name)
         await self._change(short, row, "drop")
         if self._recovery is not None and short == "in":

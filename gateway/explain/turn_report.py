@@ -182,8 +182,8 @@ def _step(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     if data.get("tools"):
         view += f"; tools offered: {', '.join(map(str, data['tools']))}"
     model = data.get("model") or "no model answered"
-    says = f"step {data.get('step')}: {model}, status {data.get('status')}"
-    says += f" after {data.get('elapsed_ms')} ms"
+    status = f"status {data.get('status')} after {data.get('elapsed_ms')} ms"
+    says = f"step {data.get('step')}: {model}, {status}"
     if usage:
         counts = ", ".join(f"{name} {count}" for name, count in usage.items())
         says += f", usage {counts}"
@@ -238,8 +238,7 @@ def _outbound(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
 
 def _receipt(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     ids = ", ".join(map(str, data.get("platform_ids") or []))
-    what = f"as message {ids}" if ids else "without an id"
-    says = f"the platform confirmed {data.get('idem')} {what}"
+        says = f"the platform confirmed {data.get('idem')}" + (f" as message {ids}" if ids else "")
     return [_line(entry, "receipt", says, **data)]
 
 

@@ -45,7 +45,7 @@ class Settings(BaseSettings):
 
     home: Path = setting(
         Path("~/.tapeway"),
-        "The instance directory: the gateway's own files, including its database.",
+        "The instance directory, which holds the gateway's files, including its database.",
         example="/srv/tapeway",
     )
     workspace: Path | None = setting(

@@ -59,8 +59,9 @@ async def test_h1_of_a_question_all_is_told_from_its_arrival_to_its_receipt(
         assert re.search(r"t-\w+ began", told(story, "turn"))
         assert "takes entry 3" in told(story, "view")
         assert re.search(r"shown: 3 messages, prompt \w{16}", told(story, "view"))
-        assert re.search(r"step 1: .* status tools after \d+ ms", told(story, "model"))
-        assert re.search(r"step 2: .* status ok after \d+ ms, usage .*, finish stop", told(story, "model"))
+        model = told(story, "model")
+        assert re.search(r"step 1: .* status tools after \d+ ms", model)
+        assert re.search(r"step 2: .* status ok after \d+ ms, usage .*, finish stop", model)
         assert "tape.search was called" in told(story, "tool")
         assert "tape.search returned, after" in told(story, "tool")
         abouts = [line.about for line in story.lines]

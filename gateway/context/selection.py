@@ -1,8 +1,6 @@
-"""Select the messages that a turn takes: new ones in its lane since the last turn, then the
-question.
+"""Select what a turn takes: messages in its lane since the last turn, then the question.
 
-Questions that wait for their own turns are left out. A young lane also shows messages from
-elsewhere in the room.
+Questions that wait for their own turns are left out. A young lane also shows the room's messages.
 """
 
 from __future__ import annotations
@@ -160,7 +158,7 @@ def _is_pictured(entry: Entry) -> bool:
 
 async def _begin(tape: Tape, anchor: Entry) -> int:
     # Messages that arrived during the anchor's turn come before the anchor, but no turn has shown
-    # them: so the check for messages that no turn has taken begins where that turn began.
+    # them. The check for messages that no turn has taken therefore starts where that turn began.
     turn = anchor.meta.get("turn")
     own = await tape.find(turn=turn, limit=1) if isinstance(turn, str) else []
     return min([anchor.id, *(entry.id for entry in own)])
@@ -201,7 +199,7 @@ def _is_chatter(entry: Entry) -> bool:
 
 
 def _must_show(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bool:
-    """Return whether to show an edit, because an earlier turn showed the old text."""
+    """Return whether an edit must be shown because an earlier turn showed the old text."""
     if not is_edit(entry):
         return False
     edited = entry.payload["data"]["entry"]

@@ -238,7 +238,7 @@ def _outbound(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
 
 def _receipt(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     ids = ", ".join(map(str, data.get("platform_ids") or []))
-        says = f"the platform confirmed {data.get('idem')}" + (f" as message {ids}" if ids else "")
+    says = f"the platform confirmed {data.get('idem')}" + (f" as message {ids}" if ids else "")
     return [_line(entry, "receipt", says, **data)]
 
 

@@ -59,7 +59,7 @@ def _remote(found: Running, message: str) -> Report:
 
 
 async def _with_plugins(settings: Settings, message: str) -> Report:
-    # A plugin may store the tapes, so this runs a gateway in this process, with the plugins.
+    # A plugin may store the tapes, so this opens a gateway in this process, with the plugins.
     running_gateway = import_module("gateway.app").running_gateway
     async with running_gateway(settings, only=[], http=False) as gateway:
         report: Report = await Explainer(gateway.services.store, settings).explain(message)

@@ -90,8 +90,7 @@ class LaneAssigner:
     ) -> LaneAssignment:
         """Choose a message's lane.
 
-        A message that has no thread and is no reply joins the lane of the messages that it is
-        debounced with.
+        Without a thread or reply, a message joins the lane of the messages it is debounced with.
         """
         said = row.message
         replied, replied_lane = await self._replied(row, known)

@@ -29,8 +29,7 @@ class BuiltinTools:
 async def check_plugins(hooks: HookRuntime, app: Any, *, with_store: bool) -> None:
     """Call the hooks without side effects; `hooks.findings` then lists the problems.
 
-    `app` is a typer app to which plugins add commands. `with_store` also opens and closes the
-    plugins' tape stores, so no gateway may be running in the home.
+    Commands are added to `app`. `with_store` opens the tape stores: no gateway may be running.
     """
     for name, plugin in hooks.manager.list_name_plugin():
         if not hooks.manager.get_hookcallers(plugin):

@@ -1,4 +1,4 @@
-"""Ledger and reports over HTTP, for the command line while a gateway is running."""
+"""The ledger and the reports over HTTP, for the command line while a gateway is running."""
 
 from __future__ import annotations
 

@@ -82,8 +82,7 @@ class AccessSettings(Section):
     """Who may talk to the agent."""
 
     mode: Literal["paired", "open"] = setting(
-        "paired",
-        "Who has access: the owner and the IDs in ACCESS__ALLOW (`paired`), or everybody (`open`).",
+        "paired", "`paired`: only the owner and the IDs in ACCESS__ALLOW. `open`: everybody."
     )
     bots: Literal["ignore", "answer"] = setting(
         "ignore",

@@ -1,4 +1,4 @@
-"""The gateway: puts tape, agent and channels together and runs them (see docs/architecture.md).
+"""The gateway: connects tape, agent and channels, and runs them (see docs/architecture.md).
 
-Nothing is imported here, so that `tapeway --help` stays quick.
+This module imports nothing, so that `tapeway --help` stays fast.
 """

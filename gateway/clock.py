@@ -1,4 +1,4 @@
-"""The clock of the channels is the gateway's, too."""
+"""Re-export the channels' clock, which the gateway uses too."""
 
 from channels.clock import Clock, SystemClock
 

@@ -1,11 +1,11 @@
 """The gateway's errors.
 
-GatewayError        `exit_code` is the exit code of a command
-+-- SettingsError     a setting is wrong, and nothing was started: 2
-+-- HomeInUse         another gateway runs in this instance directory: 3
-+-- PortInUse         the address is taken: 3
-+-- CommandRefused    a comma command was refused; its author reads the sentence
-+-- AdminError        an admin action was refused; the operator reads the sentence
+GatewayError        the root; a command exits with its `exit_code`, 1 by default
++-- SettingsError     a setting is wrong, so nothing was started (exit code 2)
++-- HomeInUse         another gateway runs in this instance directory (exit code 3)
++-- PortInUse         another program uses the address (exit code 3)
++-- CommandRefused    a comma command was refused; its author reads the message
++-- AdminError        an admin action was refused; the operator reads the message
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 class GatewayError(Exception):
-    """The root of this package's errors; the message says what to do next."""
+    """The root of this package's errors; the message says how to fix the problem."""
 
     exit_code = 1
 
@@ -46,8 +46,8 @@ class PortInUse(GatewayError):
 
 
 class CommandRefused(GatewayError):
-    """A comma command that was refused; its author reads the message."""
+    """Raised when a comma command is refused; its author reads the message."""
 
 
 class AdminError(GatewayError):
-    """An admin action that was refused; the operator reads the message."""
+    """Raised when an admin action is refused; the operator reads the message."""

@@ -1,6 +1,6 @@
-"""The instance directory: one gateway at a time, and how its tools find it.
+"""The instance directory: one running gateway at most, which local tools find there.
 
-A lock refuses a second gateway; an address file, for its owner only, describes the running one.
+A lock keeps out a second gateway. A file, for its owner only, has the running one's address.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ LOCK: Final = "gateway.lock"
 ADDRESS: Final = "gateway.json"
 
 PATIENCE: Final = 0.5
-"""Seconds to wait for the lock, which a command holds for a moment when it checks for a gateway."""
+"""Seconds to wait for the lock: a command that checks for a gateway also holds it briefly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The address of a running gateway."""
+    """The process id, address and access token of a running gateway."""
 
     pid: int
     url: str
@@ -36,7 +36,7 @@ class Running:
 
 @contextmanager
 def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
-    """Hold the lock of a folder; raises HomeInUse with the process id of its holder."""
+    """Hold a folder's lock; raises HomeInUse with the id of the process that holds it."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(home / lock, os.O_RDWR | os.O_CREAT, 0o600)
@@ -63,7 +63,7 @@ def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
 
 
 def is_locked(home: Path) -> bool:
-    """Return whether a gateway runs in an instance directory; writes nothing."""
+    """Return whether a gateway runs in an instance directory, without writing anything."""
     try:
         with (home / LOCK).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -75,7 +75,7 @@ def is_locked(home: Path) -> bool:
 
 
 def announce(home: Path, running: Running) -> None:
-    """Publish this gateway's address and token to its owner's tools."""
+    """Publish this gateway's address and token for its owner's tools."""
     path = home / ADDRESS
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -88,7 +88,7 @@ def withdraw(home: Path) -> None:
 
 
 def find_running(home: Path) -> Running | None:
-    """Return where the gateway of an instance directory listens, or None if none runs."""
+    """Return the gateway that runs in an instance directory, or None."""
     if not (home / LOCK).exists() or not is_locked(home):
         return None
     try:
@@ -96,7 +96,7 @@ def find_running(home: Path) -> Running | None:
         holder = (home / LOCK).read_text("ascii").strip()
     except (OSError, ValueError, TypeError):
         return None
-    # A killed gateway leaves its file behind, and its port may belong to anyone by now.
+    # A killed gateway leaves this file behind, and another program may use its port by now.
     return found if holder == str(found.pid) else None
 
 

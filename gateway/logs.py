@@ -1,6 +1,6 @@
-"""Logging: dotted events with keys and values, as text on a terminal and as JSON otherwise.
+"""Logging: named events with keys and values, as text on a terminal and as JSON elsewhere.
 
-structlog's bridge to the standard library would cost five times as much as writing directly.
+Going through structlog's bridge to the standard library would take five times as long.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 def set_up_logs(settings: LogSettings) -> None:
-    """Configure the log; call it once, at the start of a command."""
+    """Configure the log; call this once, when a command starts."""
     as_text = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
     ends: list[Any]
     if as_text:
-        # Plain tracebacks, because local variables would put keys and tokens into the log.
+        # Plain tracebacks only: with local variables, keys and tokens would appear in the log.
         plain = structlog.dev.plain_traceback
         colors = sys.stderr.isatty()
         ends = [

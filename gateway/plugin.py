@@ -1,4 +1,4 @@
-"""Everything that a plugin imports, from one place.
+"""Everything that a plugin needs, importable from one module.
 
 from gateway.plugin import hookimpl
 """

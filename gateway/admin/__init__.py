@@ -1,1 +1,1 @@
-"""What an operator may do: inspect the ledger and the tapes, and change them by hand."""
+"""The operator's actions: inspect the ledger and the tapes, and change them by hand."""

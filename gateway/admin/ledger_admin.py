@@ -1,6 +1,6 @@
-"""Inspect the ledger, and retry or drop a row of it by hand.
+"""Inspect the ledger, and retry or drop single rows by hand.
 
-A row is named `in-12` or `out-34`. Each change is recorded on the tape of the row's session.
+Rows are called `in-12` or `out-34`. Each change is recorded on the tape of the row's session.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _BOXES: Final = {"in": "inbox", "out": "outbox"}
 
 
 class LedgerAdmin:
-    """Reads the ledger and changes single rows; without `recovery`, from the next start on."""
+    """Reads the ledger and changes single rows; without `recovery`, restart to apply."""
 
     def __init__(self, services: Services, recovery: Recovery | None) -> None:
         self._services = services
         self._recovery = recovery
 
     async def rows(self, status: str = "", limit: int = 50) -> list[dict[str, Any]]:
-        """Return the newest rows of both directions, newest first, without payloads."""
+        """Return the newest rows of the inbox and the outbox, newest first, without payloads."""
         values = {"status": status, "limit": max(1, min(limit, MAX_LISTED))}
         found = []
         for short, box in _BOXES.items():
@@ -48,7 +48,7 @@ class LedgerAdmin:
         return {**row, "id": f"{short}-{row['id']}", "payload": payload}
 
     async def retry(self, name: str) -> str:
-        """Answer a question again, or send a message again; return what will happen."""
+        """Answer a question again, or send a message again; say in a sentence what will happen."""
         short, row = await self._row(name)
         _read(short, row)  # an unreadable row cannot be retried
         changed = _read(short, await self._change(short, row, "retry"))
@@ -63,7 +63,7 @@ class LedgerAdmin:
         return f"{name} will be answered again in {row['session_id'] or row['chat_id']}{when}"
 
     async def drop(self, name: str) -> str:
-        """Drop a message, so that it is neither answered nor sent; return what happened."""
+        """Drop a message, neither answering nor sending it; say in a sentence what happened."""
         short, row = await self._row(name)
         await self._change(short, row, "drop")
         if self._recovery is not None and short == "in":

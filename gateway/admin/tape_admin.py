@@ -1,6 +1,6 @@
 """List, read, search and import tapes for the operator.
 
-A tape is given by its session (`telegram:-100123`), its name, or the beginning of its name.
+A tape is identified by its session (`telegram:-100123`), by its name, or by the start of its name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tape.query import Query
 from tape.search.indexer import SearchState
 
 MAX_SHOWN: Final = 10_000
-PROGRESS_SECONDS: Final = 0.5  # between two notes of progress
+PROGRESS_SECONDS: Final = 0.5  # between two progress reports
 
 Progress = dict[str, Any]
 
@@ -46,7 +46,7 @@ _SEARCHES: Final[Mapping[str, object]] = {
 
 @runtime_checkable
 class _IndexedStore(Protocol):
-    """A store whose word index can be rebuilt (`tape.stores.sqlite`)."""
+    """A store that can rebuild its word index (`tape.stores.sqlite`)."""
 
     def reindex(self) -> None: ...
 
@@ -54,14 +54,14 @@ class _IndexedStore(Protocol):
 
 
 class TapeAdmin:
-    """Reads the tapes of a gateway; raises AdminError."""
+    """Reads and imports a gateway's tapes; raises AdminError."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._store = services.tapes.store
 
     async def tapes(self) -> list[dict[str, Any]]:
-        """Return every tape: its session if known, name, entries and newest date."""
+        """Return every tape with its session (if known), name, entry count and newest date."""
         sessions = {tape: session for session, tape in (await self._sessions()).items()}
         found = []
         for info in await self._store.tapes():
@@ -70,7 +70,7 @@ class TapeAdmin:
         return found
 
     async def find(self, name: str) -> str:
-        """Return the full name of a tape."""
+        """Return a tape's full name."""
         try:
             name.encode()
         except UnicodeEncodeError as cause:
@@ -84,30 +84,30 @@ class TapeAdmin:
         return await self._by_prefix(name, sessions)
 
     async def entries(self, tape: str, where: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the entries of a tape (by its full name) that meet a query's conditions."""
+        """Return the entries of the tape with this full name that match a query's conditions."""
         with _as_admin_errors():
             query = Query(tape, **{"limit": 50, **_conditions(where, _SHOWS)})
             found = await self._store.query(query)
         return [as_line(entry) for entry in found]
 
     async def search(self, tape: str, text: str, how: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the matches of a search; `how` holds the conditions of `Tape.search`."""
+        """Return the matches of a search; `how` holds the arguments for `Tape.search`."""
         given = _conditions(how, _SEARCHES)
         with _as_admin_errors():
             found = await self._services.tapes.tape(tape).search(text, **given)
         return [as_line(entry) for entry in found]
 
     async def reindex(self) -> dict[str, Any]:
-        """Start to rebuild the word index in the background; return its progress."""
+        """Start rebuilding the word index in the background, and return the progress."""
         self._indexed_store().reindex()
         return await self.index_state()
 
     async def index_state(self) -> dict[str, Any]:
-        """Return the progress of the word index; see `SearchState`."""
+        """Return the word index's progress; see `SearchState`."""
         return asdict(self._indexed_store().search_state())
 
     async def prompts(self, tape: str, turn: str) -> list[dict[str, Any]]:
-        """Return the prompt of each model call of a turn; see `ReplayedPrompt`."""
+        """Return the prompt of each model call in a turn; see `ReplayedPrompt`."""
         with _as_admin_errors():
             found = await prompts_of(self._services.tapes.tape(tape), turn)
         return [asdict(shown) for shown in found]
@@ -115,12 +115,12 @@ class TapeAdmin:
     async def import_tape(
         self, path: Path, session: str, tape: str, *, dry_run: bool
     ) -> AsyncGenerator[Progress, None]:
-        """Import a file; yield `{doing, done, of}` now and then, finally `{report, added, there}`.
+        """Import a file. Yields `{doing, done, of}` repeatedly, then `{report, added, there}`.
 
-        Raises AdminError or TapeError with nothing imported.
+        After an AdminError or a TapeError, nothing has been imported.
         """
         work = self._import_to(path, session, tape)
-        # A task, not a group: the reader may stop at any time, and in another task.
+        # A task rather than a task group: the reader may stop at any time, and in another task.
         running = asyncio.create_task(self._import(work, session, dry_run=dry_run))
         try:
             while not (await asyncio.wait({running}, timeout=PROGRESS_SECONDS))[0]:
@@ -146,7 +146,7 @@ class TapeAdmin:
         return Import(self._store, name, path)
 
     async def know(self, session: str) -> None:
-        """Record the session of an imported tape, so that the tape is listed with it."""
+        """Record an imported tape's session, so that the tape is listed under it."""
         if session:
             session = self._services.aliases.get(session, session)
             tape = self._services.tapes.session_tape(session).name

@@ -1,1 +1,1 @@
-"""The command line: `main` declares the commands; the folders and modules do their work."""
+"""The command line: `main` declares the commands; the other modules and folders implement them."""

@@ -1,4 +1,4 @@
-"""Reach the ledger and the tapes: through the running gateway, or in one of our own without it."""
+"""Reach ledger and tapes through the running gateway or, if none runs, through one started here."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _ROUTES: Final = {
     "tapes.reindex": ("POST", "/api/tapes/index", ""),
     "tapes.index_state": ("GET", "/api/tapes/index", ""),
 }
-"""Method, path and the field with the result ("": the whole body) of each call over HTTP."""
+"""Maps each call to its HTTP method, path and result field; "" stands for the whole body."""
 
 _PIECE_BYTES: Final = 1024 * 1024
 
 
 class AdminClient(Protocol):
-    """What an operator's command calls: the methods of `LedgerAdmin` and `TapeAdmin` by name."""
+    """What an operator's command uses: calls methods of `LedgerAdmin` and `TapeAdmin` by name."""
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
-        """Call `ledger.NAME` or `tapes.NAME`; raises AdminError if refused."""
+        """Call `ledger.NAME` or `tapes.NAME`; raises AdminError if the action is refused."""
         ...
 
     def import_tape(
@@ -53,7 +53,7 @@ class AdminClient(Protocol):
 
 
 class LocalAdmin:
-    """Calls into a gateway of our own."""
+    """Calls a gateway in this process."""
 
     def __init__(self, services: Services) -> None:
         self._tapes = TapeAdmin(services)
@@ -125,7 +125,7 @@ async def _pieces(path: Path) -> AsyncIterator[bytes]:
 
 @asynccontextmanager
 async def open_admin(settings: Settings) -> AsyncIterator[AdminClient]:
-    """Connect to the running gateway of this home, or open one of our own without channels."""
+    """Connect to the running gateway in this home, or start one here without channels."""
     found = find_running(settings.home_path)
     if found is not None:
         async with client_of(found) as client:

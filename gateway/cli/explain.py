@@ -1,6 +1,6 @@
 """`tapeway explain`: ask the running gateway, or read the database if none is running.
 
-People wait for it, so it loads little: no plugin, no channel, no model, no log.
+Someone is waiting for the result, so this loads no plugin, channel, model or log.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TIMEOUT_SECONDS: Final = 30.0
 
 
 def explain(message: str, as_json: bool) -> int:
-    """Print the report on a message; 1 if none was found or several match."""
+    """Print the report about a message; return 1 if no message or several match."""
     try:
         report = _report(load_settings(), message)
     except (GatewayError, TapeError, OSError) as cause:
@@ -59,7 +59,7 @@ def _remote(found: Running, message: str) -> Report:
 
 
 async def _with_plugins(settings: Settings, message: str) -> Report:
-    # A plugin may hold the tapes, so this takes a gateway of our own with the plugins loaded.
+    # A plugin may store the tapes, so this opens a gateway in this process, with the plugins.
     running_gateway = import_module("gateway.app").running_gateway
     async with running_gateway(settings, only=[], http=False) as gateway:
         report: Report = await Explainer(gateway.services.store, settings).explain(message)

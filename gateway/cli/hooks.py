@@ -1,4 +1,4 @@
-"""`tapeway hooks`: list the hooks and who implements them, and check the plugins."""
+"""`tapeway hooks`: list the hooks with the plugins that implement them, and check the plugins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gateway.turn.agent_plugin import AgentPlugin
 
 
 def show_hooks(_settings: Settings) -> int:
-    """Print every hook with its implementations, first to run first; 1 if there is a problem."""
+    """Print every hook with its implementations in call order; return 1 if there are problems."""
     runtime = HookRuntime()
     runtime.register(AgentPlugin, "builtin")
     problems = _load(runtime)
@@ -30,7 +30,7 @@ def show_hooks(_settings: Settings) -> int:
 
 
 def check_hooks(settings: Settings) -> int:
-    """Call the plugins and print every problem with its remedy; 1 if there is one."""
+    """Call the plugins, and print each problem and how to fix it; return 1 if there are any."""
     runtime = HookRuntime()
     problems = _load(runtime)
     plugins = runtime.names()

@@ -1,6 +1,6 @@
-"""Get one JSON document from the running gateway, using only the standard library.
+"""Get a JSON document from the running gateway, using only the standard library.
 
-An HTTP library takes longer to import than `tapeway health` and `tapeway explain` take to answer.
+Importing an HTTP library would take longer than `tapeway health` or `tapeway explain` itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gateway.home import Running
 
 
 def http_get(found: Running, path: str, timeout: float) -> tuple[int, Any]:
-    """Return a response's status and JSON body; raises GatewayError if there is no response."""
+    """Return the response's status and JSON body; raises GatewayError if there is no response."""
     address = urlsplit(found.url)
     host = address.hostname or "127.0.0.1"
     connection = http.client.HTTPConnection(host, address.port, timeout=timeout)

@@ -1,4 +1,4 @@
-"""Run a command's function by its dotted name, so that `--help` loads no command."""
+"""Run a command's function by its dotted name, so that `--help` need not import it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 
 def run(target: str, *arguments: Any) -> None:
-    """Load `module:function`, run it with the settings, and exit with the code it returns."""
+    """Import `module:function`, run it with the settings, and exit with the returned code."""
     module, _, name = target.partition(":")
     work = getattr(import_module(module), name)
     code = import_module("gateway.cli.runner").run_command(work, *arguments)

@@ -1,4 +1,4 @@
-"""The command `tapeway`. `--help` imports typer only: a command's modules load when it runs."""
+"""The command `tapeway`. To be fast, `--help` imports only typer, not what the commands need."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ app = typer.Typer(
     help="Run one AI agent in your group chats, with every chat on an append-only tape.",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode=None,  # rich alone takes longer to import than all else of `--help`
+    rich_markup_mode=None,  # importing rich would take longer than the rest of `--help`
     pretty_exceptions_enable=False,
 )
 
-_Session = Annotated[str, typer.Option(help="Which of your terminal chats to use.")]
+_Session = Annotated[str, typer.Option(help="The name of the terminal chat to use.")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -47,8 +47,8 @@ def _options(
 
 @app.command()
 def gateway() -> None:
-    """Run the gateway: the page, and every channel that has a token."""
-    gc.disable()  # what a start loads stays: looking for garbage in it costs a sixth of the time
+    """Run the gateway with the page and every channel that has a token."""
+    gc.disable()  # what startup loads is kept: collecting garbage would cost a sixth of the time
     run("gateway.cli.service.serve:serve")
 
 
@@ -75,12 +75,12 @@ def token() -> None:
 
 @app.command()
 def health() -> None:
-    """Check that the gateway is ready (exit code 0 or 1)."""
-    # Containers ask every few seconds, so this goes without settings, log and plugins.
+    """Check that the gateway is ready (exit code 0 if it is, otherwise 1)."""
+    # Containers call this every few seconds, so settings, log and plugins are not loaded.
     raise typer.Exit(import_module("gateway.cli.service.health").health())
 
 
-# The ID of a Telegram group begins with a minus and is not an option.
+# A Telegram group's ID begins with a minus; it must not be parsed as an option.
 @app.command(context_settings={"ignore_unknown_options": True})
 def explain(
     message: Annotated[
@@ -93,7 +93,7 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Explain what happened to a message, and why."""
-    # People wait for it, so this goes without plugins and log.
+    # Someone is waiting, so plugins and log are not loaded.
     gc.disable()
     raise typer.Exit(import_module("gateway.cli.explain").explain(message, as_json))
 
@@ -105,10 +105,10 @@ app.add_typer(tape, name="tape")
 @app.command()
 def hooks(
     check: Annotated[
-        bool, typer.Option("--check", help="Call the plugins and report every problem.")
+        bool, typer.Option("--check", help="Call the plugins' hooks and report every problem.")
     ] = False,
 ) -> None:
-    """List the hooks, the plugins that implement them, and what did not load."""
+    """List the hooks, the plugins that implement them, and what failed to load."""
     run("gateway.cli.hooks:check_hooks" if check else "gateway.cli.hooks:show_hooks")
 
 

@@ -1,8 +1,8 @@
-"""Commands of plugins.
+"""Commands that plugins add.
 
-A package declares a command as an entry point of the group `tapeway.commands`: a function or a
-`typer.Typer`, imported only when it runs; its help is the package's summary. An undeclared command
-may come from a plugin's `register_cli_commands`, for which every plugin is loaded.
+A package declares a command as an entry point in the group `tapeway.commands`: a function or a
+`typer.Typer`. It is imported only when it runs; its help is the package's summary. For an
+undeclared command, every plugin is loaded and may add it in `register_cli_commands`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ GROUP: Final = "tapeway.commands"
 OWN: Final = frozenset(
     {"gateway", "chat", "run", "token", "health", "explain", "ledger", "tape", "hooks"}
 )
-"""The builtin commands; a plugin cannot replace them."""
+"""The builtin commands, which plugins cannot replace."""
 
 
 def add_plugin_commands(app: typer.Typer, arguments: Sequence[str]) -> None:
-    """Add the plugins' commands, unless the command line names a builtin one."""
+    """Add the plugins' commands, unless the command line uses a builtin one."""
     named = next((argument for argument in arguments if not argument.startswith("-")), None)
     if named in OWN:
         return
@@ -41,7 +41,7 @@ def _declare(app: typer.Typer, point: EntryPoint) -> None:
     metadata = point.dist.metadata if point.dist else None
     summary = metadata["Summary"] if metadata and "Summary" in metadata else ""
 
-    # The command parses its own arguments, `--help` among them.
+    # The command parses its own arguments, including `--help`.
     @app.command(
         point.name,
         help=summary or "A command of a plugin.",

@@ -25,8 +25,8 @@ def run_command(
     *arguments: P.args,
     **options: P.kwargs,
 ) -> int:
-    """Run a command, sync or async, with the settings and return its exit code."""
-    # All commands but the gateway print for a person: they log warnings and errors only.
+    """Run a sync or async command with the settings, and return its exit code."""
+    # Except for the gateway, commands print for people, so they log only warnings and errors.
     quiet = work.__name__ != "serve"
     try:
         refuse_django_channels()
@@ -64,14 +64,14 @@ def _single(cause: BaseException) -> BaseException:
 
 
 def _discard_output() -> int:
-    # The reader of the output is gone, as with `head`. Python would report the rest of its buffer
-    # as an error when the process ends.
+    # The program that reads the output has ended, as `head` does. Python would otherwise report
+    # the unwritten rest as an error when this process ends.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
 def _print_error(cause: BaseException) -> int:
-    # Other errors are ours to mend: their traceback is printed.
+    # Any other error is a bug in Tapeway, so its traceback is printed.
     if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
         raise cause
     print(f"tapeway: {cause}", file=sys.stderr)
@@ -86,7 +86,7 @@ def _quiet(settings: LogSettings) -> LogSettings:
 
 
 def refuse_django_channels() -> None:
-    """Raise GatewayError if Django Channels is installed: its package has the name of ours."""
+    """Raise GatewayError if Django Channels is installed: its package is also called `channels`."""
     try:
         distribution("channels")
     except PackageNotFoundError:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print rows under the names of their columns; without rows, say so on standard error."""
+    """Print rows as a table with a header; if there are none, say so on standard error."""
     table = [columns, *([str(row.get(name) or "") for name in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
@@ -19,7 +19,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> No
 
 
 def print_line(line: str) -> None:
-    """Print a line, with escapes for characters that the terminal's encoding lacks."""
+    """Print a line, escaping characters that the terminal's encoding lacks."""
     try:
         sys.stdout.write(f"{line}\n")
     except UnicodeEncodeError:

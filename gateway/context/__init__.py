@@ -1,1 +1,1 @@
-"""Context: which conversation a message belongs to, and what a model sees of it."""
+"""Context: decides which conversation a message belongs to, and what the model sees."""

@@ -1,4 +1,4 @@
-"""A chat's messages from its tape, for channels that show the history themselves."""
+"""Read a chat's messages from its tape, for channels that show the history themselves."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tape.handle import Tape
 from tape.turn_events import OUTBOUND
 
 ENTRIES_PER_MESSAGE: Final = 4
-"""Entries read per message wanted: a turn leaves others in between."""
+"""Entries to read for each message wanted: a turn appends other entries in between."""
 
 
 async def read_history(tape: Tape, agent: str, limit: int) -> list[ShownMessage]:
-    """Return the newest messages of a chat, oldest first."""
+    """Return a chat's newest messages, oldest first."""
     most = limit * ENTRIES_PER_MESSAGE
     entries = await tape.find(kinds=(MESSAGE, EVENT), limit=most, newest=True)
     gone = await deleted(tape, entries[0].id) if entries else set()

@@ -1,6 +1,6 @@
-"""Images for a model: fetched when a turn takes their message, and kept as files.
+"""Images for a model: fetched when a turn takes their messages, and stored as files.
 
-The tape holds references by digest. The model gets a description of an image that is unusable.
+The tape refers to them by digest. Instead of an unusable image, the model gets a description.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from tape.entry import MESSAGE, Entry, event
 
 SCHEME: Final = "tapeway:media/"
 MAX_REQUEST_CHARACTERS: Final = 24_000_000
-"""Maximum size of all images in one request, in base64 characters."""
+"""Maximum total size of the images in a request, in base64 characters."""
 
 MAX_IMAGES: Final = 4
-"""Maximum images of a turn's newest messages."""
+"""Maximum images per turn; the newest are used."""
 
 MIMES: Final = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif"}
 
@@ -42,7 +42,7 @@ async def load_images(services: Services, turn: Turn) -> None:
     if not services.settings.media.images:
         return
     numbers = turn.pictured
-    if turn.question.turn_id:  # A resumed turn takes nothing: its tape already has the images.
+    if turn.question.turn_id:  # A resumed turn takes nothing: the tape lists its messages.
         numbers = tuple(selected_ids(await turn.tape.find(turn=turn.id)))
     if not numbers:
         return
@@ -74,7 +74,7 @@ def _images(entry: Entry) -> Iterator[Media]:
 
 
 async def _fetch(services: Services, entry: Entry, media: Media) -> str:
-    """Fetch an image, store it, and return its reference; raises MediaRefused."""
+    """Fetch and store an image, and return its reference; raises MediaRefused."""
     settings = services.settings.media
     channel = services.router.channels.get(str(entry.meta.get("channel", "")))
     if channel is None or "media" not in channel.capabilities:
@@ -125,7 +125,7 @@ def has_images(messages: Sequence[Message]) -> bool:
 
 
 def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
-    """Return the messages with images as data URLs, newest first up to a maximum, and notes."""
+    """Replace the newest images, up to a maximum, with data URLs, and the others with notes."""
     left = MAX_REQUEST_CHARACTERS
 
     def show(url: str) -> str | None:
@@ -138,7 +138,7 @@ def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
 
 
 def without_images(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages with notes in place of their images, for a model without vision."""
+    """Replace images with notes, for a model without vision."""
     return [_map_images(message, lambda _url: None) for message in messages]
 
 

@@ -1,4 +1,4 @@
-"""The lane of each message: given by the platform, or chosen by the linker.
+"""Choose each message's lane, from the platform's facts or with the linker.
 
 A lane is recorded with its message and never changes.
 """
@@ -20,27 +20,29 @@ from tape.linking.utterance import THREAD, starts
 
 @dataclass(slots=True)
 class BatchIndex:
-    """The messages of a batch during intake.
+    """The messages in a batch during intake.
 
-    `messages` maps account, chat and message to the lane, and to whether it is a question.
+    messages  maps (account, chat, message) to the lane, and whether the message is a question
+    bursts    maps the burst key of a question that is being debounced to its lane
     """
 
     messages: dict[tuple[str, str, str], tuple[str | None, bool]] = field(default_factory=dict)
     bursts: dict[BurstKey, str] = field(default_factory=dict)  # the lanes of debounced questions
 
     def add(self, row: InboxRow, lane: str | None, *, asks: bool) -> None:
+        """Add a message from the batch, or a part of a message."""
         said = row.message
         self.messages[row.account_id, said.chat_id, said.message_id] = (lane, asks)
 
 
 class Pending(Protocol):
-    """The questions that are not answered yet."""
+    """The questions that have not been answered yet."""
 
     def lane_of(self, burst: BurstKey) -> str | None:
         """Return the lane of a burst that is being debounced."""
 
     def is_busy(self, session_id: str, lane: str) -> bool:
-        """Return whether a question of a lane is debounced, waits or is being answered."""
+        """Return whether a question in this lane is being debounced, waiting or being answered."""
 
     def will_collect(self, message: InboundMessage) -> bool:
         """Return whether a question will be debounced with its author's next messages."""
@@ -48,16 +50,21 @@ class Pending(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LaneAssignment:
-    """A message's lane, and what led to it."""
+    """A message's lane, and how it was chosen.
 
-    lane: str | None  # None in a chat that is one conversation
-    replied: bool  # whether the message that it replies to is on the tape
-    link: dict[str, Any] | None = None  # the linker's decision, for the entry's meta
+    lane     the conversation, or None if the whole chat is one conversation
+    link     the linker's decision, for the entry's meta
+    replied  whether the message that this one replies to is on the tape
+    """
+
+    lane: str | None
+    replied: bool
+    link: dict[str, Any] | None = None
     handle: str = ""
     _heard: tuple[RoomMemory, Utterance, LaneLink] | None = None
 
     def hear(self) -> None:
-        """Add the message to the room memory, because it is about to be appended."""
+        """Add the message, which is about to be appended, to the room memory."""
         if self._heard is not None:
             room, said, link = self._heard
             room.hear(said, link, handle=self.handle)
@@ -81,10 +88,9 @@ class LaneAssigner:
     async def place(
         self, row: InboxRow, session_id: str, tape: str, known: BatchIndex
     ) -> LaneAssignment:
-        """Choose the lane of a message.
+        """Choose a message's lane.
 
-        A message without a thread or reply joins the lane of the messages with which it is
-        debounced.
+        Without a thread or reply, a message joins the lane of the messages it is debounced with.
         """
         said = row.message
         replied, replied_lane = await self._replied(row, known)
@@ -105,7 +111,7 @@ class LaneAssigner:
     def collect(
         self, known: BatchIndex, session_id: str, said: InboundMessage, lane: str | None
     ) -> None:
-        """Give the author's later messages in this batch the lane of the debounced question."""
+        """Give the author's later messages in this batch the debounced question's lane."""
         if said.addressed and lane is not None and self._pending.will_collect(said):
             known.bursts[session_id, said.thread_id, said.sender.id] = lane
 
@@ -118,9 +124,10 @@ class LaneAssigner:
         session_id: str,
         known: BatchIndex,
     ) -> bool:
-        """Return whether joining this lane would queue the question behind another author's.
+        """Return whether the question, in this lane, would have to wait for another author's.
 
-        The linker only guesses: that is worth no wait, and the question sees the lane anyway.
+        The linker only guesses, and a guess is not worth a wait; in a lane of its own, the question
+        still sees the other conversation.
         """
         lane = room.room.lanes.get(link.lane)
         if lane is None or said.author in lane.authors:
@@ -143,7 +150,7 @@ class LaneAssigner:
     async def _given(
         self, row: InboxRow, session_id: str, known: BatchIndex, replied_lane: str | None
     ) -> LaneLink | None:
-        """Return the link that the platform's facts give, or None if the linker must decide."""
+        """Return the link that the platform implies, or None if the linker must decide."""
         said = row.message
         if said.thread_id:
             lane = await self._lane_of_thread(row, said.thread_id, known)
@@ -156,7 +163,7 @@ class LaneAssigner:
         return LaneLink(pending, None, "said at once with others") if pending else None
 
     async def _lane_of_thread(self, row: InboxRow, thread_id: str, known: BatchIndex) -> str:
-        """Return the lane of a thread; a thread opened by an answer continues its lane."""
+        """Return a thread's lane; a thread opened on an answer continues the answer's lane."""
         own = f"{THREAD}{thread_id}"
         channel = self._services.router.channels.get(row.message.channel)
         if channel is None or not channel.traits.answers_open_threads:
@@ -169,6 +176,7 @@ class LaneAssigner:
 
 
 def _linked(room: RoomMemory, said: Utterance, replied_lane: str | None) -> LaneLink:
+    """Link a message; if the linker fails, start a new lane."""
     try:
         return room.link(said, replied_lane)
     except Exception as cause:

@@ -1,4 +1,4 @@
-"""Prompts of past model calls, built again from the tape and checked against their digests."""
+"""Rebuild the prompts of past model calls from the tape, and check them against their digests."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ DIFFERENT: Final = "differs from what was sent: a plugin built the view, or the 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedPrompt:
-    """The prompt of one model call.
+    """The rebuilt prompt of one model call.
 
-    exact    whether it is byte for byte what was sent, by the recorded digest
-    why      a sentence that says why not, or ""
-    entries  the entries that it shows, in order
+    exact    whether the prompt matches its recorded digest, byte for byte
+    why      a sentence that says why it does not match, or ""
+    entries  the entries that the prompt shows, in order
     """
 
     step: int
@@ -36,7 +36,7 @@ class ReplayedPrompt:
 
 
 async def prompts_of(tape: Tape, turn: str) -> list[ReplayedPrompt]:
-    """Return the prompts of a turn's model calls, in order; raises AdminError for another turn."""
+    """Return the prompts of a turn's model calls, in order; AdminError if there is no such turn."""
     own = await tape.find(turn=turn)
     steps = [entry for entry in own if entry.name == LOOP_STEP]
     if not own:
@@ -45,7 +45,7 @@ async def prompts_of(tape: Tape, turn: str) -> list[ReplayedPrompt]:
 
 
 async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> ReplayedPrompt:
-    data = step.payload["data"]  # An import may have put anything there.
+    data = step.payload["data"]  # An imported entry may contain anything.
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     upto = data.get("upto")
     then = TapeSnapshot(tape, upto if type(upto) is int else step.id - 1)

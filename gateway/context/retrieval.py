@@ -1,4 +1,4 @@
-"""Messages near a question but outside its lane: recent ones from the room memory, old evidence."""
+"""Find messages near a question but outside its lane: recent ones, and old evidence."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from tape.errors import TapeError
 from tape.handle import Tape
 
 EVIDENCE_WORDS: Final = 3
-"""Number of rare words that an old entry must contain, all of them."""
+"""How many rare words an old entry must contain."""
 
 MIN_WORD_LETTERS: Final = 4
-"""Minimum length of an ASCII word; characters of other scripts count as words alone."""
+"""Minimum length of an ASCII word; in other scripts, a single character counts as a word."""
 
 
 async def find_nearby(
     rooms: RoomMemories, tape: Tape, message: InboundMessage, inbox_id: int, text: str, most: int
 ) -> Nearby:
-    """Return messages outside a question's lane that may belong to it.
+    """Return messages outside a question's lane that may belong to the question.
 
-    `text` is the question; `most` limits the old entries, which are searched only while its
-    conversation is young.
+    `text` is the question. `most` limits the old entries, which are searched only while the
+    question's conversation is young.
     """
     room = await rooms.of(tape.name)
     key = room_key(message, inbox_id)
@@ -49,8 +49,8 @@ async def find_nearby(
 async def find_evidence(tape: Tape, lane: str, question: str, before: int, most: int) -> list[int]:
     """Return the newest old entries outside a lane that contain a question's rarest words.
 
-    `before` is the first entry in the room memory; entries from before a reset are excluded. A
-    failed search returns none, so that the question is still answered.
+    `before` is the first entry in the room memory; entries from before a reset are excluded. If the
+    search fails, the list is empty, so that the question is still answered.
     """
     words = [word for word in words_of_task(question) if _is_distinctive(word)][:EVIDENCE_WORDS]
     if most < 1 or len(words) < EVIDENCE_WORDS or before <= 1:

@@ -1,7 +1,7 @@
-"""In-memory window of recent messages per chat, used to link new ones.
+"""The recent messages of each chat, kept in memory so that new ones can be linked to them.
 
-It is read from the tape's newest messages and their recorded links, so that a memory that was
-evicted and read again links exactly as before.
+If a memory was evicted, it is read from the tape's newest messages and their recorded links, so
+that it links new messages exactly as before.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from tape.service import TapeService
 
 OURS: Final = "turn:"
 MAX_MESSAGES: Final = 5_000
-"""Maximum messages in all room memories; each takes about a kilobyte."""
+"""Maximum messages in all room memories together; each uses about a kilobyte."""
 
 MIN_ROOM_WEIGHT: Final = 8
-"""Minimum messages that a room counts for."""
+"""A room with fewer messages counts as having this many."""
 
 CHECK_INTERVAL: Final = 32
-"""Lookups after which the total is checked."""
+"""The total is checked once per this many lookups."""
 
 PAGE: Final = WINDOW + 50
 MORE: Final = 4 * WINDOW
@@ -43,14 +43,14 @@ RECENT: Final = 50
 FILLS: Final = 0.92
 FILLS_NO_MORE: Final = 0.8
 MIN_MESSAGES_TO_FILL: Final = 6
-"""Minimum messages for deciding whether one conversation fills the room."""
+"""Minimum messages before one conversation can fill the room."""
 
 
 class RoomMemory:
     """A linker's room, together with the entry ids of its messages.
 
-    alone    whether all messages are by one person and the agent
-    filling  the lane that nearly all messages belong to, or None
+    alone    whether all recent messages are by one person and the agent
+    filling  the lane that nearly all recent messages belong to, or None
     """
 
     def __init__(self, linker: Linker, entries: Iterable[Entry] = ()) -> None:
@@ -67,11 +67,11 @@ class RoomMemory:
         self._judge()
 
     def link(self, said: Utterance, replied_lane: str | None) -> LaneLink:
-        """Choose the lane of a message, without changing the room."""
+        """Choose a message's lane, without changing the room."""
         return self.linker.link(self.room, said, replied_lane)
 
     def hear(self, said: Utterance, link: LaneLink, entry_id: int = 0, handle: str = "") -> None:
-        """Add a message and its link; its entry id may follow later."""
+        """Add a message and its link; the entry id may be added later."""
         self._remember(said, link, entry_id, handle)
         self._judge()
 
@@ -92,12 +92,12 @@ class RoomMemory:
         self.filling = self._fills(recent)
 
     def whole(self, key: str) -> bool:
-        """Return whether a message's conversation fills the room, or one person is alone there."""
+        """Return whether a message's conversation fills the room, or only one person writes."""
         heard = self.room.by_key.get(key)
         return self.alone or (heard is not None and heard.lane == self.filling)
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
-        """Return the ids of those whom a message addresses: mentions, a leading name, the agent."""
+        """Return the ids of those a message addresses: mentions, a name at its start, the agent."""
         mentioned = (self._person(name) for name in message.mentions[:MAX_ADDRESSEES])
         agent = [AGENT] if message.addressed else []
         found = dict.fromkeys([*agent, *mentioned, self._begins_with(message.text)])
@@ -105,7 +105,7 @@ class RoomMemory:
         return tuple(islice(people, MAX_ADDRESSEES))
 
     def likely(self, key: str) -> list[int]:
-        """Return the entries that seem to belong to a message's young conversation."""
+        """Return the entries that seem to belong to a message's conversation while it is young."""
         if not self.is_young(key):
             return []
         found = self.linker.chosen(self.room, key, MAX_LIKELY)
@@ -117,7 +117,7 @@ class RoomMemory:
         return heard is not None and len(self.room.lanes[heard.lane].heard) < HANDFUL
 
     def begins(self) -> int:
-        """Return the first entry in memory, or 0."""
+        """Return the id of the first entry in memory, or 0."""
         known = (self.entries.get(heard.key, 0) for heard in self.room.heard)
         return next((number for number in known if number), 0)
 
@@ -134,7 +134,7 @@ class RoomMemory:
         return who if who in self.room.authors else ""
 
     def _fills(self, recent: Sequence[Heard]) -> str | None:
-        """Return the lane that fills the room, with hysteresis for the current one."""
+        """Return the lane that fills the room, with a lower threshold for the current one."""
         if len(recent) < MIN_MESSAGES_TO_FILL:
             return None
         lanes = Counter(heard.lane for heard in recent)
@@ -153,7 +153,7 @@ class RoomMemories:
         self._asked = 0
 
     async def of(self, tape: str) -> RoomMemory:
-        """Return the room memory of a tape, read from the tape if it is not in memory."""
+        """Return a tape's room memory, reading it from the tape if it is not in memory."""
         room = self._rooms.get(tape)
         if room is None:
             made = RoomMemory(self.linker, await self._newest(tape))
@@ -165,12 +165,12 @@ class RoomMemories:
         return room
 
     def forget(self, tapes: Iterable[str]) -> None:
-        """Evict rooms whose latest messages may not be on their tapes."""
+        """Evict the rooms of tapes that may lack the rooms' latest messages."""
         for tape in tapes:
             self._rooms.pop(tape, None)
 
     def answered(self, tape: str, lane: str | None, turn: str, text: str, at: float) -> None:
-        """Add an answer of the agent, if the room is in memory."""
+        """Add one of the agent's answers, if the room is in memory."""
         room = self._rooms.get(tape)
         if room is not None and lane is not None:
             room.hear(*_ours(room.room, lane, turn, text, at))
@@ -179,7 +179,7 @@ class RoomMemories:
         own = self._tapes.tape(tape)
         page = await own.find(kinds=(MESSAGE,), limit=PAGE, newest=True)
         kept = [entry for entry in page if _is_said(entry)]
-        # Commands, and texts before tool calls, may fill a page.
+        # Commands, and text before tool calls, may fill a page.
         if len(page) == PAGE and len(kept) < WINDOW:
             before = page[0].id
             more = await own.find(kinds=(MESSAGE,), before=before, limit=MORE, newest=True)
@@ -194,7 +194,7 @@ class RoomMemories:
 
 
 def open_linker() -> Linker:
-    """Return the linker with its model, or with rules alone if the model's file is unusable."""
+    """Return the linker with its model or, if the model's file is unusable, with rules alone."""
     try:
         return Linker.shipped()
     except WeightsInvalid as unfit:
@@ -203,7 +203,7 @@ def open_linker() -> Linker:
 
 
 def room_key(message: InboundMessage, inbox_id: int) -> str:
-    # A migrated chat counts its messages from 1 again, and a slash command may have no message.
+    # A migrated chat numbers its messages from 1 again; a slash command may have no number.
     return f"{message.chat_id}/{message.message_id or f'in-{inbox_id}'}"
 
 
@@ -221,7 +221,7 @@ def utterance_of(message: InboundMessage, inbox_id: int, people: Sequence[str]) 
 
 
 def link_meta(link: LaneLink, people: Sequence[str], chat: str) -> dict[str, Any]:
-    """Return a link for the meta of its message's entry, with the platform's message ids."""
+    """Return a link for the meta of the message's entry, with the platform's message ids."""
     parent = link.parent.removeprefix(f"{chat}/") if link.parent else None
     meta = {"parent": parent, "why": link.why, "to": list(people)}
     return {name: value for name, value in meta.items() if value}
@@ -243,7 +243,7 @@ def _read(entry: Entry, room: LinkerRoom) -> tuple[Utterance, LaneLink] | None:
             return _ours(room, meta["lane"], str(meta.get("turn")), entry.text, at)
         return _theirs(meta)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-        return None  # Imported, or written by another version: one entry must not stop a chat.
+        return None  # Imported, or written by another version: a single entry must not stop a chat.
 
 
 def _theirs(meta: Mapping[str, Any]) -> tuple[Utterance, LaneLink]:

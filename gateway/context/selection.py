@@ -1,6 +1,6 @@
-"""The messages that a turn takes: what is new in its lane since the last turn, the question last.
+"""Select what a turn takes: messages in its lane since the last turn, then the question.
 
-Messages that wait for their own turn are left out; a young lane also gets some of the room's.
+Questions that wait for their own turns are left out. A young lane also shows the room's messages.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from tape.tokens import estimate
 from tape.turn_events import TurnStart, is_take, read_take
 
 MAX_LOOKBACK: Final = 400
-"""Maximum entries of a lane that are checked for messages no turn has taken."""
+"""Maximum entries of a lane to check for messages that no turn has taken."""
 
 HANDFUL: Final = 4
 REFILL_SHARE: Final = 0.5
-"""Share of the token budget refilled with earlier messages after an overflow."""
+"""The share of the token budget that earlier messages may fill after an overflow."""
 
 FEW: Final = 6
-"""Number of the room's last messages that a young lane gets when none is likely to belong to it."""
+"""How many of the room's last messages a young lane shows if none seems to belong to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Selection:
 
     include   messages from other lanes, shown first
     takes     messages from its own lane
-    pictured  those with images, except the questions
-    whole     one conversation fills the room, so the view shows all of it
+    pictured  those of these messages that have images, except for the questions
+    whole     whether the view shows the whole room, because one conversation fills it
     """
 
     include: tuple[int, ...] = ()
@@ -62,11 +62,11 @@ class Selection:
 class Nearby:
     """Messages outside a question's lane that may be included.
 
-    whole      the question's conversation fills the room: all its messages are included
-    likely     entries that seem to belong to the question, from any lane
+    whole      whether to include all messages, because the question's conversation fills the room
+    likely     entries from any lane that seem to belong to the question
     evidence   old entries that contain the question's rarest words
     opened_on  the entry on which the question's thread was opened
-    thread     the question's thread: messages of other threads are not shown to it
+    thread     the question's thread; messages from other threads are excluded
     """
 
     whole: bool = False
@@ -87,7 +87,7 @@ async def select_messages(
     budget: int,
     near: Nearby = NOTHING_NEAR,
 ) -> Selection:
-    """Return the messages that a new turn takes, within `budget` tokens; the questions always.
+    """Return the messages that a new turn takes within `budget` tokens, always with the questions.
 
     `waiting` are the entries that wait for turns of their own.
     """
@@ -115,9 +115,9 @@ async def select_messages(
 async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
     """Return the messages that a turn takes again after its anchor, in view order.
 
-    The questions come always; then, as far as `budget` tokens allow, the newest of the turn's calls
-    with their results and of its other messages. After `context:overflow`, earlier messages fill
-    half the budget, so that the conversation does not overflow again at once.
+    The questions are always taken, then as many as fit into `budget` tokens: the turn's newest
+    calls with their results, then its other messages. After `context:overflow`, earlier messages
+    fill half the budget, so that the conversation does not overflow again at once.
     """
     own = await tape.find(turn=turn)
     earlier = [number for number in selected_ids(own) if number not in asked]
@@ -136,7 +136,7 @@ async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget:
 
 
 async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Entry]:
-    """Return the messages before a turn's anchor in its view, except its own."""
+    """Return the messages that a turn's view showed before its anchor, except the turn's own."""
     anchors = [entry for entry in own if entry.kind == ANCHOR]
     if not anchors or anchors[-1].name != OVERFLOW_NOTICED:
         return []  # Providers do not say by how much a prompt was too long.
@@ -148,7 +148,7 @@ async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Ent
 
 
 def selected_ids(entries: Iterable[Entry]) -> list[int]:
-    """Return the ids that takes among the entries list, in their order."""
+    """Return the ids listed by those of the entries that are takes, in order."""
     return [number for entry in entries if is_take(entry) for number in read_take(entry).shown]
 
 
@@ -157,8 +157,8 @@ def _is_pictured(entry: Entry) -> bool:
 
 
 async def _begin(tape: Tape, anchor: Entry) -> int:
-    # Messages that arrived while the anchor's turn ran come before the anchor, but no turn has
-    # shown them: the check for messages that no turn has taken begins where that turn began.
+    # Messages that arrived during the anchor's turn come before the anchor, but no turn has shown
+    # them. The check for messages that no turn has taken therefore starts where that turn began.
     turn = anchor.meta.get("turn")
     own = await tape.find(turn=turn, limit=1) if isinstance(turn, str) else []
     return min([anchor.id, *(entry.id for entry in own)])
@@ -167,7 +167,7 @@ async def _begin(tape: Tape, anchor: Entry) -> int:
 async def _elsewhere(
     tape: Tape, lane: str, near: Nearby, after: int, *, few: bool, first: bool
 ) -> list[Entry]:
-    """Return messages of other lanes: all in a filled room, likely ones, or the last few."""
+    """Return messages from other lanes: all if the room is filled, the likely ones, or a few."""
     wanted = [*near.evidence, *(number for number in near.likely if number > after)]
     if first and near.opened_on:
         wanted.append(near.opened_on)
@@ -183,7 +183,7 @@ async def _elsewhere(
 
 
 def _may_leave(entry: Entry, near: Nearby) -> bool:
-    """Return whether a message may be shown outside its thread: some threads are private."""
+    """Return whether a message may be shown outside its thread, as some threads are private."""
     lane = str(entry.meta.get("lane"))
     lane_thread = lane.removeprefix(THREAD) if lane.startswith(THREAD) else None
     return {entry.meta.get("thread"), lane_thread} <= {None, near.thread}
@@ -199,14 +199,14 @@ def _is_chatter(entry: Entry) -> bool:
 
 
 def _must_show(entry: Entry, recent: Sequence[Entry], unseen: Collection[int]) -> bool:
-    """Return whether an edit must be shown: an earlier turn showed the old text."""
+    """Return whether an edit must be shown because an earlier turn showed the old text."""
     if not is_edit(entry):
         return False
     edited = entry.payload["data"]["entry"]
     if edited in unseen:
         return False
     takes = [take.id for take in recent if is_take(take) and edited in selected_ids([take])]
-    # Without a take, it was taken long ago, or not at all yet.
+    # If no take lists the message, it was taken long ago or not yet.
     return max(takes) < entry.id if takes else all(other.id != edited for other in recent)
 
 
@@ -219,7 +219,7 @@ def _pairs(steps: Sequence[Entry]) -> list[Entry]:
 
 
 def _newest_within(entries: Sequence[Entry], budget: int, *, together: bool = False) -> list[Entry]:
-    """Return the newest entries within a token budget; `together` keeps pairs whole."""
+    """Return the newest entries within a token budget; `together` never splits a pair."""
     size = 2 if together else 1
     groups = [entries[start : start + size] for start in range(0, len(entries), size)]
     kept: list[Entry] = []

@@ -1,4 +1,4 @@
-"""Access to other chats' tapes: for the owner only, in a private chat, decided by ids and roles."""
+"""Access to other chats' tapes: only the owner has it, in a private chat, by id and role."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHAT: Final = re.compile(r"[a-z][a-z0-9_-]*:\S{1,200}")
 
 
 def other_tapes(services: Services, asked: Question) -> Callable[[str], Tape | None]:
-    """Return a function that opens a tape by `channel:chat`, or None without access."""
+    """Return a function that opens a tape by `channel:chat`, or returns None without access."""
 
     def tape_of(chat: str) -> Tape | None:
         session_id = services.aliases.get(chat, chat)

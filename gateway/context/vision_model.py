@@ -1,7 +1,7 @@
-"""Model wrapper that replaces image references by data URLs just before the request.
+"""A model wrapper that replaces image references with data URLs just before the request.
 
-Whether a model has vision is learned from its server: if it refuses a request with images and
-accepts it without, later requests describe images instead.
+It learns whether a model has vision: if the server refuses a request with images but accepts the
+same request without them, later requests describe images instead.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _SIGHT: Final = re.compile(
     r"|content.{0,40}\b(string|array|list|type)",
     re.IGNORECASE | re.DOTALL,
 )
-"""Phrases of servers whose model takes no images at all."""
+"""Phrases with which servers say that a model accepts no images."""
 
 FOREVER: Final = float("inf")
 
 
 class VisionModel:
-    """Shows images to a model that can see them."""
+    """Shows images to a model that has vision."""
 
     def __init__(self, inner: ChatModel, home: Path) -> None:
         self.name = inner.name
@@ -69,7 +69,7 @@ class VisionModel:
             async for piece in pieces:
                 yield piece
         if not blind:
-            # One picture that a server cannot read proves nothing about others.
+            # That a server cannot read one picture says nothing about other pictures.
             if _SIGHT.search(str(why)):
                 self._blind_until = time.monotonic() + BLIND_SECONDS
             get_log().warning("model.images_refused", model=self.name, why=str(why))

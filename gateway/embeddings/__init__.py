@@ -1,1 +1,1 @@
-"""Embedders for semantic search: a server's, or a small model on this machine."""
+"""Embedders for semantic search: one uses a server, the other a small model on this machine."""

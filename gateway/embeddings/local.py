@@ -1,4 +1,4 @@
-"""Embeddings by a small static model on this machine; needs the extra `semantic`."""
+"""Embeddings from a small static model on this machine; needs the extra `semantic`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGE: Final = "model2vec"
 
 
 class LocalEmbedder:
-    """One model, from a folder or by a name that its package can download."""
+    """Computes embeddings with one model, loaded from a folder or downloaded by name."""
 
     def __init__(self, model: str, dimensions: int = 0) -> None:
         self.name = f"local {model} {dimensions}"
@@ -50,7 +50,7 @@ class LocalEmbedder:
 
 
 def make_local_embedder(settings: Settings) -> LocalEmbedder:
-    """Return the configured embedder; raises SettingsError if the extra is missing."""
+    """Return the configured embedder; raises SettingsError if the extra `semantic` is missing."""
     if find_spec(PACKAGE) is None:
         raise SettingsError(
             f"TAPEWAY_SEARCH__EMBEDDER is local, but the package {PACKAGE} is not installed:"

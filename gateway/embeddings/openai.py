@@ -1,4 +1,4 @@
-"""Embeddings from any server with OpenAI's API."""
+"""Embeddings from any server that has OpenAI's API."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS: Final = 30.0
 
 
 class OpenAIEmbedder:
-    """One embedding model of one server."""
+    """Computes embeddings with one model on one server."""
 
     def __init__(self, model: str, base_url: str, key: str, dimensions: int = 0) -> None:
         self.name = f"openai {model} {dimensions}"
@@ -44,7 +44,7 @@ class OpenAIEmbedder:
                 encoding_format="float",
             )
         except openai.APIStatusError as cause:
-            # Without the server's text, which may repeat the input.
+            # The server's message is left out, because it may repeat the input.
             raise EmbedderFailed(
                 f"the embedding server answered {cause.status_code} for the model"
                 f" {self._model}: check TAPEWAY_SEARCH__MODEL, __BASE_URL and __API_KEY"
@@ -62,7 +62,7 @@ class OpenAIEmbedder:
 
 
 def make_openai_embedder(settings: Settings) -> OpenAIEmbedder:
-    """Return the configured embedder; raises SettingsError if the key is missing."""
+    """Return the configured embedder; raises SettingsError if the API key is missing."""
     own, agent = settings.search, settings.agent
     key = own.api_key.get_secret_value()
     base_url = own.base_url

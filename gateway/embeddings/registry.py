@@ -1,4 +1,4 @@
-"""The configured embedder, and the semantic index built with it."""
+"""Open the configured embedder, and the semantic index that uses it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EMBEDDERS: Final[Mapping[str, str]] = MappingProxyType(
         "local": "gateway.embeddings.local:make_local_embedder",
     }
 )
-"""Embedders by their setting; each SDK is imported only when its embedder is configured."""
+"""Maps settings to embedders; an SDK is imported only if its embedder is configured."""
 
 
 def make_embedder(settings: Settings) -> Embedder | None:
@@ -33,7 +33,7 @@ def make_embedder(settings: Settings) -> Embedder | None:
 
 
 def open_meaning(settings: Settings, store: TapeStore) -> SemanticIndex | None:
-    """Open the semantic index, or return None without an embedder."""
+    """Open the semantic index, or return None if no embedder is configured."""
     embedder = make_embedder(settings)
     if embedder is None:
         return None

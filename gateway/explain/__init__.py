@@ -1,7 +1,7 @@
-"""Explain: what happened to a message and why, from the ledger and the tape.
+"""Explain what happened to a message and why, from the ledger and the tape.
 
-lookup          finds the message behind an id, a link or a row
-message_report  the lines about a message; turn_report, about a turn
-report          the report model, and its text for a terminal
+lookup          finds a message by its id, a link or a row
+message_report  writes the lines about a message; turn_report, those about a turn
+report          holds a report, and formats it for a terminal
 read_only       opens a database without a gateway
 """

@@ -1,4 +1,4 @@
-"""The explainer: from an id, a link or a row to a report."""
+"""The explainer: turns an id, a link or a row into a report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tape.unit_of_work import Row
 
 
 class Explainer:
-    """Reads a store with the ledger; changes nothing, and redacts the secrets of the settings."""
+    """Reads a store that contains the ledger, and redacts secrets; changes nothing."""
 
     def __init__(self, reads: StoreReads, settings: Settings) -> None:
         self._reads = reads
@@ -57,7 +57,7 @@ class Explainer:
         return Report(asked, head_of(row, payload), lines)
 
     async def _subject(self, row: Row) -> Row | None:
-        """Return the message that a row edits, deletes or is part of, if there is one."""
+        """Return the message that this row edits or deletes or is part of, or None."""
         values = {name: row[name] for name in ("message_id", "chat_id", "account_id")}
         if is_about_another(payload_of(row)):
             values["limit"] = MAX_MATCHES

@@ -1,4 +1,4 @@
-"""The lookup of a message by its id, a link, a ledger row, a tape's entry or a turn."""
+"""Look up a message by its id, a link, a ledger row, a tape entry or a turn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEAR: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A row or an entry; `missing` says why there is none, `options` are several candidates."""
+    """The row or entry found, or why none was (`missing`), or several candidates (`options`)."""
 
     inbox: Row | None = None
     outbox: Row | None = None

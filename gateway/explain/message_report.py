@@ -1,4 +1,4 @@
-"""The report lines about a message: seen, addressed, access, lane, changes, outcome."""
+"""The report lines about a message: seen, addressed, access, lane, changed, outcome."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tape.turn_events import is_take, read_take
 from tape.unit_of_work import Row
 
 LOOK_AHEAD: Final = 1000
-"""Entries checked for turns that showed an unaddressed message."""
+"""Maximum entries to check for turns that showed an unaddressed message."""
 
 NOTICES: Final = ("command", "full", "stopped", "poison", "stale")
-"""Notices about one message; their keys end with its row."""
+"""Notices about a single message; their keys end with the number of its row."""
 
 
 async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLine]:
@@ -45,7 +45,7 @@ async def message_lines(reads: StoreReads, row: Row, tape: str) -> list[ReportLi
 
 
 def _is_closed(row: Row, entry: Entry | None) -> bool:
-    # The text of a refused message is on no tape, and must not be shown.
+    # A refused message's text is on no tape, and must not be shown.
     return row["status"] == "refused" and (entry is None or entry.kind == EVENT)
 
 
@@ -61,8 +61,8 @@ def _seen(row: Row, payload: Mapping[str, Any], entry: Entry | None) -> ReportLi
         says += f", in {quoted(str(payload['chat_title']), 80)}"
     if payload.get("thread_id"):
         says += f", thread {payload['thread_id']}"
-    # An edit changes the row, while the entry keeps the original text. Without an entry, the chat
-    # may be one that was never let in.
+    # An edit changes the row, but the entry keeps the original text. A chat without an entry may
+    # never have been let in.
     text = entry.meta.get("text") if entry is not None else ""
     if text and not _is_closed(row, entry):
         says += f": {quoted(str(text))}"
@@ -175,7 +175,7 @@ async def _shown(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLine]
 
 
 def outcome(row: Row, payload: Mapping[str, Any]) -> str:
-    """Return one sentence about a message's end."""
+    """Return one sentence that says how a message ended."""
     status, why = row["status"], row["why"]
     because = f": {why}" if why else ""
     kind = payload.get("kind", "message")
@@ -201,11 +201,11 @@ def outcome(row: Row, payload: Mapping[str, Any]) -> str:
 
 def head_of(row: Row, payload: Mapping[str, Any]) -> str:
     """Return one line that identifies a message."""
-    names = {"edit": "an edit", "delete": "a deletion", "change": "a change of the chat"}
-    what = names.get(str(payload.get("kind")), "a message")
-    where = f"{row['account_id']} {row['chat_id']}"
-    number = f" {row['message_id']}" if row["message_id"] else ""
-    return f"in-{row['id']} is {what}{number} of {where}"
+    said = f"message {row['message_id']}" if row["message_id"] else "a message"
+    names = {"edit": f"an edit of {said}", "delete": f"the deletion of {said}"}
+    names["change"] = "a change of the chat"
+    what = names.get(str(payload.get("kind")), said)
+    return f"in-{row['id']} is {what} in {row['account_id']} {row['chat_id']}"
 
 
 def is_about_another(payload: Mapping[str, Any]) -> bool:

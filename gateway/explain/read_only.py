@@ -1,4 +1,4 @@
-"""A gateway's database, opened read-only: no lock, no channels, no resuming."""
+"""A gateway's database, opened read-only: takes no lock, starts no channels, resumes nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tape.unit_of_work import Row
 
 
 class ReadOnly:
-    """The reads of a store over a read-only connection."""
+    """A store's reads over a read-only connection."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader

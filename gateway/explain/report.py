@@ -1,4 +1,4 @@
-"""The report model and its text: dated lines, with the secrets of the settings redacted."""
+"""A report as dated lines, and its text; secrets from the settings are redacted."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MAX_MATCHES: Final = 50
 HIDDEN: Final = "[secret]"
 MIN_SECRET_CHARACTERS: Final = 6
 MAX_TEXT_CHARACTERS: Final = 300
-"""Maximum characters shown of a text."""
+"""Maximum characters of a text that are shown."""
 
 
 class StoreReads(Protocol):
-    """The reads that a report needs from a store with the ledger."""
+    """The store's read methods that a report uses; the store must contain the ledger."""
 
     async def query(self, query: Query) -> list[Entry]:
         """Run a query."""
         ...
 
     async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named read statement."""
+        """Run the read statement with this name."""
         ...
 
 
@@ -35,10 +35,10 @@ class StoreReads(Protocol):
 class ReportLine:
     """One line of a report.
 
-    at     when it happened, ISO 8601 in UTC, or "" if unknown
+    at     when it happened (ISO 8601, UTC), or "" if unknown
     about  its subject: seen, addressed, access, lane, changed, turn, view, model, tool, ...
     says   the sentence
-    data   the record behind it
+    data   the record behind the sentence
     """
 
     at: str
@@ -49,7 +49,7 @@ class ReportLine:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of several candidates; `write` identifies it."""
+    """One of several candidates; enter `write` to choose it."""
 
     write: str
     says: str
@@ -59,7 +59,7 @@ class Option:
 class Report:
     """A report about a message.
 
-    head     the message in one line, or "" if none was found
+    head     one line that identifies the message, or "" if none was found
     missing  why nothing was found, and what to try
     options  the candidates, if there are several
     """
@@ -81,7 +81,7 @@ class Report:
 
 
 def to_text(report: Report) -> str:
-    """Return a report for a terminal, safe from control characters in other people's text."""
+    """Return a report's text for a terminal; control characters in people's text are escaped."""
     return "\n".join(printable(line) for line in _lines(report))
 
 
@@ -101,14 +101,14 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def printable(text: str) -> str:
-    """Return a text with every control character written out."""
+    """Return a text with its control characters escaped."""
     return "".join(
         one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
     )
 
 
 def cut(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
-    """Return a text's beginning, and how much is missing."""
+    """Return the beginning of a text, and say how many characters are missing."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} more characters)"
 
 
@@ -117,7 +117,7 @@ def quoted(text: str, most: int = MAX_TEXT_CHARACTERS) -> str:
 
 
 def payload_of(row: Row) -> dict[str, Any]:
-    """Return a row's payload, or {} if it is unreadable."""
+    """Return a row's payload, or {} if the payload is unreadable."""
     try:
         payload = load(row["payload"])
     except ValueError:
@@ -126,7 +126,7 @@ def payload_of(row: Row) -> dict[str, Any]:
 
 
 def bounded(value: Any, most: int = 2000) -> Any:
-    """Return a JSON value with its texts shortened."""
+    """Return a JSON value with long strings shortened."""
     if isinstance(value, str):
         return cut(value, most)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The report lines about a turn: its view, each model call, each tool, its end."""
+"""The report lines about a turn: its view, each model call, each tool call, and its end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SILENT: Final = frozenset({"handoff"})
 
 
 async def turn_lines(reads: StoreReads, tape: str, turn: str) -> list[ReportLine]:
-    """Return the lines about a turn from its entries, in order."""
+    """Return the lines about a turn, from its entries and in their order."""
     entries = await reads.query(Query(tape, turn=turn, limit=MAX_ENTRIES))
     names = _names_of_calls(entries)
     done = {_data(entry).get("call_id") for entry in entries if entry.name == TOOL_DONE}
@@ -41,7 +41,7 @@ async def turn_lines(reads: StoreReads, tape: str, turn: str) -> list[ReportLine
             called = len(lines), entry.date
         found = _lines(entry, done, names)
         if entry.name == LOOP_STEP and called is not None:
-            # A step is recorded after its tools have run, but its reply came before them.
+            # A step is recorded after its tools have run, but its reply came before they ran.
             place, moment = called
             lines[place:place] = [replace(line, at=moment) for line in found]
             called = None
@@ -57,7 +57,7 @@ async def turn_lines(reads: StoreReads, tape: str, turn: str) -> list[ReportLine
 
 
 def _calls(entry: Entry) -> bool:
-    """Return whether an entry belongs to a step's reply: its calls, or the text next to them."""
+    """Return whether an entry belongs to a step's reply: tool calls, or the text next to them."""
     text = entry.kind == MESSAGE and not entry.meta.keys() & {"final", "prompt_of"}
     return entry.kind == TOOL_CALL or (text and entry.payload.get("role") == "assistant")
 
@@ -73,7 +73,7 @@ def _calls_of(entry: Entry) -> Sequence[Mapping[str, Any]]:
 
 
 async def send_lines(reads: StoreReads, key: str) -> list[ReportLine]:
-    """Return the lines about the messages in the outbox under a turn's or a notice's key."""
+    """Return the lines about the outbox's messages for a turn or a notice, given its key."""
     rows = await reads.select("ledger.told_sends", {"key": key, "limit": MAX_SENDS})
     return [line for row in rows for line in outbox_lines(row)]
 
@@ -142,9 +142,9 @@ def _start(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
 def _takes(entry: Entry, _data: Mapping[str, Any]) -> Sequence[ReportLine]:
     take = read_take(entry)
     takes, include = list(take.takes), list(take.include)
-    says = f"it takes {_entries(takes)}"
+    says = f"takes {_entries(takes)}"
     if include:
-        says += f", and includes from elsewhere {_entries(include)}"
+        says += f", and includes {_entries(include)} from elsewhere"
     if take.whole_room:
         says += ", and shows all lanes, because one conversation fills the room"
     if take.steered:
@@ -182,7 +182,8 @@ def _step(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     if data.get("tools"):
         view += f"; tools offered: {', '.join(map(str, data['tools']))}"
     model = data.get("model") or "no model answered"
-    says = f"step {data.get('step')}: {model}, {data.get('status')} in {data.get('elapsed_ms')} ms"
+    status = f"status {data.get('status')} after {data.get('elapsed_ms')} ms"
+    says = f"step {data.get('step')}: {model}, {status}"
     if usage:
         counts = ", ".join(f"{name} {count}" for name, count in usage.items())
         says += f", usage {counts}"
@@ -236,8 +237,9 @@ def _outbound(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
 
 
 def _receipt(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
-    ids = ", ".join(map(str, data.get("platform_ids") or [])) or "no id"
-    return [_line(entry, "receipt", f"the platform has {data.get('idem')} as {ids}", **data)]
+    ids = ", ".join(map(str, data.get("platform_ids") or []))
+    says = f"the platform confirmed {data.get('idem')}" + (f" as message {ids}" if ids else "")
+    return [_line(entry, "receipt", says, **data)]
 
 
 def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:

@@ -1,1 +1,1 @@
-"""Hooks: their specifications, the plugins that implement them, and how they are called."""
+"""Hooks: their specifications, the plugins that implement them, and the code that calls them."""

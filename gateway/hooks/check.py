@@ -1,4 +1,4 @@
-"""Call what plugins contribute, without a gateway, to find their problems."""
+"""Call the plugins' hooks without running a gateway, to find problems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARGUMENTS: Final[dict[str, Any]] = {
 
 
 class BuiltinTools:
-    """Stands in for the builtin plugin, whose tool names are taken."""
+    """Stands in for the builtin plugin, so that its tool names count as taken."""
 
     @hookimpl
     def provide_tools(self) -> list[Any]:
@@ -27,10 +27,9 @@ class BuiltinTools:
 
 
 async def check_plugins(hooks: HookRuntime, app: Any, *, with_store: bool) -> None:
-    """Call the hooks without side effects; the problems are in the runtime's `findings`.
+    """Call the hooks without side effects; `hooks.findings` then lists the problems.
 
-    `app` is a typer app for the plugins' commands. `with_store` opens and closes the plugins' tape
-    stores, which needs a home without a running gateway.
+    Commands are added to `app`. `with_store` opens the tape stores: no gateway may be running.
     """
     for name, plugin in hooks.manager.list_name_plugin():
         if not hooks.manager.get_hookcallers(plugin):

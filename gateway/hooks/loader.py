@@ -1,4 +1,4 @@
-"""Load plugins from the entry points of the group `tapeway`; one that fails stops no other."""
+"""Load plugins from the entry points in the group `tapeway`; a failing plugin stops no other."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ MOVED: Final = MappingProxyType(
         "tape.unit": "tape.unit_of_work",
     }
 )
-"""New import paths by the old ones; the changelog has the same list."""
+"""Maps old import paths to new ones; the changelog has the same list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A plugin that did not load, and why."""
+    """A plugin that did not load, and the reason."""
 
     name: str
     error: str
 
 
 def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> list[Failure]:
-    """Register every plugin (an object, or a callable that makes one), and return the failures."""
+    """Register every plugin (an object, or a callable that returns one); return the failures."""
     failures: list[Failure] = []
     found = entry_points(group=GROUP) if points is None else points
     for point in sorted(found, key=lambda point: point.name):
@@ -64,7 +64,7 @@ def load_plugins(hooks: HookRuntime, points: list[EntryPoint] | None = None) -> 
 
 
 def load_error(cause: BaseException) -> str:
-    """Return why a plugin did not load, with the new path of an import that has moved."""
+    """Say why a plugin did not load and, if an import has moved, give its new path."""
     sentence = f"{type(cause).__name__}: {cause}"
     moved = _moved(cause) if isinstance(cause, ImportError) else None
     return f"{sentence}. {moved[0]} is now {moved[1]}: import it from there" if moved else sentence
@@ -72,7 +72,7 @@ def load_error(cause: BaseException) -> str:
 
 def _moved(cause: ImportError) -> tuple[str, str] | None:
     name = cause.name or ""
-    # `from channels.message import Sender` names the module; the class stands in `name_from`.
+    # `from channels.message import Sender` reports the module; the class is in `name_from`.
     inner = getattr(cause, "name_from", None)  # since Python 3.12
     inner = inner or str(cause).partition("cannot import name '")[2].partition("'")[0]
     for old in (f"{name}.{inner}", name):

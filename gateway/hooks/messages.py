@@ -1,4 +1,4 @@
-"""Read a message that may be one of our types, or a mapping from a script or plugin."""
+"""Read messages, which may be our own types or mappings from a script or plugin."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def field_of(message: Any, name: str, default: Any = None) -> Any:
 
 
 def content_of(message: Any) -> str:
-    """Return the text of a message: its `text`, or else its `content`."""
+    """Return a message's text: its `text` or, if that is empty, its `content`."""
     return str(field_of(message, "text") or field_of(message, "content") or "")
 
 
 def session_of(message: Any) -> str:
-    """Return the default session of a message: `channel:chat` or `channel:account/chat`."""
+    """Return a message's default session: `channel:chat` or `channel:account/chat`."""
     channel = field_of(message, "channel", "unknown")
     chat = field_of(message, "chat_id", "default")
     account = field_of(message, "account", "")
@@ -29,7 +29,7 @@ def session_of(message: Any) -> str:
 
 
 def as_outbound(rendered: Any, inbound: Any) -> OutboundMessage:
-    """Return a plugin's result as an outbound message; what it lacks comes from the inbound one."""
+    """Return a plugin's result as an outbound message; missing fields come from the inbound one."""
     if isinstance(rendered, OutboundMessage):
         return rendered
     given = {
@@ -40,7 +40,7 @@ def as_outbound(rendered: Any, inbound: Any) -> OutboundMessage:
     text = given.pop("text", None)
     if text is None:
         text = content_of(rendered) if isinstance(rendered, Mapping) else str(rendered)
-    # An answer to another chat must not reply to a message of this one.
+    # An answer in another chat must not reply to a message in this one.
     origin = address_of(inbound)
     if {"channel", "chat_id"} & given.keys():
         origin = {name: origin[name] for name in ("channel", "chat_id", "account")}
@@ -48,7 +48,7 @@ def as_outbound(rendered: Any, inbound: Any) -> OutboundMessage:
 
 
 def address_of(inbound: Any) -> dict[str, Any]:
-    """Return the address fields of an answer to a message."""
+    """Return the address fields for an answer to a message."""
     return {
         "channel": field_of(inbound, "output_channel") or field_of(inbound, "channel", ""),
         "account": field_of(inbound, "account", ""),

@@ -1,6 +1,6 @@
-"""Check what a plugin's hooks return, before anything uses it.
+"""Check what a plugin's hooks return, before the result is used.
 
-A check returns the usable part or None, and reports each problem together with its remedy.
+A check returns the usable part or None, and reports each problem and how to fix it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tape.context import Latest, Message, TapeContext
 from tape.store import TapeStore
 
 CONTRIBUTIONS: Final = frozenset({"provide_channels", "provide_tools", "register_cli_commands"})
-"""Hooks that add something of their own: an error in one of them leaves that something out."""
+"""Hooks that contribute something; if one raises an error, only its contribution is missing."""
 
 ADMISSIONS: Final = ("process", "drop", "follow_up", "steer", "interrupt")
 
@@ -33,18 +33,18 @@ _TEXTS: Final = ("channel", "chat_id", "text", "account")
 _OPTIONAL_TEXTS: Final = ("thread_id", "reply_to", "answers", "edits")
 
 Fault = Callable[[str, str], None]
-"""Takes a problem and its remedy."""
+"""Reports a problem and how to fix it."""
 
 Check = Callable[[Any, Fault], Any]
 
 
 class ResultRefused(Exception):
-    """A plugin's view cannot be used; the problem has been reported."""
+    """Raised when a plugin's view is unusable, after the problem was reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem in what a plugin does, and its remedy."""
+    """A problem with a plugin, and how to fix it."""
 
     plugin: str
     hook: str
@@ -62,7 +62,7 @@ def _refuse(result: Any, fault: Fault, remedy: str) -> Any:
 
 def _instance(kind: type, remedy: str) -> Check:
     def check(result: Any, fault: Fault) -> Any:
-        # A class has the methods of its objects, so it would pass for a store.
+        # A class has the same methods as its instances, so it would pass for a store.
         if isinstance(result, kind) and not isinstance(result, type):
             return result
         return _refuse(result, fault, remedy)
@@ -192,7 +192,7 @@ def _tool_problem(tool: Any) -> tuple[str, str]:
 
 @functools.cache
 def _arguments_problem(arguments: Any) -> tuple[str, str]:
-    # Cached, because making a schema takes a millisecond and tools are collected every turn.
+    # Cached: building a schema takes a millisecond, and tools are collected every turn.
     remedy = "Use a subclass of Arguments with fields that JSON can hold."
     if not isinstance(arguments, type) or not issubclass(arguments, BaseModel):
         return "its arguments are not a model", remedy
@@ -257,4 +257,4 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
         "admit_message": _admission,
     }
 )
-"""The check of each hook whose result is used."""
+"""Maps each hook whose result is used to its check."""

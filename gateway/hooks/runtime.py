@@ -1,7 +1,7 @@
-"""Call hooks: in priority order, sync and async alike, each with the arguments it names.
+"""Call sync and async hooks in priority order, each with only the arguments it declares.
 
-Later plugins run first. Errors are raised, except those of `on_error` observers, which are logged.
-Unusable results are reported, and count as none.
+Plugins that were registered later run first. Errors are raised, but those of `on_error` hooks are
+only logged. An unusable result is reported and then treated as None.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gateway.logs import get_log
 
 BUILTIN: Final = "builtin"
 MAX_FINDINGS: Final = 100
-"""Maximum findings kept and logged; the rest would repeat them."""
+"""Maximum findings kept and logged; further ones would be repetitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class Implementation:
         return result if self.check is None or result is None else self.check(result, self.fault)
 
     def failed(self, cause: Exception) -> None:
-        """Report an error of a hook that contributes something."""
+        """Report an error in a hook that contributes something, such as tools or channels."""
         problem = f"raised {type(cause).__name__}: {cause}"
         self.fault(problem, "Fix the error; until then, nothing of it is used.")
 
 
 class HookRuntime:
-    """The plugins and their hooks; `findings` are the problems met so far."""
+    """The plugins and their hooks; `findings` lists the problems found so far."""
 
     def __init__(self) -> None:
         self.manager = pluggy.PluginManager(NAMESPACE)
@@ -53,7 +53,7 @@ class HookRuntime:
         self._implementations: dict[str, tuple[Implementation, ...]] = {}
 
     def register(self, plugin: object, name: str) -> None:
-        """Add a plugin; it runs before those already registered."""
+        """Add a plugin, which runs before those that are already registered."""
         if self.manager.has_plugin(name):
             raise ValueError(f"another plugin is named {name} already: rename one")
         self._implementations.clear()
@@ -70,11 +70,11 @@ class HookRuntime:
                     self.report(name, caller.name, "is a wrapper", remedy)
 
     def names(self) -> list[str]:
-        """Return the names of the plugins, first to run first."""
+        """Return the plugins' names in the order in which they run."""
         return [name for name, _plugin in reversed(self.manager.list_name_plugin())]
 
     def implementations(self, hook: str) -> tuple[Implementation, ...]:
-        """Return the implementations of a hook in the order in which they run."""
+        """Return a hook's implementations in the order in which they run."""
         found = self._implementations.get(hook)
         if found is None:
             caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
@@ -87,12 +87,12 @@ class HookRuntime:
         return found
 
     def of_plugin(self, name: str, hook: str) -> Implementation | None:
-        """Return a plugin's own implementation of a hook."""
+        """Return a plugin's own implementation of a hook, or None."""
         found = (impl for impl in self.implementations(hook) if impl.plugin_name == name)
         return next(found, None)
 
     async def call_first(self, hook: str, **arguments: Any) -> Any:
-        """Return the first result that is not None; later implementations are not called."""
+        """Return the first result that is not None, and skip the remaining implementations."""
         for implementation in self.implementations(hook):
             result = await call(implementation, arguments)
             if result is not None:
@@ -100,15 +100,15 @@ class HookRuntime:
         return None
 
     async def call_many(self, hook: str, **arguments: Any) -> list[Any]:
-        """Return every result, None included, in the order of the calls."""
+        """Return every result, including None, in the order of the calls."""
         return [await call(found, arguments) for found in self.implementations(hook)]
 
     async def contributions(self, hook: str) -> list[tuple[Implementation, Any]]:
-        """Return every result together with the implementation it came from."""
+        """Return each implementation together with its result."""
         return [(found, await call(found, {})) for found in self.implementations(hook)]
 
     def call_first_sync(self, hook: str, **arguments: Any) -> Any:
-        """Like `call_first` for a caller that cannot wait: awaitables are skipped and logged."""
+        """Do what `call_first` does, for a sync caller: awaitables are skipped and logged."""
         for implementation in self.implementations(hook):
             _answered, result = _call_sync(implementation, arguments)
             if result is not None:
@@ -116,7 +116,7 @@ class HookRuntime:
         return None
 
     def call_many_sync(self, hook: str, **arguments: Any) -> list[Any]:
-        """Like `call_many` for a caller that cannot wait: awaitables are skipped and logged."""
+        """Do what `call_many` does, for a sync caller: awaitables are skipped and logged."""
         results = []
         for implementation in self.implementations(hook):
             answered, result = _call_sync(implementation, arguments)
@@ -124,10 +124,10 @@ class HookRuntime:
         return results
 
     async def tools(self) -> list[Tool]:
-        """Return every plugin's tools; the first of each name wins.
+        """Return every plugin's tools; if several have the same name, the first one is used.
 
-        Tools whose names differ, but not as providers see them, cannot both be offered: a builtin
-        tool stays, and among plugins the one that comes first.
+        Two names may also look the same to providers. A builtin tool then wins over a plugin's
+        tool, and an earlier plugin's tool wins over a later one's.
         """
         found: dict[str, tuple[Implementation, Tool]] = {}
         for source, tools in await self.contributions("provide_tools"):
@@ -143,7 +143,7 @@ class HookRuntime:
         return list(chosen.values())
 
     async def notify_error(self, stage: str, error: BaseException, message: Any) -> None:
-        """Pass an error to every observer; an observer's own error is logged."""
+        """Pass an error to every observer; if an observer itself raises an error, log it."""
         arguments = {"stage": stage, "error": error, "message": message}
         for implementation in self.implementations("on_error"):
             try:
@@ -153,7 +153,7 @@ class HookRuntime:
                 get_log().error("hook.on_error_failed", plugin=plugin, exc_info=cause)
 
     def report(self, plugin: str, hook: str, problem: str, remedy: str) -> None:
-        """Keep and log a problem with a plugin, once."""
+        """Record and log a problem with a plugin, but only once."""
         finding = Finding(plugin, hook, problem, remedy)
         if finding not in self.findings and len(self.findings) < MAX_FINDINGS:
             self.findings.append(finding)
@@ -163,20 +163,20 @@ class HookRuntime:
 
     def _implementation(self, hook: str, impl: pluggy.HookImpl) -> Implementation:
         name = impl.plugin_name
-        # Our own results are typed, and the events of a stream are too many to check twice.
+        # Our own results are typed, and a stream has too many events to check them twice.
         check = None if name == BUILTIN else CHECKS.get(hook)
         return Implementation(hook, name, impl, check, partial(self.report, name, hook))
 
 
 async def call(implementation: Implementation, arguments: dict[str, Any]) -> Any:
-    """Call an implementation, and return the usable part of its result."""
+    """Call an implementation, and return its result or the usable part of it."""
     try:
         result = _called(implementation, arguments)
         if inspect.isawaitable(result):
             result = await result
     except Exception as cause:
         if implementation.hook == "provide_tape_store":
-            # Another store in its place would answer from empty tapes.
+            # If another store replaced this one, the agent would answer from empty tapes.
             raise GatewayError(
                 f"the plugin {implementation.plugin_name} cannot open its tape store"
                 f" ({type(cause).__name__}: {cause}): fix the cause, or uninstall the plugin"

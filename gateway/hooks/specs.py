@@ -1,7 +1,7 @@
-"""The hooks that a plugin may implement, sync or async, naming only the arguments it uses.
+"""The hooks that a plugin can implement, sync or async, with only the arguments it needs.
 
 `message` is an InboundMessage or a mapping with the same names; read it with `field_of` and
-`content_of`. `state` is a plain dict without a schema. docs/hooks.md has the details.
+`content_of`. `state` is a plain dict without a schema. See docs/hooks.md for the details.
 """
 
 from __future__ import annotations
@@ -17,49 +17,49 @@ hookimpl = pluggy.HookimplMarker(NAMESPACE)
 
 
 class TapewaySpec:
-    """Every hook, and how its results are used."""
+    """All hooks; the parentheses say which results are used."""
 
     @hookspec
     def resolve_session(self, message: Any) -> Any:
-        """Return the session of a message (first result); empty means `channel:chat_id`."""
+        """Return a message's session (first result); the default is `channel:chat_id`."""
 
     @hookspec
     def load_state(self, message: Any, session_id: str) -> Any:
-        """Return a dict for the turn's state (all results; a higher priority wins)."""
+        """Return a dict for the turn's state (all results; a higher priority wins conflicts)."""
 
     @hookspec
     def build_prompt(self, message: Any, session_id: str, state: dict[str, Any]) -> Any:
-        """Return the prompt: a text or a list of parts (first result); empty means the content."""
+        """Return the prompt as text or a list of parts (first result; default: the message)."""
 
     @hookspec
     def run_model_stream(
         self, prompt: Any, session_id: str, state: dict[str, Any], message: Any
     ) -> Any:
-        """Return the answer as an async iterator of events or pieces of text (first plugin)."""
+        """Return the answer as an async iterator of events or chunks of text (first plugin)."""
 
     @hookspec
     def run_model(self, prompt: Any, session_id: str, state: dict[str, Any], message: Any) -> Any:
-        """Return the answer as one text (first plugin; its stream is preferred)."""
+        """Return the answer as one string (first plugin; `run_model_stream` takes precedence)."""
 
     @hookspec
     def save_state(
         self, session_id: str, state: dict[str, Any], message: Any, model_output: str
     ) -> Any:
-        """Save the state at the end of every turn, also if the model raised (all)."""
+        """Save the state at the end of every turn, even if the model raised an error (all)."""
 
     @hookspec
     def render_outbound(
         self, message: Any, session_id: str, state: dict[str, Any], model_output: str
     ) -> Any:
-        """Return the outbound messages: one, a list, or None (all, flattened)."""
+        """Return one outbound message, a list of them, or None (all, flattened)."""
 
     @hookspec
     def dispatch_outbound(self, message: Any) -> Any:
-        """Send a message; any result but None means that it is sent (first result)."""
+        """Send a message; any result other than None means that it was sent (first result)."""
 
     @hookspec
     def on_error(self, stage: str, error: BaseException, message: Any) -> Any:
-        """Observe an error; observers cannot break each other (all)."""
+        """Observe an error; an observer cannot break the others (all)."""
 
     @hookspec
     def system_prompt(self, prompt: Any, state: dict[str, Any]) -> Any:
@@ -67,7 +67,7 @@ class TapewaySpec:
 
     @hookspec
     def provide_channels(self) -> Any:
-        """Return a list of channels (all; the first channel of each name wins)."""
+        """Return a list of channels (all; the first channel with a name wins)."""
 
     @hookspec
     def provide_tape_store(self) -> Any:
@@ -75,11 +75,11 @@ class TapewaySpec:
 
     @hookspec
     def build_tape_context(self, session_id: str, state: dict[str, Any]) -> Any:
-        """Return the TapeContext that builds the view (first result)."""
+        """Return a TapeContext, which builds the view (first result)."""
 
     @hookspec
     def provide_tools(self) -> Any:
-        """Return a list of tools (all; the first tool of each name wins)."""
+        """Return a list of tools (all; the first tool with a name wins)."""
 
     @hookspec
     def register_cli_commands(self, app: Any) -> Any:
@@ -91,16 +91,16 @@ class TapewaySpec:
 
     @hookspec
     def before_llm_call(self, request: Any, session_id: str) -> Any:
-        """Observe a request to the model; an exception ends the turn (all)."""
+        """Observe a model request; an exception ends the turn (all)."""
 
     @hookspec
     def after_llm_call(self, request: Any, reply: Any, session_id: str) -> Any:
-        """Observe the model's reply; an exception ends the turn (all)."""
+        """Observe a model reply; an exception ends the turn (all)."""
 
     @hookspec
     def before_tool_call(self, name: str, arguments: Any, session_id: str) -> Any:
-        """Observe a tool call before it is made; an exception denies it (all)."""
+        """Observe a tool call before it runs; an exception denies it (all)."""
 
     @hookspec
     def after_tool_call(self, name: str, result: str, session_id: str) -> Any:
-        """Observe the result of a tool call (all)."""
+        """Observe a tool call's result (all)."""

@@ -1,1 +1,1 @@
-"""The gateway's HTTP server: health, the routes of its channels, the operator's API, and login."""
+"""The gateway's HTTP server: health, login, the channels' routes, and the operator's API."""

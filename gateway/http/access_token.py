@@ -1,6 +1,6 @@
-"""The page's access token: from the settings, or from a file that the first start creates.
+"""The page's access token, from the settings or from a file created on the first start.
 
-Anyone who could read or replace the file could log in, so only its owner may open it.
+Only its owner may open the file: anyone who could read or replace it could log in.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ REMOVE: Final = "remove it, and the next start creates a new one"
 
 
 def token_of(settings: Settings) -> str:
-    """Return the page's token, created now if its file is missing; empty if none is set.
+    """Return the page's token, creating its file if necessary, or "" if neither is configured.
 
-    Call it while the home is locked. Raises SettingsError if the file cannot be used.
+    Call this while the home is locked. Raises SettingsError if the file is unusable.
     """
     path = _file(settings)
     if path is None:
@@ -59,7 +59,7 @@ def _file(settings: Settings) -> Path | None:
 
 def _read(path: Path) -> str | None:
     try:
-        # Nonblocking, because the path might name a pipe.
+        # Nonblocking, because the path might lead to a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None

@@ -14,7 +14,7 @@ from gateway.http.json_route import json_route
 
 
 def explain_routes(explainer: Explainer) -> list[BaseRoute]:
-    """Return the routes of `tapeway explain`; the guard has checked who asks."""
+    """Return the routes of `tapeway explain`; the guard checks access."""
 
     async def explain(request: Request) -> Any:
         return (await explainer.explain(request.query_params.get("message", ""))).to_json()
@@ -23,7 +23,7 @@ def explain_routes(explainer: Explainer) -> list[BaseRoute]:
 
 
 def ledger_routes(admin: LedgerAdmin) -> list[BaseRoute]:
-    """Return the routes of `tapeway ledger`; the guard has checked who asks."""
+    """Return the routes of `tapeway ledger`; the guard checks access."""
 
     async def rows(request: Request) -> Any:
         limit = request.query_params.get("limit", "50")

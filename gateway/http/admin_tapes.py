@@ -21,7 +21,7 @@ from tape.errors import TapeError
 
 
 def tape_routes(admin: TapeAdmin, folder: Path) -> list[BaseRoute]:
-    """Return the routes; the guard has checked who asks. Uploads are spooled in `folder`."""
+    """Return the routes of `tapeway tape`; uploads go to `folder`. The guard checks access."""
 
     async def tapes(_request: Request) -> Any:
         return await admin.tapes()

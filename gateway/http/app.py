@@ -1,4 +1,4 @@
-"""The routes of the gateway and of its channels."""
+"""The gateway's routes and those of its channels."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gateway.supervision.status import ChannelState
 
 @runtime_checkable
 class HasRoutes(Protocol):
-    """A channel with the capability `routes`."""
+    """A channel that has routes of its own (the capability `routes`)."""
 
     def routes(self) -> list[Route]:
-        """Return the routes the gateway serves for the channel."""
+        """Return the routes that the gateway serves for this channel."""
         ...
 
 
@@ -37,7 +37,7 @@ def make_app(
     token: str,
     bearer: str,
 ) -> Starlette:
-    """Return the application; without a token, anyone on loopback may use it."""
+    """Return the application; without a token, anyone on this machine can use it."""
 
     async def live(_request: Request) -> Response:
         return JSONResponse({"status": "live"})

@@ -1,7 +1,7 @@
-"""Access control: anyone on loopback, elsewhere anyone with the token, by cookie or header.
+"""Access control: if a token is set, requests must carry it in a cookie or a header.
 
-Other host names and posts from other sites are refused: a foreign page could otherwise talk to a
-gateway on its visitor's machine.
+Posts from other sites are refused and, if no token is set, so are requests for other host names:
+otherwise, a foreign website could talk to the gateway on its visitor's machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COOKIE_SECONDS: Final = 30 * 24 * 3600
 MAX_FORM_BYTES: Final = 10_000
 OPEN_PATHS: Final = ("/health/", "/login", "/static/")
 OWN_GUARD: Final = ("/webhooks/", "/slack/")
-"""Paths for platforms: each checks a secret of its own, whatever the host name."""
+"""Paths for platforms, which check their own secrets and accept any host name."""
 
 SECURITY_HEADERS: Final = {
     "Content-Security-Policy": (
@@ -38,7 +38,7 @@ SECURITY_HEADERS: Final = {
 
 
 class Guard:
-    """Middleware that passes a request on, redirects it to the login, or refuses it."""
+    """Middleware that passes a request on, redirects it to the login page, or refuses it."""
 
     def __init__(self, app: ASGIApp, host: str, token: str, bearer: str) -> None:
         self._app = app
@@ -107,17 +107,17 @@ def is_loopback(host: str) -> bool:
 
 
 def same(given: str, secret: str) -> bool:
-    """Return whether a secret was given, in constant time; an empty secret never is."""
+    """Compare a given secret with the real one in constant time; an empty secret never matches."""
     return bool(secret) and hmac.compare_digest(given.encode(), secret.encode())
 
 
 def cookie_value(token: str) -> str:
-    """Return the content of the cookie: a digest of the token."""
+    """Return the cookie's content: a digest of the token."""
     return hmac.new(token.encode(), b"tapeway-cookie-1", hashlib.sha256).hexdigest()
 
 
 async def log_in(request: Request, token: str) -> Response:
-    """Check the form's token and set the cookie, or ask again."""
+    """Set the cookie if the form has the right token; otherwise show the form again."""
     body = bytearray()
     async for piece in request.stream():
         body += piece

@@ -1,4 +1,4 @@
-"""Routes that answer with JSON, and refuse with a sentence."""
+"""Routes that answer with JSON; refusals contain a sentence that says why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateway.errors import AdminError
 def json_route(
     path: str, answer: Callable[[Request], Awaitable[Any]], method: str = "GET"
 ) -> Route:
-    """Return a route for `answer`; its AdminError becomes status 422 with an `error`."""
+    """Return a route that calls `answer`; an AdminError becomes status 422 with an `error`."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -28,7 +28,7 @@ def json_route(
 
 
 async def json_body(request: Request) -> dict[str, Any]:
-    """Return the JSON object of a request; raises AdminError for anything else."""
+    """Return a request's JSON object; raises AdminError if the body is anything else."""
     try:
         body = orjson.loads(await request.body())
     except ValueError as cause:

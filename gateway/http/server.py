@@ -1,6 +1,6 @@
-"""Run uvicorn on our own socket, inside our task group.
+"""Run uvicorn on a socket that we open, inside our task group.
 
-By itself, uvicorn installs signal handlers and exits the process when the port is taken.
+On its own, uvicorn would install signal handlers, and exit the process if the port is in use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ END_SECONDS: Final = 1.5
 
 
 def listen(host: str, port: int, token: str) -> socket.socket:
-    """Open the socket; raises PortInUse, or SettingsError if a token is required."""
+    """Open the socket; raises PortInUse, or SettingsError for a missing token or a wrong host."""
     if not is_loopback(host) and not token:
         raise SettingsError(
             f"TAPEWAY_HTTP__HOST: {host} can be reached from other machines and requires a token:"
@@ -29,8 +29,8 @@ def listen(host: str, port: int, token: str) -> socket.socket:
             " TAPEWAY_HTTP__TOKEN_FILE=http-token, or listen on 127.0.0.1"
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sets TCP_NODELAY only on a socket whose protocol is TCP. Without it, the second part
-    # of every answer waits 40 ms for the acknowledgement of the first.
+    # asyncio sets TCP_NODELAY only on a socket whose protocol is TCP. Without that option, the
+    # second part of every answer waits 40 ms until the first is acknowledged.
     opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -49,7 +49,7 @@ def listen(host: str, port: int, token: str) -> socket.socket:
 
 
 class QuietServer(uvicorn.Server):
-    """A server that does not touch the process's signals."""
+    """A server that leaves the process's signal handlers alone."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -62,7 +62,7 @@ class QuietServer(uvicorn.Server):
             self._ended.set()
 
     async def end(self) -> None:
-        """Stop listening, give open requests a moment, and wait for the end."""
+        """Stop listening, and wait up to END_SECONDS for open requests."""
         # Cancelling alone would leave the socket registered with the event loop.
         self.should_exit = True
         with anyio.move_on_after(END_SECONDS):

@@ -1,6 +1,6 @@
-"""Load the settings once, frozen. The first source that names a setting wins.
+"""Load the settings, frozen. If several sources contain a setting, the first source wins.
 
-Sources: the environment, `.env`, a secrets folder (one file per variable), `tapeway.toml`.
+In order: the environment, `.env`, a secrets folder (one file per variable), `tapeway.toml`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Settings(BaseSettings):
 
     home: Path = setting(
         Path("~/.tapeway"),
-        "The instance directory: the gateway's own files, including its database.",
+        "The instance directory, which holds the gateway's files, including its database.",
         example="/srv/tapeway",
     )
     workspace: Path | None = setting(
@@ -86,9 +86,9 @@ class Settings(BaseSettings):
 
 
 def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
-    """Load the settings from an environment and a folder; the process's are the defaults.
+    """Load the settings; `environ` and `folder` default to the process's own.
 
-    Raises SettingsError, which names every wrong setting, the problem, and an example.
+    Raises SettingsError, which lists every wrong setting with the problem and an example.
     """
     variables = dict(os.environ if environ is None else environ)
     base = folder or Path.cwd()
@@ -130,26 +130,26 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
 
 
 class _GivenEnvironment(EnvSettingsSource):
-    """Reads the given environment, which may differ from the process's."""
+    """Reads the given environment, which may differ from the process's own."""
 
     def __init__(self, settings_cls: type[BaseSettings], variables: Mapping[str, str]) -> None:
         self._variables = variables
         super().__init__(settings_cls)
 
     def _load_env_vars(self) -> Mapping[str, str | None]:
-        # Compose passes an empty variable for each one that .env leaves out.
+        # Docker Compose passes an empty string for each variable that .env does not set.
         return {name.lower(): value for name, value in self._variables.items() if value != ""}
 
 
 def unknown_names(environ: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each TAPEWAY_ variable that is not a setting, with the nearest name."""
+    """Return a sentence for each TAPEWAY_ variable that is not a setting, with the closest name."""
     known = {name for name, _section, _field in fields()} | {"TAPEWAY_SECRETS", "TAPEWAY_CONFIG"}
     wrong = (name for name in sorted(environ) if name.startswith(PREFIX))
     return [_not_a_setting(name, known) for name in wrong if name.upper() not in known]
 
 
 def fields() -> Iterator[tuple[str, str, FieldInfo]]:
-    """Yield the variable name, the section and the field of every setting."""
+    """Yield each setting's variable name, section and field."""
     for name, field in Settings.model_fields.items():
         annotation = field.annotation
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -179,7 +179,7 @@ def _explain(error: ErrorDetails) -> str:
 
 
 def describe(settings: Settings) -> dict[str, Any]:
-    # These are logged at the start; none of them is secret.
+    # These are logged on startup; none of them is secret.
     return {
         "home": str(settings.home_path),
         "model": settings.agent.model,

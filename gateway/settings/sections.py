@@ -1,4 +1,4 @@
-"""The gateway's own sections of the settings: name, default, help and example of each."""
+"""The sections of the gateway's own settings: each setting's default, help text and example."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
 
 
 def setting(default: Any, description: str, example: str = "", **bounds: Any) -> Any:
-    """Return a field; its default is its example unless another is given."""
+    """Declare a setting; unless an example is given, the default serves as one."""
     return Field(default, description=description, examples=[example or str(default)], **bounds)
 
 
 class Section(BaseModel):
-    """The base of a section: an unknown name in it is an error."""
+    """The base class of all sections: unknown names are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -30,17 +30,17 @@ class HttpSettings(Section):
 
     host: str = setting(
         "127.0.0.1",
-        "The address to listen on. Any other than loopback requires a token or a token file.",
+        "The address to listen on. Addresses other than loopback require a token or a token file.",
     )
     port: int = setting(8787, "The port to listen on.", ge=0, le=65535)
     token: SecretStr = setting(
         SecretStr(""),
-        "The access token of the page. If empty, anyone on this machine can open it.",
+        "The page's access token. Without it or a token file, anyone on this machine has access.",
         example="a-long-random-text",
     )
     token_file: Path | None = setting(
         None,
-        "A file in the home folder that holds the access token; the first start creates it."
+        "A file in the home folder that holds the access token; created on startup if missing."
         " Ignored if a token is set.",
         example="http-token",
     )
@@ -61,7 +61,7 @@ class HttpSettings(Section):
 
 
 class TapeSettings(Section):
-    """Where the tapes are stored."""
+    """Where the tapes are stored, and what is reserved for a full disk."""
 
     url: str = setting(
         "",
@@ -86,7 +86,7 @@ class AccessSettings(Section):
     )
     bots: Literal["ignore", "answer"] = setting(
         "ignore",
-        "What to do with questions from other bots: `ignore` them, or `answer` up to 20 a minute.",
+        "What to do with other bots' questions: `ignore` them, or `answer` up to 20 per minute.",
     )
     allow: str = setting(
         "",
@@ -108,14 +108,14 @@ class AccessSettings(Section):
 
 
 class BufferSettings(Section):
-    """How several messages of one person become one question."""
+    """How several messages from one person become one question."""
 
     debounce: float = setting(
         1.0, "Seconds to wait after a message for the next one from the same author.", ge=0, le=60
     )
     longest: float = setting(
         10.0,
-        "Maximum seconds to wait after the first of these messages.",
+        "Maximum seconds to wait after the first message from the same author.",
         example="10",
         gt=0,
         le=600,
@@ -123,31 +123,31 @@ class BufferSettings(Section):
 
 
 class TurnSettings(Section):
-    """From a question to its answer."""
+    """How questions are queued and answered."""
 
     overlap: Literal["follow_up", "steer", "interrupt"] = setting(
         "follow_up",
-        "What to do with a new message while its conversation is being answered: `follow_up`"
-        " (wait), `steer` (add it to the running answer), or `interrupt` (stop that answer and"
-        " start over). Steering and interrupting need the same author.",
+        "What to do with a question if its conversation is already being answered: let it wait"
+        " (`follow_up`), add it to the running answer (`steer`), or stop that answer and start over"
+        " (`interrupt`). `steer` and `interrupt` apply only if the author is the same.",
     )
     deadline: float = setting(900, "Maximum seconds for one answer.", gt=0)
     lanes: int = setting(
-        4, "Maximum conversations of one chat answered at the same time.", ge=1, le=64
+        4, "Maximum conversations per chat that are answered at the same time.", ge=1, le=64
     )
     running: int = setting(
         64,
-        "Maximum answers in progress across all chats; chats take turns when it is reached.",
+        "Maximum answers in progress across all chats; beyond that, chats take turns.",
         ge=1,
         le=10_000,
     )
     waiting: int = setting(
-        200, "Maximum questions waiting in one chat; further ones are declined with a notice.", ge=1
+        200, "Maximum questions waiting per chat; further ones are declined with a notice.", ge=1
     )
 
 
 class ContextSettings(Section):
-    """What the model sees."""
+    """What the model sees of a conversation."""
 
     mode: Literal["auto", "anchor", "lane"] = setting(
         "auto",
@@ -160,25 +160,25 @@ class ContextSettings(Section):
     )
     evidence: int = setting(
         3,
-        "Maximum older messages of a group shown with a question because they contain its rarest"
-        " words; 0 shows none.",
+        "Maximum older group messages shown with a question because they contain the question's"
+        " rarest words; 0 shows none.",
         ge=0,
         le=20,
     )
     handoff: Literal["suggest", "auto", "off"] = setting(
         "suggest",
-        "What to do when a task looks finished or the budget is nearly used up: `suggest` an"
-        " anchor to the model, set one if the model does not (`auto`), or nothing (`off`).",
+        "What to do when a task looks finished or the budget is nearly used up: suggest an anchor"
+        " to the model (`suggest`), also set one if none is set (`auto`), or do nothing (`off`).",
     )
 
 
 class SearchSettings(Section):
-    """Search by meaning, in addition to the search by words."""
+    """Search by meaning, in addition to search by words."""
 
     embedder: Literal["", "openai", "local"] = setting(
         "",
-        "What computes the embeddings: `openai` (any OpenAI-compatible server, which is sent the"
-        " messages) or `local` (a model on this machine; needs tapeway[semantic]). If empty,"
+        "What computes the embeddings: `openai` (any OpenAI-compatible server; the messages are"
+        " sent there) or `local` (a model on this machine; needs tapeway[semantic]). If empty,"
         " searches use words only.",
         example="openai",
     )
@@ -195,13 +195,13 @@ class SearchSettings(Section):
     )
     api_key: SecretStr = setting(
         SecretStr(""),
-        "The API key for that server. Default: TAPEWAY_AGENT__API_KEY if it is the agent's own"
-        " server, otherwise none.",
+        "The API key for the embedding server. Default: TAPEWAY_AGENT__API_KEY if the agent"
+        " uses the same server, otherwise none.",
         example="sk-...",
     )
     dimensions: int = setting(
         0,
-        "The length of the vectors, if the model offers a choice; 0 uses its default.",
+        "The vectors' number of dimensions, if the model offers a choice; 0 uses the default.",
         example="256",
         ge=0,
         le=8192,
@@ -230,12 +230,12 @@ class MediaSettings(Section):
 
 
 class DeliverySettings(Section):
-    """How answers go out."""
+    """How answers are sent."""
 
     replay_hours: float = setting(
         24,
-        "Maximum age, in hours, of questions that are still answered when they arrived while the"
-        " gateway was down. Older ones are only remembered, and one notice says so.",
+        "Maximum age, in hours, at which questions asked while the gateway was down are still"
+        " answered. Older ones are only recorded, and a notice says so.",
         gt=0,
     )
 
@@ -253,7 +253,7 @@ class LogSettings(Section):
         "info", "The lowest level that is logged."
     )
     format: Literal["auto", "text", "json"] = setting(
-        "auto", "`auto`: text on a terminal, JSON otherwise.", example="json"
+        "auto", "The log's format. `auto`: text on a terminal, JSON otherwise.", example="json"
     )
 
 

@@ -1,1 +1,1 @@
-"""Durable state: the ledger, a store for plugins' tapes, and protection from a full disk."""
+"""Durable state: the ledger, a store for plugins' tapes, and protection against a full disk."""

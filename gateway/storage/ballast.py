@@ -1,6 +1,6 @@
-"""The ballast: a reserve file that is deleted when the disk fills up, to save open answers.
+"""The ballast: a reserve file, deleted when the disk fills up so that open answers can be saved.
 
-Nothing new is accepted until the disk has room for the file again.
+New messages are accepted again once the disk has room to recreate the file.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ NAME: Final = "ballast"
 SIZE: Final = 16 * 1024 * 1024
 BLOCK: Final = 1024 * 1024
 FREE_FACTOR: Final = 3
-"""Free space, in multiples of the ballast, at which the disk counts as having room again."""
+"""The file is recreated when the free space is at least this many times its size."""
 
 
 class Ballast:
-    """A file in the instance directory; `size` is in bytes, 0 for none."""
+    """A reserve file in the instance directory, of `size` bytes; 0 disables it."""
 
     def __init__(self, home: Path, size: int = SIZE) -> None:
         self._path = home / NAME
@@ -29,7 +29,7 @@ class Ballast:
         self.given_up = False
 
     def take(self) -> bool:
-        """Create the file if the disk has room for it, and return whether it exists."""
+        """Create the file if the disk has room, and return whether it exists (or is disabled)."""
         made = not self._size or self._make()
         self.given_up = self.given_up and not made
         return made
@@ -42,7 +42,7 @@ class Ballast:
                 return False
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "wb") as file:
-                # Written in full: a sparse file would reserve nothing.
+                # Written in full, because a sparse file would reserve nothing.
                 for start in range(0, self._size, BLOCK):
                     file.write(b"\0" * min(BLOCK, self._size - start))
                 file.flush()
@@ -55,7 +55,7 @@ class Ballast:
         return True
 
     def give_up(self) -> bool:
-        """Delete the file, and return whether there was one."""
+        """Delete the file; return whether it existed."""
         if self.given_up or not self._size:
             return False
         self.given_up = True

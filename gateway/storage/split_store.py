@@ -1,6 +1,6 @@
-"""A plugin's tape store and a database for the ledger: two stores without a common transaction.
+"""A plugin's tape store plus a database for the ledger, which share no transaction.
 
-Appends come first, each under a key: a unit that is run again after a crash finds its entries.
+Appends come first, each under a key: if a unit is run again after a crash, it finds its entries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit, resolve
 
 
 class SplitStore:
-    """A plugin's tapes and our database as one store with units of work."""
+    """Combines a plugin's tapes and our database into one store with units of work."""
 
     one_transaction = False
 
@@ -32,7 +32,7 @@ class SplitStore:
         return await self._tapes.append(tape, entries, key)
 
     async def commit(self, unit: Unit) -> list[Outcome]:
-        """Make the appends, then run the statements; not atomic, see the module."""
+        """Append the entries, then run the statements; this is not atomic (see the module)."""
         outcomes: list[Outcome] = [Outcome() for _ in unit.steps]
         for position, step in enumerate(unit.steps):
             if isinstance(step, Append):
@@ -46,7 +46,7 @@ class SplitStore:
         return outcomes
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
-        """Append a batch of any size, as one append if the plugin's store has no other way."""
+        """Append a batch of any size, in a single append if the plugin's store lacks batches."""
         if isinstance(self._tapes, BatchStore):
             await self._tapes.append_batch(tape, batch)
         elif await self._tapes.size(tape) != batch.after:

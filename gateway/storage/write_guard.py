@@ -1,6 +1,6 @@
-"""Retries of writes while the database or the disk is unavailable, without a restart.
+"""Retry writes while the database or the disk is unavailable, without a restart.
 
-Meanwhile nothing new is acknowledged, and the gateway is not ready.
+Until a write succeeds, no new message is acknowledged and the gateway reports "not ready".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FULL: Final = (
 
 
 class WriteGuard:
-    """Tracks whether the database accepts writes; `probe` makes a small one."""
+    """Tracks whether the database accepts writes; `probe` makes a small write to find out."""
 
     def __init__(
         self, clock: Clock, ballast: Ballast, probe: Callable[[], Awaitable[None]], spawn: Spawn
@@ -44,17 +44,17 @@ class WriteGuard:
         self.why = ""
 
     def end(self) -> None:
-        """Stop waiting for the database: the process ends, and the next one resumes open work."""
+        """Stop waiting for the database: this process ends, and the next resumes open work."""
         self._ending = True
         for wait in self._waits:
             wait.cancel()
 
     def away_for(self) -> float | None:
-        """Return for how many seconds the database has been unavailable, or None."""
+        """Return for how many seconds the database has been unavailable; None if it is not."""
         return None if self._since is None else self._clock.monotonic() - self._since
 
     async def once(self, write: Callable[[], Awaitable[T]]) -> T:
-        """Make a write once; raises StoreUnavailable."""
+        """Make a write without retrying; raises StoreUnavailable."""
         if self._ballast.given_up:
             raise StoreUnavailable(FULL)
         try:
@@ -66,7 +66,7 @@ class WriteGuard:
         return done
 
     async def retrying(self, what: str, write: Callable[[], Awaitable[T]]) -> T:
-        """Retry a write until it succeeds; raises StoreUnavailable only if the process ends."""
+        """Retry a write until it succeeds; raises StoreUnavailable only when the process ends."""
         backoff = Backoff(FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS)
         while True:
             try:

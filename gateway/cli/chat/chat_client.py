@@ -1,4 +1,4 @@
-"""Connect a terminal to the agent: in this process, or over HTTP to a running gateway."""
+"""Connect a terminal to the agent, in this process or over HTTP to a running gateway."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class ChatClient(Protocol):
     """A terminal's connection to one chat."""
 
     def events(self) -> AsyncIterator[Json]:
-        """Yield the chat's events: its opening first, then each as it happens."""
+        """Yield the chat's current state, then each event as it happens."""
         ...
 
     async def say(self, text: str, message_id: UUID) -> None:
-        """Send a message; raises GatewayError if it is refused."""
+        """Send a message; raises GatewayError if the message is refused."""
         ...
 
 
@@ -58,7 +58,7 @@ class LocalChat:
 
 
 class RemoteChat:
-    """Chats with the running gateway of this home."""
+    """Chats with the running gateway in this home."""
 
     def __init__(self, client: httpx2.AsyncClient, chat: str, person: RoomPerson) -> None:
         self._client = client
@@ -97,7 +97,7 @@ def _plain_errors() -> Iterator[None]:
 
 @asynccontextmanager
 async def open_chat(settings: Settings, chat: str, person: RoomPerson) -> AsyncIterator[ChatClient]:
-    """Connect to the running gateway of this home, or run the agent in this process."""
+    """Connect to the running gateway in this home, or run the agent in this process."""
     found = find_running(settings.home_path)
     if found is not None:
         async with client_of(found) as client:
@@ -117,7 +117,7 @@ async def open_chat(settings: Settings, chat: str, person: RoomPerson) -> AsyncI
 
 
 def client_of(found: Running) -> httpx2.AsyncClient:
-    """Return an HTTP client for a running gateway, with its token."""
+    """Return an HTTP client for a running gateway that sends its access token."""
     return httpx2.AsyncClient(
         base_url=found.url,
         headers={"Authorization": f"Bearer {found.token}"},

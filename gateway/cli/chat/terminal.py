@@ -37,7 +37,7 @@ GREETING: Final = (
 
 
 async def chat(settings: Settings, session: str) -> int:
-    """Chat until the end of input."""
+    """Chat until the input ends."""
     check_name(session)
     async with open_chat(settings, session, me()) as link, anyio.create_task_group() as group:
         screen = Screen(link)
@@ -49,7 +49,7 @@ async def chat(settings: Settings, session: str) -> int:
 
 
 async def run_once(settings: Settings, message: str, session: str) -> int:
-    """Send one message and print the answer; 1 if the answer is an error notice."""
+    """Send one message and print the answer; return 1 if the answer is an error notice."""
     check_name(session)
     text = sys.stdin.read() if message == "-" else message
     if not text.strip():
@@ -58,7 +58,7 @@ async def run_once(settings: Settings, message: str, session: str) -> int:
 
 
 def check_name(session: str) -> None:
-    """Raise GatewayError for a name that does not fit into a URL's path."""
+    """Raise GatewayError if a session's name cannot be part of a URL path."""
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,80}", session):
         raise GatewayError(
             f"--session {session!r}: use at most 80 letters, digits, dots, dashes and"
@@ -89,7 +89,7 @@ async def _ask(settings: Settings, text: str, session: str) -> int:
 
 
 def _print_event(event: Json, question_id: str, printer: Printer) -> int | None:
-    """Print an event that belongs to a question; return the exit code at its end."""
+    """Print an event if it belongs to a question; return the exit code when the answer ends."""
     kind = event["type"]
     if kind == "silent" and event["reply_to"] == question_id:
         return 0
@@ -106,7 +106,7 @@ def _print_event(event: Json, question_id: str, printer: Printer) -> int | None:
 
 
 class Screen:
-    """Prints a chat's events and keeps track of the answers it waits for."""
+    """Prints a chat's events, and tracks which answers are still expected."""
 
     def __init__(self, link: ChatClient) -> None:
         self.link = link
@@ -116,7 +116,7 @@ class Screen:
         self._settled = anyio.Event()
 
     async def say(self, text: str) -> None:
-        """Send a line; print why if the gateway refuses it."""
+        """Send a line; if the gateway refuses it, print the reason."""
         message_id = uuid4()
         if text.strip() != STOP:
             self.waiting.add(str(message_id))
@@ -166,7 +166,7 @@ class Screen:
 
 
 async def _converse(screen: Screen, settings: Settings) -> None:
-    """Read lines with history and completion; Ctrl-C stops the answer, not the program."""
+    """Read lines, with history and completion; Ctrl-C stops the answer rather than the program."""
     prompt: PromptSession[str] = PromptSession(
         history=FileHistory(str(settings.home_path / "chat-history")),
         completer=WordCompleter(list(COMMANDS), sentence=True),
@@ -201,7 +201,7 @@ async def _until_answered(screen: Screen) -> None:
 
 
 async def _read_lines(screen: Screen) -> None:
-    # A pipe: its lines are sent one after the other.
+    # The input is a pipe, so its lines are sent one after another.
     for line in (await anyio.to_thread.run_sync(sys.stdin.read)).splitlines():
         if line.strip():
             _write(f"> {line}\n")

@@ -9,7 +9,7 @@ import typer
 from gateway.cli.lazy import run
 
 app = typer.Typer(
-    help="List what came in and what goes out, retry it, or drop it.", no_args_is_help=True
+    help="List incoming and outgoing messages, and retry or drop them.", no_args_is_help=True
 )
 
 _Row = Annotated[str, typer.Argument(help="A row such as in-12 or out-34, as listed.")]
@@ -18,7 +18,7 @@ _Row = Annotated[str, typer.Argument(help="A row such as in-12 or out-34, as lis
 @app.command("list")
 def list_rows(
     status: Annotated[str, typer.Option(help="Only rows with this status, such as dead.")] = "",
-    limit: Annotated[int, typer.Option(help="Show at most N rows of each direction.")] = 20,
+    limit: Annotated[int, typer.Option(help="Show at most N incoming and N outgoing rows.")] = 20,
 ) -> None:
     """List the newest rows of the inbox and the outbox."""
     run("gateway.cli.ledger.actions:show_list", status, limit)
@@ -32,11 +32,11 @@ def show(row: _Row) -> None:
 
 @app.command("retry")
 def retry(row: _Row) -> None:
-    """Answer a question again that ended without an answer, or send a message again."""
+    """Answer a question that ended without an answer, or send a message again."""
     run("gateway.cli.ledger.actions:change", "retry", row)
 
 
 @app.command("drop")
 def drop(row: _Row) -> None:
-    """Drop a message: it is neither answered nor sent."""
+    """Drop a message, neither answering nor sending it."""
     run("gateway.cli.ledger.actions:change", "drop", row)

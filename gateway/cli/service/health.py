@@ -1,6 +1,6 @@
 """`tapeway health`: ask the running gateway whether it is ready.
 
-A container asks every few seconds: this loads the standard library and little else.
+Containers call this every few seconds, so it loads little more than the standard library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TIMEOUT_SECONDS: Final = 3.0
 
 
 def health(environ: Mapping[str, str] = os.environ) -> int:
-    """Print the state of the gateway; 0 if it is ready, otherwise 1."""
+    """Print the gateway's state; return 0 if the gateway is ready, otherwise 1."""
     try:
         ready, sentence = ask(_home(environ))
     except GatewayError as cause:
@@ -30,7 +30,7 @@ def health(environ: Mapping[str, str] = os.environ) -> int:
 
 
 def ask(home: Path) -> tuple[bool, str]:
-    """Return whether the gateway of a home is ready, and a sentence about it."""
+    """Return whether the gateway in a home is ready, and a sentence that describes its state."""
     found = find_running(home)
     if found is None:
         if is_locked(home):
@@ -46,7 +46,7 @@ def ask(home: Path) -> tuple[bool, str]:
 
 
 def _home(environ: Mapping[str, str]) -> Path:
-    # A container sets its home in the environment, so its settings need not be loaded.
+    # In a container, the environment sets the home, so the settings need not be loaded.
     if named := environ.get("TAPEWAY_HOME"):
         return Path(named).expanduser().absolute()
     home: Path = import_module("gateway.settings").load_settings(environ).home_path

@@ -1,4 +1,4 @@
-"""`tapeway gateway`: run until a signal, and print the next steps."""
+"""`tapeway gateway`: run the gateway until a signal arrives, and print the next steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateway.settings import Settings
 
 
 async def serve(settings: Settings) -> int:
-    """Run until a signal: SIGTERM lets turns finish for a while, Ctrl-C stops at once."""
+    """Run until a signal: SIGTERM gives turns some time to finish, Ctrl-C stops at once."""
     stopping = anyio.Event()
     started = anyio.Event()
 
@@ -34,9 +34,9 @@ async def serve(settings: Settings) -> int:
                     scope.cancel()
 
     async with anyio.create_task_group() as group:
-        # The watcher outlives the gateway: a signal would otherwise interrupt its shutdown.
+        # The watcher outlives the gateway; otherwise, a signal would interrupt the shutdown.
         with anyio.CancelScope() as scope:
-            # It also starts first, because much of a gateway's start never yields.
+            # It also starts first, because much of the gateway's startup never yields.
             await group.start(watch, scope)
             async with running_gateway(settings) as gateway:
                 started.set()

@@ -98,7 +98,7 @@ async def _export(settings: Settings, name: str, out: IO[str]) -> int:
 
 
 async def _write_all(admin: AdminClient, tape: str, out: IO[str]) -> int:
-    # Entries that arrive meanwhile are written as well.
+    # Entries that arrive during the export are included.
     where = {"after": 0, "limit": PAGE}
     while page := await admin.call("tapes.entries", tape=tape, where=where):
         for entry in page:
@@ -130,7 +130,7 @@ async def import_file(settings: Settings, file: str, session: str, tape: str, dr
     async with open_admin(settings) as admin:
         last: dict[str, Any] = {}
         path = await anyio.Path(file).absolute()
-        async with await anyio.open_file(path, "rb"):  # an error of the file comes first
+        async with await anyio.open_file(path, "rb"):  # report problems with the file first
             pass
         async for last in admin.import_tape(Path(path), session, tape, dry_run=dry_run):
             if "doing" in last:
@@ -158,6 +158,6 @@ def _print(entry: dict[str, Any], as_json: bool) -> None:
 
 
 def _progress(text: str) -> None:
-    # One line that is written over.
+    # A single line, overwritten by each new one.
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -15,10 +15,10 @@ _Tape = Annotated[
     typer.Argument(help="A session (telegram:-100123), a tape's name, or the start of its name."),
 ]
 _AsJson = Annotated[bool, typer.Option("--json", help="Print each entry as a line of JSON.")]
-_Since = Annotated[str, typer.Option(help="Only from this date on, such as 2026-01-02T15:04.")]
-_Until = Annotated[str, typer.Option(help="Only before this date.")]
-_Kinds = Annotated[list[str] | None, typer.Option(help="Only this kind; may be repeated.")]
-_Lane = Annotated[str, typer.Option(help="Only this lane.")]
+_Since = Annotated[str, typer.Option(help="Only entries from a date on: 2026-01-02T15:04.")]
+_Until = Annotated[str, typer.Option(help="Only entries before a date.")]
+_Kinds = Annotated[list[str] | None, typer.Option(help="Only one kind; repeat for several.")]
+_Lane = Annotated[str, typer.Option(help="Only entries in one lane.")]
 
 
 def _given(**conditions: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def _given(**conditions: Any) -> dict[str, Any]:
 
 @app.command("list")
 def list_tapes() -> None:
-    """List the tapes with their session, name, entries and newest date."""
+    """List the tapes with their session, name, number of entries and newest date."""
     run("gateway.cli.tape.actions:show_list")
 
 
@@ -36,23 +36,23 @@ def show(
     name: _Tape,
     anchor: Annotated[str, typer.Option(help="Only after the latest anchor of this name.")] = "",
     until_anchor: Annotated[
-        str, typer.Option(help="Only before this anchor, the first one after --anchor.")
+        str, typer.Option(help="Only before this anchor (the first after --anchor).")
     ] = "",
     since: _Since = "",
     until: _Until = "",
     kind: _Kinds = None,
     author: Annotated[
-        list[str] | None, typer.Option(help="Only the author with this ID; may be repeated.")
+        list[str] | None, typer.Option(help="Only one author, by ID; repeat for several.")
     ] = None,
     lane: _Lane = "",
     text: Annotated[str, typer.Option(help="Only entries containing TEXT.")] = "",
     limit: Annotated[int, typer.Option(help="Show at most N entries.")] = 50,
     view: Annotated[
-        str, typer.Option(help="Instead, print everything this turn's model calls were shown.")
+        str, typer.Option(help="Print the prompts of a turn's model calls instead.")
     ] = "",
     as_json: _AsJson = False,
 ) -> None:
-    """Print the newest entries of a tape that meet all the given conditions."""
+    """Print a tape's newest entries that meet all the given conditions."""
     given = _given(since=since, until=until, kinds=kind, authors=author, lane=lane, text=text)
     given |= _given(after_anchor=anchor, before_anchor=until_anchor)
     if view and given:
@@ -71,14 +71,14 @@ def search(
     since: _Since = "",
     until: _Until = "",
     kind: _Kinds = None,
-    author: Annotated[str, typer.Option(help="Only the author with this ID.")] = "",
+    author: Annotated[str, typer.Option(help="Only one author, by ID.")] = "",
     lane: _Lane = "",
     limit: Annotated[int, typer.Option(help="Show at most N entries.")] = 20,
     as_json: _AsJson = False,
 ) -> None:
-    """Search a tape's messages and anchors, or the given kinds, newest first.
+    """Search a tape's messages and anchors (or only the given kinds), newest first.
 
-    An entry matches if it contains all the words; double quotes enclose a phrase.
+    An entry matches if it contains all the words; put a phrase in double quotes.
     """
     given = _given(rank=rank, since=since, until=until, kinds=kind, author=author, lane=lane)
     run("gateway.cli.tape.actions:search", name, text, {**given, "limit": limit}, as_json)
@@ -86,7 +86,7 @@ def search(
 
 @app.command("reindex")
 def reindex() -> None:
-    """Rebuild the word index; searches keep working meanwhile."""
+    """Rebuild the word index; searches keep working during the rebuild."""
     run("gateway.cli.tape.actions:reindex")
 
 
@@ -95,15 +95,15 @@ def export(
     name: _Tape,
     file: Annotated[str, typer.Argument(help="A new file, or - for standard output.")] = "-",
 ) -> None:
-    """Write a tape as JSONL, one entry a line with its id, kind, payload, meta and date."""
+    """Write a tape as JSONL: one line per entry with its id, kind, payload, meta and date."""
     run("gateway.cli.tape.actions:export", name, file)
 
 
 @app.command("import")
 def import_file(
     file: Annotated[str, typer.Argument(help="A JSONL file, from Tapeway or another tool.")],
-    session: Annotated[str, typer.Option(help="The session whose tape it becomes.")] = "",
-    name: Annotated[str, typer.Option("--tape", help="Or the name of the tape.")] = "",
+    session: Annotated[str, typer.Option(help="The session to import into.")] = "",
+    name: Annotated[str, typer.Option("--tape", help="Or the tape to import into.")] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only report what would be imported.")
     ] = False,
@@ -117,5 +117,5 @@ def import_file(
 
 @app.command("follow")
 def follow(name: _Tape, as_json: _AsJson = False) -> None:
-    """Print a tape's newest entries, and new ones as they arrive, until Ctrl-C."""
+    """Print a tape's newest entries, then new ones as they arrive, until Ctrl-C."""
     run("gateway.cli.tape.actions:follow", name, as_json)

@@ -1,4 +1,4 @@
-"""Render tape entries for a terminal, with unsafe characters of messages escaped."""
+"""Render tape entries for a terminal, escaping unsafe characters in messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNSAFE: Final = re.compile(
 
 
 def as_text(entry: Mapping[str, Any]) -> str:
-    """Return an entry as one line, or as several if its text has several."""
+    """Return an entry as one line, or as several lines if its text has several."""
     meta = entry["meta"]
     lane = f"  [{meta['lane']}]" if meta.get("lane") else ""
     head = f"{entry['id']:>6}  {entry['date'][:19]}  {entry['kind']:<11}  {_who(entry)}{lane}"
@@ -28,7 +28,7 @@ def as_text(entry: Mapping[str, Any]) -> str:
 
 
 def prompt_text(shown: Mapping[str, Any]) -> str:
-    """Return the prompt of a model call: a heading, then every message."""
+    """Return a model call's prompt as text: a heading, then every message."""
     exact = "exactly as sent" if shown["exact"] else shown["why"]
     if shown["exact"] and any(map(_has_images, shown["messages"])):
         exact += ", with images by name"

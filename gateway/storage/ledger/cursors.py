@@ -1,4 +1,4 @@
-"""Cursors: up to when each chat's messages are accepted, for the backfill after a gap."""
+"""Cursors: the time up to which each chat's messages are accepted; a backfill starts there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tape.store import UnitStore
 from tape.unit_of_work import Unit
 
 MAX_CLOCK_SKEW: Final = timedelta(minutes=5)
-"""Maximum time that a message's date may lie ahead of our clock."""
+"""How far a message's date may be ahead of our clock."""
 
 
 class CursorTable:
@@ -43,9 +43,9 @@ class CursorTable:
             unit.run("ledger.move_cursor", account_id=account, chat_id=chat_id, value=moment)
 
     async def read(self, channel: str, overlap: timedelta, longest: timedelta) -> Cursors:
-        """Return each chat's cursor, moved back by `overlap`, and at most `longest` ago.
+        """Return each chat's cursor, moved back by `overlap` and no further back than `longest`.
 
-        A channel that has never accepted a message has the present moment as its cursor.
+        A channel that has never accepted a message gets the current time as its cursor.
         """
         rows = await self._store.select("ledger.marks", {"channel": channel})
         found = {
@@ -56,7 +56,7 @@ class CursorTable:
         if not found:
             found["", ""] = self._clock.now()
         least = self._clock.now() - longest
-        if ("", "") in found:  # The account's own cursor: every chat is accepted up to there.
+        if ("", "") in found:  # The account's own cursor applies to all its chats.
             least = max(least, found["", ""] - overlap)
         accounts: dict[str, datetime] = {}
         chats: dict[tuple[str, str], datetime] = {}
@@ -74,11 +74,11 @@ class CursorTable:
         return moment if moment <= self._clock.now() + MAX_CLOCK_SKEW else None
 
     async def advance_all(self, channel: str, moment: datetime) -> None:
-        """Record that a channel's messages from before a moment are all accepted."""
+        """Record that all of a channel's messages from before a given time are accepted."""
         values = {"account_id": channel, "chat_id": "", "value": utc_iso(moment)}
         await run_alone(self._store, "ledger.move_cursor", **values)
 
     async def probe(self) -> None:
-        """Make a small write, to find out whether the database accepts any."""
+        """Make a small write to find out whether the database accepts writes."""
         values = {"account_id": "", "chat_id": "probe", "value": utc_iso(self._clock.now())}
         await run_alone(self._store, "ledger.move_cursor", **values)

@@ -1,4 +1,4 @@
-"""The inbox: every accepted message, until a turn or another end."""
+"""The inbox: every accepted message, until a turn or something else ends it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tape.unit_of_work import FirstId, Unit
 
 
 class Inbox:
-    """Accepted messages; `gateway.storage.ledger.ledger` has the guarantees."""
+    """Accepted messages; see `gateway.storage.ledger.ledger` for the guarantees."""
 
     def __init__(self, store: UnitStore, clock: Clock, cursors: CursorTable) -> None:
         self._store = store
@@ -29,9 +29,9 @@ class Inbox:
         messages: Sequence[InboundMessage],
         kept_back: Collection[tuple[str, str]] | None = None,
     ) -> list[InboxRow]:
-        """Insert messages, all or none; return the rows of the new ones and move the cursors.
+        """Insert all messages or none, move the cursors, and return the rows of new messages.
 
-        `kept_back` lists chats with unmoved cursors as (account, chat); "" or None stands for all.
+        Cursors of the (account, chat) pairs in `kept_back` do not move; "" or None stands for all.
         """
         unit = Unit()
         moment = utc_iso(self._clock.now())
@@ -89,14 +89,14 @@ class Inbox:
         return first
 
     def take(self, unit: Unit, rows: Iterable[InboxRow], turn_id: str) -> None:
-        """Record that a turn takes messages; the unit fails if one of them has ended."""
+        """Record that a turn takes messages; the unit fails if one of these messages has ended."""
         for row in rows:
             unit.run("ledger.take", expect=1, id=row.id, turn_id=turn_id)
 
     def end(
         self, unit: Unit, rows: Iterable[InboxRow], status: str, why: str | None = None
     ) -> None:
-        """Record how messages ended, and why."""
+        """Record how and why messages ended."""
         for row in rows:
             unit.run("ledger.end_message", id=row.id, status=status, why=why)
 
@@ -106,19 +106,19 @@ class Inbox:
         return await readable(self._store, rows, InboxRow.read, "ledger.bury_inbox")
 
     async def waiting_entries(self, session_id: str) -> set[int]:
-        """Return the ids of a session's entries that wait for a turn of their own."""
+        """Return the ids of the entries in a session that wait for turns of their own."""
         rows = await self._store.select("ledger.waiting_entries", {"session_id": session_id})
         return set(orjson.loads(rows[0]["entries"]))
 
     async def still_open(self, rows: Sequence[InboxRow]) -> tuple[InboxRow, ...]:
-        """Return those of some rows that have not ended."""
+        """Return those of the given rows that have not ended."""
         ids = dump([row.id for row in rows])
         found = await self._store.select("ledger.still_open", {"ids": ids})
         wanted = {row["id"] for row in found}
         return tuple(row for row in rows if row.id in wanted)
 
     async def hand_over(self, turn_id: str) -> None:
-        """Record that a turn was left to the next start on purpose, so it is no lost attempt."""
+        """Record that a turn was left to the next start on purpose: it is no failed attempt."""
         await run_alone(self._store, "ledger.hand_over", turn_id=turn_id)
 
     def join(
@@ -138,15 +138,15 @@ class Inbox:
             )
 
     def rewrite(self, unit: Unit, row: InboxRow) -> None:
-        """Replace a message's text, unless a turn has taken it."""
+        """Replace a message's text, unless a turn has taken the message."""
         unit.run("ledger.rewrite", id=row.id, payload=dump(row.message.to_payload()))
 
     def unask(self, unit: Unit, row: InboxRow) -> int:
-        """Cancel a deleted question; no row changes if a turn has taken it."""
+        """Cancel a deleted question; if a turn has taken it, no row changes."""
         return unit.run("ledger.unask", id=row.id)
 
     async def original_of(self, edit: InboxRow) -> tuple[InboxRow, InboxRow] | None:
-        """Return the row of the message that an edit changes, and the row of its latest text."""
+        """Return the row of the message that an edit changes, and of its previous version."""
         said = edit.message
         values = {"chat_id": said.chat_id, "message_id": said.message_id, "before": edit.id}
         values["account_id"] = edit.account_id
@@ -157,7 +157,7 @@ class Inbox:
         return InboxRow.read(rows[0]), InboxRow.read(last[0])
 
     async def head_of(self, row: InboxRow) -> InboxRow:
-        """Return the row that holds the message of which `row` is a part, or `row` itself."""
+        """Return the row of the message that `row` is a part of, or `row` itself."""
         if row.status != "joined":
             return row
         values = {"entry_id": row.entry_id, "session_id": row.session_id, "before": row.id}
@@ -165,17 +165,17 @@ class Inbox:
         return InboxRow.read(rows[0]) if rows else row
 
     async def asked_in(self, session_id: str, lane: str) -> bool:
-        """Return whether the agent was ever asked in a lane."""
+        """Return whether the agent was ever asked a question in a lane."""
         values = {"session_id": session_id, "lane": lane}
         return bool(await self._store.select("ledger.asked_in_lane", values))
 
     async def threads(self, account: str, chat_id: str, since: datetime) -> list[str]:
-        """Return the threads of a chat with messages accepted since a moment."""
+        """Return the threads of a chat in which messages were accepted since a given time."""
         values = {"account_id": account, "chat_id": chat_id, "since": utc_iso(since)}
         return [row["thread_id"] for row in await self._store.select("ledger.threads", values)]
 
     async def lane_of(self, account: str, chat_id: str, message_id: str) -> tuple[bool, str | None]:
-        """Return whether a platform's id is known, as a person's message or ours, and its lane."""
+        """Return whether a platform's message id is known (a person's or ours), and its lane."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
         for statement in ("ledger.lane_of_message", "ledger.lane_of_answer"):
             rows = await self._store.select(statement, values)
@@ -185,7 +185,7 @@ class Inbox:
         return False, None
 
     async def lane_of_question(self, account: str, chat_id: str, message_id: str) -> str | None:
-        """Return the lane of a question or an answer; None for other messages."""
+        """Return the lane of a question or an answer, or None for other messages."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}
         rows = await self._store.select("ledger.lane_of_question", values)
         rows = rows or await self._store.select("ledger.lane_of_answer", values)
@@ -196,6 +196,6 @@ class Inbox:
         unit.run("ledger.alias", session_id=session_id, same_as=same_as)
 
     async def aliases(self) -> dict[str, str]:
-        """Return every continued session: its new id and the id that it had."""
+        """Return a mapping from each continued session's new id to its former id."""
         rows = await self._store.select("ledger.aliases", {})
         return {row["session_id"]: row["same_as"] for row in rows}

@@ -1,4 +1,4 @@
-"""Leases: which process works on a session."""
+"""Leases: record which process works on which session."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tape.store import UnitStore
 from tape.unit_of_work import Unit
 
 LEASE_SECONDS: Final = 60.0
-"""Seconds that a session stays with a process that does not renew its lease."""
+"""Seconds after which a process loses a session if it does not renew the lease."""
 
 
 class Leases:
-    """The sessions that this process, `owner`, holds."""
+    """The leases of one process, `owner`."""
 
     def __init__(self, store: UnitStore, owner: str, seconds: float = LEASE_SECONDS) -> None:
         self._store = store
@@ -23,19 +23,19 @@ class Leases:
         self._seconds = seconds
 
     def claim(self, unit: Unit, session_id: str, tape: str) -> int:
-        """Take a session, or fail while another process holds it; the outcome has its `epoch`."""
+        """Claim a session; the outcome has its `epoch`. Fails while another process holds it."""
         values = {"session_id": session_id, "tape": tape, "seconds": self._seconds}
         return unit.run("ledger.claim_session", expect=1, owner=self._owner, **values)
 
     async def renew(self, session_ids: Iterable[str]) -> None:
-        """Renew our leases; sessions that another process took meanwhile stay with it."""
+        """Renew our leases, except for sessions that another process has claimed."""
         values = {"sessions": dump(sorted(session_ids)), "seconds": self._seconds}
         await run_alone(self._store, "ledger.renew_leases", owner=self._owner, **values)
 
     async def end_others(self) -> None:
-        """End the leases of all other processes, which are known to be gone."""
+        """End the leases of all other processes, which are known to have ended."""
         await run_alone(self._store, "ledger.end_leases", owner=self._owner)
 
     def fence(self, unit: Unit, session_id: str, epoch: int) -> None:
-        """Make the unit fail if the session is no longer ours."""
+        """Make the unit fail if another process holds the session."""
         unit.run("ledger.fence", expect=1, session_id=session_id, owner=self._owner, epoch=epoch)

@@ -32,7 +32,7 @@ from tape.database.schema import Schema, read_schema
 from tape.store import UnitStore
 
 MOST_ATTEMPTS: Final = 5
-"""Maximum times that a turn may be lost with its process before its message is given up."""
+"""Maximum times that a process may end during a turn before the turn's question is given up."""
 
 
 @functools.cache
@@ -41,7 +41,7 @@ def ledger_schema() -> Schema:
 
 
 class Ledger:
-    """The parts of the ledger of one store, for the process `owner`; `lease` is in seconds."""
+    """The parts of a store's ledger, for the process `owner`; `lease` is in seconds."""
 
     def __init__(
         self, store: UnitStore, clock: Clock, owner: str, lease: float = LEASE_SECONDS

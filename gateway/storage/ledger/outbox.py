@@ -11,7 +11,7 @@ from tape.unit_of_work import Unit
 
 
 class Outbox:
-    """Messages to send; `gateway.storage.ledger.ledger` has the guarantees."""
+    """Messages to send; see `gateway.storage.ledger.ledger` for the guarantees."""
 
     def __init__(self, store: UnitStore) -> None:
         self._store = store
@@ -19,9 +19,9 @@ class Outbox:
     def send_later(
         self, unit: Unit, message: OutboundMessage, session_id: str, lane: str | None
     ) -> int:
-        """Add a message; the outcome has its row, unless its key is being sent or was sent.
+        """Add a message; the outcome has its row, unless the key is already being sent or was sent.
 
-        A pending row stays as it is, because its sender identifies it by its id.
+        A pending row is not replaced, because its sender identifies it by its id.
         """
         return unit.run(
             "ledger.send_later",
@@ -38,7 +38,7 @@ class Outbox:
     async def open_draft(
         self, message: InboundMessage, session_id: str, turn_id: str, lane: str | None
     ) -> DraftReference | None:
-        """Record a new draft and return its reference, or None if its answer is on the way."""
+        """Record a draft and return its reference, or None if the answer is already being sent."""
         idem = idem_key(turn_id, 0)
         found = await self._store.select("ledger.draft_of", {"idem": idem})
         if found:
@@ -57,7 +57,7 @@ class Outbox:
         return DraftReference(idem) if opened.changed else None
 
     async def locate_draft(self, place: DraftReference) -> None:
-        """Record under which id the platform shows a draft."""
+        """Record the platform's id for a draft."""
         values = {"idem": place.idem, "platform_id": place.platform_id}
         await run_alone(self._store, "ledger.place_draft", **values)
 
@@ -66,7 +66,7 @@ class Outbox:
         await run_alone(self._store, "ledger.sending", id=row.id)
 
     async def unsent(self, row: OutboxRow) -> None:
-        """Record that a send which had begun did not happen."""
+        """Record that a send had begun but did not happen."""
         await run_alone(self._store, "ledger.unsent", id=row.id)
 
     async def unplaced(self, row: OutboxRow, *, unsure: bool = False) -> None:
@@ -75,11 +75,11 @@ class Outbox:
         await run_alone(self._store, "ledger.unplaced", id=row.id, status=status)
 
     def sent(self, unit: Unit, row: OutboxRow, platform_id: str | None) -> None:
-        """Record that the platform has a message."""
+        """Record that the platform has received a message."""
         unit.run("ledger.sent", id=row.id, platform_id=platform_id)
 
     def end_send(self, unit: Unit, row: OutboxRow, status: str, why: str) -> None:
-        """Record that a send will not be retried by itself, and why."""
+        """Record that a send will not be retried automatically, and why."""
         unit.run("ledger.end_send", id=row.id, status=status, why=why)
 
     def drop_draft(self, unit: Unit, turn_id: str) -> None:
@@ -87,7 +87,7 @@ class Outbox:
         unit.run("ledger.drop_draft", turn_id=turn_id)
 
     async def open_rows(self) -> list[OutboxRow]:
-        """Return every send that has not ended (except drafts), oldest first."""
+        """Return every send that has not ended, oldest first; drafts are excluded."""
         rows = await self._store.select("ledger.open_outbox", {})
         sends = [row for row in rows if row["status"] != "draft"]
         return await readable(self._store, sends, OutboxRow.read, "ledger.bury_outbox")

@@ -1,4 +1,4 @@
-"""Rows of the ledger as values, and the codecs of its ids."""
+"""The ledger's rows as values, and functions that build and read ids."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class InboxRow:
     attempts: int
     message: InboundMessage
     replayed: bool = False
-    """Whether an earlier process accepted it, and this one takes it in; not stored."""
+    """Whether an earlier process accepted the message and this process takes it in; not stored."""
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> InboxRow:
-        """Read a row of `open_inbox`, or a whole row of the table."""
+        """Read a row from `open_inbox` or from the table itself."""
         names = ("id", "account_id", "session_id", "entry_id", "lane", "turn_id", "status")
         values = {name: row[name] for name in (*names, "attempts")}
         return cls(**values, message=InboundMessage.from_payload(load(row["payload"])))
@@ -74,11 +74,11 @@ class OutboxRow:
     message: OutboundMessage
     platform_id: str | None = None
     drafted: bool = False
-    """Whether a draft was opened for it."""
+    """Whether a draft was opened for this message."""
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> OutboxRow:
-        """Read a row of `open_outbox` whose status is not `draft`."""
+        """Read a row from `open_outbox` whose status is not `draft`."""
         names = ("id", "session_id", "turn_id", "lane", "status", "attempts", "platform_id")
         message = OutboundMessage.from_payload(load(row["payload"]))
         return cls(
@@ -89,14 +89,14 @@ class OutboxRow:
 
 
 def with_place(message: OutboundMessage, platform_id: str | None) -> OutboundMessage:
-    """Return a message that replaces its draft, if it has one."""
+    """Return the message, set to replace its draft if it has one."""
     return replace(message, edits=platform_id) if platform_id else message
 
 
 async def readable(
     store: UnitStore, rows: Sequence[Row], read: Callable[[Row], T], bury: str
 ) -> list[T]:
-    """Return the readable rows; an unreadable one is marked dead with the reason."""
+    """Return the readable rows; each unreadable row is marked as dead, with the reason."""
     found: list[T] = []
     for row in rows:
         try:

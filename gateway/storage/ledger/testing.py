@@ -1,7 +1,7 @@
-"""The ledger's conformance suite, without a test framework.
+"""The ledger's conformance suite, which needs no test framework.
 
-Run every check of `LEDGER_CHECKS` on a fresh store: another kind of database, or a plugin's tapes
-with a database for the rest. Checks raise AssertionError.
+Run every check in `LEDGER_CHECKS` on a fresh store, such as another kind of database, or a plugin's
+tape store plus a database for the ledger. Checks raise AssertionError.
 
     for check in LEDGER_CHECKS:
         await check(lambda owner="a", lease=60.0: Ledger(store, clock, owner, lease))
@@ -40,7 +40,7 @@ ANSWER: Final = OutboundMessage(
 
 
 class MakeLedger(Protocol):
-    """Makes the ledger of one process on the store under test."""
+    """Makes one process's ledger on the store under test."""
 
     def __call__(self, owner: str = "a", lease: float = 60.0) -> Ledger: ...
 
@@ -67,7 +67,7 @@ async def taken_in(
 
 @asynccontextmanager
 async def committed(ledger: Ledger) -> AsyncIterator[Unit]:
-    """Yield a unit and commit it at the end of the block."""
+    """Yield a unit, and commit it at the end of the block."""
     unit = Unit()
     yield unit
     await ledger.store.commit(unit)
@@ -75,7 +75,7 @@ async def committed(ledger: Ledger) -> AsyncIterator[Unit]:
 
 @asynccontextmanager
 async def refused(ledger: Ledger) -> AsyncIterator[Unit]:
-    """Yield a unit and expect its commit to fail."""
+    """Yield a unit, and expect that committing it fails."""
     unit = Unit()
     yield unit
     try:
@@ -286,7 +286,7 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
 
     await ledger.inbox.accept([at(1, 5)])
     since = (await ledger.cursors.read("chat", hour, week)).of("1")
-    # Nothing was ever accepted: the first process may have ended before it could.
+    # Nothing was ever accepted: the first process may have ended before it could accept anything.
     assert since is not None
     assert abs(since - (now - hour)) < hour / 60
     await ledger.inbox.accept([at(2, 5), at(3, 3), at(4, 4)], ())
@@ -294,7 +294,7 @@ async def marks_go_forward_only(make: MakeLedger) -> None:
     await ledger.inbox.accept([at(7, 1)])
     await ledger.inbox.accept([at(8, 1)], [("", "1")])
     await ledger.inbox.accept([at(12, 1)], [("", "")])
-    await ledger.inbox.accept([at(9, -48), at(10, 1, "3")], ())  # A wrong clock.
+    await ledger.inbox.accept([at(9, -48), at(10, 1, "3")], ())  # The sender's clock is wrong.
     await ledger.inbox.accept([number(11, date="yesterday", chat_id="4")], ())
     marks = await ledger.cursors.read("chat", hour, week)
     assert marks.of("1") == now - 4 * hour

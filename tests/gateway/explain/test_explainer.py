@@ -68,7 +68,7 @@ async def test_a_deleted_message_is_told_to_be(tmp_path: Path) -> None:
         await channel.host.accept([gone])
         await gateway.idle()
         story = await explained(gateway, "in-2")
-        assert story.head.startswith("in-1 is a message 1")
+        assert story.head.startswith("in-1 is message 1")
         assert told(story, "changed") == ["deleted on its platform"]
 
 
@@ -155,7 +155,7 @@ async def test_a_hint_is_told_as_what_is_shown_and_prompts_can_be_built_again(
         story = await explained(gateway, turn)
         *_rest, hint, steered, last = told(story, "view")
         assert hint == 'from here on it also shows a system hint: "set an anchor"'
-        assert steered == "it takes entry 3, asked while the turn ran"
+        assert steered == "takes entry 3, asked while the turn ran"
         command = f"tapeway tape show {tape.name} --view {turn}"
         assert last == f"to see its exact prompts: {command}"
         assert "set an anchor" not in "".join(told(story, "said"))

@@ -24,8 +24,7 @@ MAX_RESTED_ON: Final = 100
 MAX_PERSON_CHARACTERS: Final = 60
 EXCERPT_CHARACTERS: Final = 200
 MAX_EXCERPTS: Final = 8
-HINT: Final = "hint"
-"""The key in `meta` that marks a message as a system hint."""
+HINT: Final = "hint"  # the key in `meta` that marks a message as a system hint
 
 
 def check_name(name: str) -> str:

@@ -23,12 +23,8 @@ from tape.handle import Tape
 from tape.service import TapeService
 from tape.turn_events import TurnStart
 
-MAX_DEPTH: Final = 2
-"""Maximum depth of subagents; a person is answered at depth 0."""
-
-MAX_SUBAGENTS: Final = 8
-"""Maximum number of subagents that one loop may start."""
-
+MAX_DEPTH: Final = 2  # maximum depth of subagents; a person is answered at depth 0
+MAX_SUBAGENTS: Final = 8  # maximum number of subagents that one loop may start
 START: Final = "subagent.start"
 END: Final = "subagent.end"
 MAX_TASK_CHARACTERS: Final = 500

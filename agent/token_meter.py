@@ -26,17 +26,13 @@ Kind = Literal["estimate", "exact"]
 
 PACKAGE: Final = "tiktoken"
 
-NEWEST_SHARE: Final = 0.3
-"""Weight of the newest call in the mean."""
-
+NEWEST_SHARE: Final = 0.3  # weight of the newest call in the mean
 MIN_RATIO: Final = 0.5
 MAX_RATIO: Final = 2.0
 MIN_SAMPLE_TOKENS: Final = 200
 """Minimum estimated tokens of a prompt to learn from; in small ones, provider overhead distorts."""
 
-MAX_RECALLED_ENTRIES: Final = 500
-"""Maximum newest entries of a tape in which to look for steps."""
-
+MAX_RECALLED_ENTRIES: Final = 500  # maximum newest entries of a tape in which to look for steps
 MAX_CACHED_COUNTS: Final = 20_000
 MAX_INLINE_CHARACTERS: Final = 20_000
 """Texts of at most this many characters are counted on the event loop, longer ones in a thread."""

@@ -14,8 +14,7 @@ from agent.errors import ToolboxError, ToolRefused
 from agent.tool import Chats, Role, Tool, wire_name
 
 OFFERED_AT_FIRST: Final = 4
-HELP: Final = "help"
-"""The tool that is always offered, since it gives access to the others."""
+HELP: Final = "help"  # the tool that is always offered, since it gives access to the others
 
 
 class Toolbox:

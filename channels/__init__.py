@@ -27,14 +27,7 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
-from channels.host import (
-    BackfillHost,
-    ChannelEvent,
-    ChannelHost,
-    Cursors,
-    FullHost,
-    HistoryHost,
-)
+from channels.host import BackfillHost, ChannelEvent, ChannelHost, Cursors, FullHost, HistoryHost
 from channels.message import (
     Author,
     InboundMessage,

@@ -11,8 +11,7 @@ from channels.clock import Clock
 from channels.draft import DraftJournal
 from channels.message import InboundMessage, ShownMessage
 
-Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]
-"""Starts a named background task."""
+Spawn = Callable[[str, Callable[[], Awaitable[None]]], None]  # starts a named background task
 
 
 class ChannelEvent(Protocol):

@@ -14,8 +14,7 @@ InboundKind = Literal["message", "edit", "delete", "change", "unreadable"]
 MediaKind = Literal["image", "audio", "video", "file", "other"]
 OutboundKind = Literal["answer", "notice"]
 
-REST: Final = "rest"
-"""The value of `joins` for a part that the author's next message continues."""
+REST: Final = "rest"  # the value of `joins` for a part that the author's next message continues
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ from channels.clock import Clock
 MAX_CHATS: Final = 10_000
 """Maximum number of gates kept in memory; beyond it, idle gates are dropped."""
 
-EDIT_SLOWDOWN: Final = 1.3
-"""Factor by which each recent write lengthens the interval between edits."""
+EDIT_SLOWDOWN: Final = 1.3  # factor by which each recent write lengthens the interval between edits
 
 
 class Priority(IntEnum):

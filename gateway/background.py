@@ -14,8 +14,7 @@ from gateway.logs import get_log
 
 K = TypeVar("K", bound=Hashable)
 Work = Callable[[], Awaitable[None]]
-Spawn = Callable[[str, Work], None]
-"""Starts work in the background; the log shows the given name."""
+Spawn = Callable[[str, Work], None]  # starts work in the background; the log shows the given name
 
 
 @dataclass(slots=True)

@@ -15,8 +15,7 @@ from tape.entry import EVENT, FORK_OPEN, Entry, NewEntry, event
 MERGED: Final = "fork.merged"
 DISCARDED: Final = "fork.discarded"
 INFIX: Final = ".fork."  # separates the parent's name from the random part of a fork's name
-OPENING_ID: Final = 1
-"""The id of the event that opens a fork, on the fork's own tape."""
+OPENING_ID: Final = 1  # the id of the event that opens a fork, on the fork's own tape
 
 
 def opening(parent: str, at: int, merge_back: bool) -> NewEntry:

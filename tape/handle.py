@@ -9,14 +9,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from tape.construct.constructor import BUDGET, Constructed, ContextConstructor
-from tape.context import (
-    Message,
-    TapeContext,
-    arrange,
-    default_tape_context,
-    to_messages,
-    view,
-)
+from tape.context import Message, TapeContext, arrange, default_tape_context, to_messages, view
 from tape.deletions import MESSAGE_DELETE, deleted, source_message, without_deleted
 from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, event, handoff
 from tape.errors import TapeError
@@ -30,8 +23,7 @@ from tape.store import TapeStore
 from tape.tokens import estimate
 from tape.turn_events import is_take
 
-MAX_SUMMARIZED: Final = 5_000
-"""Maximum entries after the last anchor that a summary reads."""
+MAX_SUMMARIZED: Final = 5_000  # maximum entries after the last anchor that a summary reads
 
 
 class Tape(Reads):

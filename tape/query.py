@@ -12,12 +12,8 @@ from typing import Final
 from tape.entry import ANCHOR, EVENT, Entry, as_date
 from tape.errors import NotFound, QueryRefused
 
-MAX_NAMES: Final = 1000
-"""Maximum newest anchors read to suggest names that resemble an unknown one."""
-
-ID_SPACE: Final = 4294967296
-"""Number of ids reserved for each tape; every entry id is smaller."""
-
+MAX_NAMES: Final = 1000  # maximum newest anchors read to suggest names that resemble an unknown one
+ID_SPACE: Final = 4294967296  # number of ids reserved for each tape; every entry id is smaller
 MESSAGE_CHANGES: Final = ("message.delete", "message.edit", "message.media")
 """Events about an earlier message, whose id is in their `data.entry`."""
 

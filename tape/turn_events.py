@@ -18,9 +18,7 @@ OUTBOUND: Final = "outbound"
 PROMPT_SYSTEM: Final = "prompt.system"
 RECEIPT: Final = "send.receipt"
 
-TAKES: Final = (TURN_START, TURN_RETAKE)
-"""The events that put messages into a view."""
-
+TAKES: Final = (TURN_START, TURN_RETAKE)  # the events that put messages into a view
 _WHOLE_ROOM: Final = "room"
 
 

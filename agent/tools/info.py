@@ -11,8 +11,7 @@ from tape.entry import Entry
 from tape.tokens import estimate_text
 from tape.turn_events import LOOP_STEP
 
-MAX_COUNTED_ENTRIES = 1000
-"""Maximum newest entries to count."""
+MAX_COUNTED_ENTRIES = 1000  # maximum newest entries to count
 
 
 @tool(name="tape.info", role=Role.STRANGER, side_effects=False, first=True)

@@ -20,8 +20,7 @@ from tape.entry import ANCHOR, MESSAGE, Entry, parse_date, utc_iso
 from tape.errors import QueryRefused
 
 EXCERPT_CHARACTERS: Final = 300
-SPARE_HITS: Final = 30
-"""Number of extra hits to request, because some hits are left out."""
+SPARE_HITS: Final = 30  # number of extra hits to request, because some hits are left out
 
 
 @tool(name="tape.search", role=Role.STRANGER, side_effects=False, first=True)

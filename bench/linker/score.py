@@ -97,12 +97,7 @@ def table(rows: Mapping[str, Score]) -> str:
 
 
 def _ask(
-    found: Score,
-    linker: Linker,
-    room: LinkerRoom,
-    key: str,
-    gold: set[int],
-    parents: Sequence[int],
+    found: Score, linker: Linker, room: LinkerRoom, key: str, gold: set[int], parents: Sequence[int]
 ) -> None:
     """Ask for one line's conversation, and count what is found."""
     order = _pool(linker.ranked(room, key, WINDOW))

@@ -34,22 +34,13 @@ from channels.discord.slash_commands import (
     registration,
 )
 from channels.draft import DraftReference
-from channels.errors import (
-    ChannelDown,
-    ChannelError,
-    ChannelUnfit,
-    MediaRefused,
-    SendRefused,
-)
+from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
 from channels.host import Cursors
 from channels.message import InboundMessage, Media, OutboundMessage, Receipt
 from channels.pacing import Budget
 
 PERMISSIONS: Final = Permissions(
-    view_channel=True,
-    send_messages=True,
-    send_messages_in_threads=True,
-    read_message_history=True,
+    view_channel=True, send_messages=True, send_messages_in_threads=True, read_message_history=True
 )
 NOT_NOW: Final = "I can't take this right now. Please try again in a minute."
 MAX_WARNINGS: Final = 20

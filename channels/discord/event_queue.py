@@ -25,9 +25,7 @@ MAX_QUEUED: Final = 10_000
 FIRST_WAIT_SECONDS: Final = 0.5
 MAX_WAIT_SECONDS: Final = 30.0
 
-CATCH_UP: Final = "CATCH_UP"
-"""The name of our own event that asks to read the history again."""
-
+CATCH_UP: Final = "CATCH_UP"  # the name of our own event that asks to read the history again
 BARRIERS: Final = frozenset((CATCH_UP, "READY", "RESUMED", "GUILD_CREATE"))
 """Events that are handled alone, once everything before them is on disk."""
 

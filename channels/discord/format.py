@@ -16,17 +16,14 @@ LIMIT: Final = 2000
 _PARTIAL_LIMITS: Final = 3
 """Maximum source length of a partial text, in multiples of the limit: marks make it longer."""
 
-_MAX_HEADING: Final = 3
-"""Highest heading level that Discord renders."""
-
+_MAX_HEADING: Final = 3  # highest heading level that Discord renders
 _LEVEL: Final = re.compile(r"\D*(\d)")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _MARKS: Final = re.compile(r"[ \t]*#{1,6}[ \t]*")
 _CLOSING: Final = re.compile(r"[ \t]+#+[ \t]*\Z")
 _ZERO_WIDTH: Final = "\u200b"
 
-_Change = tuple[int, int, str]
-"""Start and end of a change in the source, and its replacement."""
+_Change = tuple[int, int, str]  # start and end of a change in the source, and its replacement
 
 
 @lru_cache(maxsize=16)

@@ -15,11 +15,8 @@ from channels.discord.api import DiscordApi
 from channels.discord.guild_cache import GuildCache, GuildChannel
 from channels.errors import ChannelError
 
-AUDIT_SECONDS: Final = 60.0
-"""Seconds from one audit to the next."""
-
-GRACE_SECONDS: Final = 10.0
-"""Maximum seconds that the event of a message may take to arrive."""
+AUDIT_SECONDS: Final = 60.0  # seconds from one audit to the next
+GRACE_SECONDS: Final = 10.0  # maximum seconds that the event of a message may take to arrive
 
 
 class GuildConnection(Protocol):  # the part of `Shard` that is used here

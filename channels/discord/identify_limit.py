@@ -9,12 +9,8 @@ import anyio
 
 from channels.clock import Clock
 
-IDENTIFY_SECONDS: Final = 5.0
-"""Minimum seconds from one new session of a bot to the next."""
-
-MAX_SESSIONS: Final = 50
-"""Maximum sessions in quick succession; each shard adds two."""
-
+IDENTIFY_SECONDS: Final = 5.0  # minimum seconds from one new session of a bot to the next
+MAX_SESSIONS: Final = 50  # maximum sessions in quick succession; each shard adds two
 SESSION_SECONDS: Final = 90.0
 """Average seconds between further sessions: Discord resets the token after 1000 a day."""
 

@@ -9,9 +9,7 @@ from channels.discord.guild_cache import Raw
 from channels.message import Media, MediaKind
 
 MAX_DETAIL: Final = 500
-VOICE: Final = 1 << 13
-"""The message flag of a voice message."""
-
+VOICE: Final = 1 << 13  # the message flag of a voice message
 _IMAGES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 _KINDS: Final[Mapping[str, MediaKind]] = {"audio": "audio", "video": "video"}
 

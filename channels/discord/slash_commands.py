@@ -17,15 +17,9 @@ from channels.discord.guild_cache import GuildCache, Raw
 from channels.discord.inbound import name_of, where
 from channels.message import Author, InboundMessage
 
-COMMAND_USED: Final = 2
-"""Type of an interaction: somebody used a command."""
-
-NOTE: Final = 4
-"""Type of a response: a message in the chat."""
-
-EPHEMERAL: Final = 1 << 6
-"""Message flag: only the person who used the command sees the message."""
-
+COMMAND_USED: Final = 2  # type of an interaction: somebody used a command
+NOTE: Final = 4  # type of a response: a message in the chat
+EPHEMERAL: Final = 1 << 6  # message flag: only the person who used the command sees the message
 MAX_NOTE: Final = 1_900
 QUESTION: Final = "question"
 _STRING, _BOOLEAN = 3, 5

@@ -23,9 +23,7 @@ _PLACE: Final = itemgetter(0)
 _MAX_SOURCE: Final = 6
 """Maximum length of a piece's source, in multiples of the limit: some marks are not counted."""
 
-_MAX_LOOKAHEAD: Final = 2
-"""How far to look for a cut inside a line, in multiples of the limit."""
-
+_MAX_LOOKAHEAD: Final = 2  # how far to look for a cut inside a line, in multiples of the limit
 _LINES: Final = (Level.BLOCK, Level.ITEM, Level.LINE)
 _TRIES: Final = ((True, False), (True, True), (False, False), (False, True))
 _WORDS: Final = (Level.SENTENCE, Level.WORD)

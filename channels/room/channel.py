@@ -17,8 +17,7 @@ from channels.host import ChannelEvent
 from channels.message import InboundMessage, OutboundMessage, Receipt, ShownMessage
 from channels.room.hub import Hub, Json
 
-MAX_HISTORY: Final = 200
-"""Maximum number of past messages shown to a person who joins."""
+MAX_HISTORY: Final = 200  # maximum number of past messages shown to a person who joins
 
 
 class RoomChannel(Channel):

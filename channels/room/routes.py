@@ -23,9 +23,7 @@ from channels.room.hub import Json
 KEEP_ALIVE_SECONDS: Final = 15.0
 """Seconds of silence after which an event stream sends a comment to stay open."""
 
-MAX_BODY_BYTES: Final = 1_000_000
-"""Maximum size of the body of a post."""
-
+MAX_BODY_BYTES: Final = 1_000_000  # maximum size of the body of a post
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Name = Annotated[
     str,

@@ -22,8 +22,7 @@ HOLD_BACK_SECONDS: Final = 2.0
 RETRY_SECONDS: Final = 15.0
 MAX_RETRY_SECONDS: Final = 120.0  # each attempt reads all workspaces
 
-RESEND_SECONDS: Final = 400.0
-"""Seconds after which Slack no longer redelivers an event."""
+RESEND_SECONDS: Final = 400.0  # seconds after which Slack no longer redelivers an event
 
 
 class MissedSource(Protocol):  # implemented by the channel

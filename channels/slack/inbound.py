@@ -31,9 +31,7 @@ SECRET: Final = frozenset(("token", "response_url", "response_urls"))
 """Fields that are removed before a delivery is stored: whoever has them could pose as Slack."""
 
 BY_COMMAND: Final = "asked by a command"
-TOMBSTONE: Final = "tombstone"
-"""The subtype of a deleted message that has replies."""
-
+TOMBSTONE: Final = "tombstone"  # the subtype of a deleted message that has replies
 LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date")
 """Fields that a stop command copies from the message whose answer it stops."""
 

@@ -8,8 +8,7 @@ from typing import Any, Final
 from channels.message import InboundMessage, OutboundMessage
 from channels.slack.inbound import TS
 
-EVENT_TYPE: Final = "tapeway"
-"""The event type of the metadata that all our messages carry."""
+EVENT_TYPE: Final = "tapeway"  # the event type of the metadata that all our messages carry
 
 
 def is_direct(chat_id: str) -> bool:

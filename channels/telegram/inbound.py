@@ -38,8 +38,7 @@ ALLOWED_UPDATES: Final = (*MESSAGES, *EDITS, "my_chat_member", "stopped_message_
 MIN_PASTE_LENGTH: Final = 4000
 """Minimum UTF-16 units of a message that may be part of a longer one: apps split it at 4096."""
 
-MAX_QUOTE: Final = 1000
-"""Maximum number of characters kept of a quoted message."""
+MAX_QUOTE: Final = 1000  # maximum number of characters kept of a quoted message
 
 
 def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:

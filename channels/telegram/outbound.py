@@ -16,13 +16,9 @@ from channels.message import OutboundMessage, Receipt
 from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, says
 from channels.telegram.format import LIMIT, Rendered, plain, render, render_partial
 
-GENERAL: Final = "1"
-"""The id of the forum topic General; Telegram refuses this id in a send."""
-
+GENERAL: Final = "1"  # the id of the forum topic General; Telegram refuses this id in a send
 NO_PREVIEW: Final = {"is_disabled": True}
-MAX_SHOWN: Final = 1_000
-"""Maximum number of messages whose shown text is remembered."""
-
+MAX_SHOWN: Final = 1_000  # maximum number of messages whose shown text is remembered
 MAX_INLINE_RENDER: Final = 500
 """Maximum characters of partial text that are rendered on the event loop, not in a thread."""
 
@@ -39,9 +35,7 @@ UNFIT: Final = (
     "must be non-empty",
     "too large",
 )
-EDIT_SECONDS: Final = 8.0
-"""Maximum duration of a draft update, since the answer waits for it."""
-
+EDIT_SECONDS: Final = 8.0  # maximum duration of a draft update, since the answer waits for it
 EMPTY: Final = "(an answer without visible text)"
 
 

@@ -13,9 +13,7 @@ from channels.host import ChannelHost
 from channels.telegram.api import ANSWER_SECONDS, BotApi, NotAsSent
 from channels.telegram.inbound import ALLOWED_UPDATES
 
-MAX_UPDATES: Final = 100
-"""Maximum updates per request, as set by Telegram."""
-
+MAX_UPDATES: Final = 100  # maximum updates per request, as set by Telegram
 MAX_REQUEST_SECONDS: Final = 55.0
 """Maximum duration of a request, which lets us notice a dead connection within a minute."""
 

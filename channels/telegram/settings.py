@@ -46,11 +46,7 @@ class TelegramSettings(BotSettings):
         examples=["a-long-random-text"],
     )
     poll_seconds: int = Field(
-        25,
-        ge=0,
-        le=50,
-        description="Seconds that a poll waits for an update.",
-        examples=["25"],
+        25, ge=0, le=50, description="Seconds that a poll waits for an update.", examples=["25"]
     )
     per_second: int = per_second_field(30)
     group_per_minute: int = Field(

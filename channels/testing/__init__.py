@@ -7,15 +7,7 @@ promises  what the suite checks, and what a channel may skip
 
 from channels.testing.host import ChannelRun, FakeHost, run_channel
 from channels.testing.promises import Need, Promise, skip_reason
-from channels.testing.stage import (
-    Answer,
-    BrokenEdit,
-    Chat,
-    Operation,
-    Person,
-    PersonMessage,
-    Stage,
-)
+from channels.testing.stage import Answer, BrokenEdit, Chat, Operation, Person, PersonMessage, Stage
 
 __all__ = [
     "Answer",

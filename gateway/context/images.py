@@ -29,9 +29,7 @@ SCHEME: Final = "tapeway:media/"
 MAX_REQUEST_CHARACTERS: Final = 24_000_000
 """Maximum total size of the images in a request, in base64 characters."""
 
-MAX_IMAGES: Final = 4
-"""Maximum images per turn; the newest are used."""
-
+MAX_IMAGES: Final = 4  # maximum images per turn; the newest are used
 MIMES: Final = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif"}
 
 Message = Mapping[str, Any]

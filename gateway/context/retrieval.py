@@ -15,9 +15,7 @@ from tape.entry import MESSAGE
 from tape.errors import TapeError
 from tape.handle import Tape
 
-EVIDENCE_WORDS: Final = 3
-"""How many rare words an old entry must contain."""
-
+EVIDENCE_WORDS: Final = 3  # how many rare words an old entry must contain
 MIN_WORD_LETTERS: Final = 4
 """Minimum length of an ASCII word; in other scripts, a single character counts as a word."""
 

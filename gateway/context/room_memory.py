@@ -25,25 +25,16 @@ OURS: Final = "turn:"
 MAX_MESSAGES: Final = 5_000
 """Maximum messages in all room memories together; each uses about a kilobyte."""
 
-MIN_ROOM_WEIGHT: Final = 8
-"""A room with fewer messages counts as having this many."""
-
-CHECK_INTERVAL: Final = 32
-"""The total is checked once per this many lookups."""
-
+MIN_ROOM_WEIGHT: Final = 8  # A room with fewer messages counts as having this many
+CHECK_INTERVAL: Final = 32  # the total is checked once per this many lookups
 PAGE: Final = WINDOW + 50
 MORE: Final = 4 * WINDOW
-MAX_ADDRESSEES: Final = 30
-"""Maximum addressees considered when linking a message."""
-
-MAX_LIKELY: Final = 30
-"""Maximum messages included for a young conversation."""
-
+MAX_ADDRESSEES: Final = 30  # maximum addressees considered when linking a message
+MAX_LIKELY: Final = 30  # maximum messages included for a young conversation
 RECENT: Final = 50
 FILLS: Final = 0.92
 FILLS_NO_MORE: Final = 0.8
-MIN_MESSAGES_TO_FILL: Final = 6
-"""Minimum messages before one conversation can fill the room."""
+MIN_MESSAGES_TO_FILL: Final = 6  # minimum messages before one conversation can fill the room
 
 
 class RoomMemory:

@@ -28,9 +28,7 @@ from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
 from tape.turn_events import TurnStart, is_take, read_take
 
-MAX_LOOKBACK: Final = 400
-"""Maximum entries of a lane to check for messages that no turn has taken."""
-
+MAX_LOOKBACK: Final = 400  # maximum entries of a lane to check for messages that no turn has taken
 HANDFUL: Final = 4
 REFILL_SHARE: Final = 0.5
 """The share of the token budget that earlier messages may fill after an overflow."""

@@ -35,12 +35,8 @@ from tape.entry import event, parse_date
 from tape.errors import StoreUnavailable
 from tape.unit_of_work import Unit
 
-MAX_ATTEMPTS: Final = 8
-"""Maximum attempts that fail for a known reason."""
-
-MAX_RESENDS: Final = 20
-"""Maximum attempts whose outcome is unknown."""
-
+MAX_ATTEMPTS: Final = 8  # maximum attempts that fail for a known reason
+MAX_RESENDS: Final = 20  # maximum attempts whose outcome is unknown
 MAX_WAIT_SECONDS: Final = 60.0
 MAX_OUTAGE_WAIT_SECONDS: Final = 32.0
 OUTCOME_CHECK_DELAY_SECONDS: Final = 2.0
@@ -48,8 +44,7 @@ OUTCOME_CHECK_DELAY_SECONDS: Final = 2.0
 
 RESENT: Final = "(sent again after an interruption)\n\n"
 
-Chat = tuple[str, str, str]
-"""The channel, account and id of a chat."""
+Chat = tuple[str, str, str]  # the channel, account and id of a chat
 
 
 @dataclass(slots=True)

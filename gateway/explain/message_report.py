@@ -15,9 +15,7 @@ from tape.query import Query
 from tape.turn_events import is_take, read_take
 from tape.unit_of_work import Row
 
-LOOK_AHEAD: Final = 1000
-"""Maximum entries to check for turns that showed an unaddressed message."""
-
+LOOK_AHEAD: Final = 1000  # maximum entries to check for turns that showed an unaddressed message
 NOTICES: Final = ("command", "full", "stopped", "poison", "stale")
 """Notices about a single message; their keys end with the number of its row."""
 

@@ -15,8 +15,7 @@ from tape.unit_of_work import Row
 MAX_MATCHES: Final = 50
 HIDDEN: Final = "[secret]"
 MIN_SECRET_CHARACTERS: Final = 6
-MAX_TEXT_CHARACTERS: Final = 300
-"""Maximum characters of a text that are shown."""
+MAX_TEXT_CHARACTERS: Final = 300  # maximum characters of a text that are shown
 
 
 class StoreReads(Protocol):

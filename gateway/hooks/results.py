@@ -32,9 +32,7 @@ _CHANNEL_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 _TEXTS: Final = ("channel", "chat_id", "text", "account")
 _OPTIONAL_TEXTS: Final = ("thread_id", "reply_to", "answers", "edits")
 
-Fault = Callable[[str, str], None]
-"""Reports a problem and how to fix it."""
-
+Fault = Callable[[str, str], None]  # reports a problem and how to fix it
 Check = Callable[[Any, Fault], Any]
 
 

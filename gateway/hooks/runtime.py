@@ -20,8 +20,7 @@ from gateway.hooks.specs import NAMESPACE, TapewaySpec
 from gateway.logs import get_log
 
 BUILTIN: Final = "builtin"
-MAX_FINDINGS: Final = 100
-"""Maximum findings kept and logged; further ones would be repetitions."""
+MAX_FINDINGS: Final = 100  # maximum findings kept and logged; further ones would be repetitions
 
 
 @dataclass(frozen=True, slots=True)

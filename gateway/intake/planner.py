@@ -21,9 +21,7 @@ from tape.entry import NewEntry, message, parse_date
 MAX_AGE_SECONDS: Final = 60 * 24 * 3600.0
 """Seconds after which a message's date must be a mistake: no platform holds messages so long."""
 
-MAX_ANSWERS: Final = 20
-"""Maximum messages of a bot that are answered within WINDOW_SECONDS."""
-
+MAX_ANSWERS: Final = 20  # maximum messages of a bot that are answered within WINDOW_SECONDS
 WINDOW_SECONDS: Final = 60.0
 
 

@@ -18,7 +18,7 @@ from gateway.scheduling.debounce import Debouncer, debounce_seconds
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
 from gateway.services import Services
-from gateway.storage.ledger.ledger import MOST_ATTEMPTS
+from gateway.storage.ledger.ledger import MAX_ATTEMPTS
 from gateway.storage.ledger.rows import InboxRow
 
 
@@ -92,7 +92,7 @@ class Dispatcher(IntakeSink, Pending):
 
     async def resume(self, question: Question) -> None:
         """Queue a question of an earlier process, or give up if its turn was lost too often."""
-        if question.turn_id and question.rows[0].attempts >= MOST_ATTEMPTS:
+        if question.turn_id and question.rows[0].attempts >= MAX_ATTEMPTS:
             await self._notices.given_up(question)
         elif is_command(question.message):
             await self._command(question)

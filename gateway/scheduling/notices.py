@@ -14,7 +14,7 @@ from gateway.intake.access import Access, Decision, refusal
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.services import Services
-from gateway.storage.ledger.ledger import MOST_ATTEMPTS
+from gateway.storage.ledger.ledger import MAX_ATTEMPTS
 from gateway.storage.ledger.rows import InboxRow
 from gateway.turn.runner import STOPPED, answer_to
 from tape.entry import event
@@ -128,7 +128,7 @@ class Notices:
         turn_id, attempts = question.turn_id, question.rows[0].attempts
         get_log().error("turn.given_up", turn=turn_id, attempts=attempts)
         notice = answer_to(question.message, GIVEN_UP, turn_id)
-        why = f"{MOST_ATTEMPTS} attempts were lost"
+        why = f"{MAX_ATTEMPTS} attempts were lost"
         await self._end(question, "dead", notice, turn=turn_id, why=why)
 
     async def _notify_stale(self, question: Question) -> None:

@@ -30,9 +30,7 @@ from tape.errors import StoreUnavailable
 OVERLAP: Final = timedelta(minutes=10)
 """How far a cursor is moved back before a gap is read: the platforms' clocks differ from ours."""
 
-MAX_GAP: Final = timedelta(days=7)
-"""Maximum age of messages that are backfilled."""
-
+MAX_GAP: Final = timedelta(days=7)  # maximum age of messages that are backfilled
 OFFLINE_HINT: Final = (
     "No model is configured, so the offline model answers. Set TAPEWAY_AGENT__MODEL (and"
     " TAPEWAY_AGENT__BASE_URL, TAPEWAY_AGENT__API_KEY) and restart."

@@ -22,8 +22,7 @@ from gateway.supervision.status import StatusBoard
 
 FIRST_WAIT_SECONDS: Final = 1.0
 MAX_WAIT_SECONDS: Final = 60.0
-CALM_SECONDS: Final = 60.0
-"""Seconds of uptime after which the restart backoff is reset."""
+CALM_SECONDS: Final = 60.0  # seconds of uptime after which the restart backoff is reset
 
 
 @dataclass(slots=True)

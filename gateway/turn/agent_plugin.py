@@ -101,12 +101,7 @@ class AgentPlugin:
         await log.record(*log.deferred, message("assistant", final), log.stamp(end))
 
     async def _task(
-        self,
-        log: TurnLog,
-        session_id: str,
-        prompt: Any,
-        state: dict[str, Any],
-        turn: Turn | None,
+        self, log: TurnLog, session_id: str, prompt: Any, state: dict[str, Any], turn: Turn | None
     ) -> Task:
         settings = self._services.settings
         parts = await self._services.hooks.call_many("system_prompt", prompt=prompt, state=state)

@@ -28,7 +28,7 @@ from gateway.pipeline.pipeline import TurnResult
 from gateway.pipeline.turn import Question, RunningTurns, Turn
 from gateway.services import Services
 from gateway.storage.ledger.leases import LEASE_SECONDS
-from gateway.storage.ledger.ledger import MOST_ATTEMPTS
+from gateway.storage.ledger.ledger import MAX_ATTEMPTS
 from gateway.storage.ledger.rows import OutboxRow, idem_key
 from gateway.turn.transactions import (
     begin,
@@ -109,7 +109,7 @@ class TurnRunner:
                 await self._cancelled(turn)
             raise
         except Exception as cause:
-            if _store_was_lost(cause) and turn.took[0].attempts + 1 < MOST_ATTEMPTS:
+            if _store_was_lost(cause) and turn.took[0].attempts + 1 < MAX_ATTEMPTS:
                 return await self._lost(turn, cause)
             if isinstance(cause, TimeoutError):
                 await self._services.hooks.notify_error("turn", cause, turn.message)

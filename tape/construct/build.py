@@ -12,8 +12,7 @@ from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.quoted_results import Writer, quotes_the_tape, writer_of
 
-Group = tuple[int, ...]
-"""The ids of entries that are either all shown or all left out."""
+Group = tuple[int, ...]  # the ids of entries that are either all shown or all left out
 
 
 async def as_read(tape: Readable, found: Mapping[int, Entry], asof: int) -> dict[int, Entry]:

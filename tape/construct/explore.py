@@ -25,21 +25,12 @@ SPOKEN: Final = (MESSAGE, ANCHOR)
 ASIDE: Final = frozenset({"command", "hint"})
 """Keys in `meta` that mark messages outside a conversation: commands and system hints."""
 
-MAX_NEWEST_ENTRIES: Final = 200
-"""Maximum newest entries to read from the lane, and from the room."""
-
-MAX_ANCHORS: Final = 60
-"""Maximum newest anchors to search for words from the task."""
-
-MAX_HITS: Final = 30
-"""Maximum newest hits to read for each word."""
-
+MAX_NEWEST_ENTRIES: Final = 200  # maximum newest entries to read from the lane, and from the room
+MAX_ANCHORS: Final = 60  # maximum newest anchors to search for words from the task
+MAX_HITS: Final = 30  # maximum newest hits to read for each word
 MAX_PAIRS: Final = 6
-NEIGHBOURED_HITS: Final = 10
-"""Number of best hits whose neighbours are added."""
-
-MAX_DISTANCE: Final = 6
-"""Maximum number of entries between a hit and a neighbour."""
+NEIGHBOURED_HITS: Final = 10  # number of best hits whose neighbours are added
+MAX_DISTANCE: Final = 6  # maximum number of entries between a hit and a neighbour
 
 
 @dataclass(slots=True)

@@ -7,9 +7,7 @@ from typing import Final
 
 from tape.query import fold
 
-MAX_READ_CHARACTERS: Final = 2_000
-"""Maximum characters of a task in which to look for words."""
-
+MAX_READ_CHARACTERS: Final = 2_000  # maximum characters of a task in which to look for words
 MAX_WORD_CHARACTERS: Final = 60
 MAX_WORDS: Final = 10
 

@@ -13,9 +13,7 @@ from tape.context import pair_up
 from tape.entry import Entry
 from tape.tokens import estimate
 
-RANK_DAMPING: Final = 10
-"""Added to each rank; a higher number makes the first ranks stand out less."""
-
+RANK_DAMPING: Final = 10  # added to each rank; a higher number makes the first ranks stand out less
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     {"words": 1.0, "meaning": 1.0, "anchor": 1.0, "lane": 0.7, "beside": 0.5, "room": 0.3}
 )

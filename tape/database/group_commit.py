@@ -27,9 +27,7 @@ from tape.unit_of_work import Append, AppendBatch, Outcome, Unit
 MAX_UNITS: Final = 256
 """Maximum units in one transaction, so that the first unit does not wait long."""
 
-PIECE_SIZE: Final = 1000
-"""Maximum entries of an import to hold in memory at once."""
-
+PIECE_SIZE: Final = 1000  # maximum entries of an import to hold in memory at once
 UNIT_ERRORS: Final = (
     apsw.BindingsError,
     apsw.ConstraintError,

@@ -13,8 +13,7 @@ from tape.errors import StoreUnavailable
 R = TypeVar("R", bound=Reader)
 T = TypeVar("T")
 
-MAX_INLINE_ENTRIES: Final = 1000
-"""Maximum limit with which a query runs on the event loop's thread."""
+MAX_INLINE_ENTRIES: Final = 1000  # maximum limit with which a query runs on the event loop's thread
 
 
 class ReaderPair(Generic[R]):

@@ -37,8 +37,7 @@ MIN_MILLISECONDS: Final = 100_000_000_000
 _SUM: Final = re.compile(r"[0-9a-f]{16}")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
-Note = Callable[[str], None]
-"""Called with the description of each repair."""
+Note = Callable[[str], None]  # called with the description of each repair
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,8 @@ from collections.abc import Callable, Sequence
 from math import exp
 from typing import Any, Final
 
-TREES_AT_ONCE: Final = 12
-"""Trees per compiled function; with more, compiling needs much memory."""
-
-PRUNING_ROUNDS: Final = 2
-"""Number of first functions after which hopeless rows are dropped."""
-
+TREES_AT_ONCE: Final = 12  # trees per compiled function; with more, compiling needs much memory
+PRUNING_ROUNDS: Final = 2  # number of first functions after which hopeless rows are dropped
 Row = Sequence[float]
 Function = Callable[[Row], float]
 

@@ -13,11 +13,8 @@ from tape.linking.utterance import Utterance
 Row = tuple[float, ...]
 
 LONG_AGO: Final = 999
-RECENT_MESSAGES: Final = 20
-"""Number of last messages from which the pace of a room is computed."""
-
-UNKNOWN_WORD_WEIGHT: Final = 9.0
-"""Weight of a word that the table of weights does not have."""
+RECENT_MESSAGES: Final = 20  # number of last messages from which the pace of a room is computed
+UNKNOWN_WORD_WEIGHT: Final = 9.0  # weight of a word that the table of weights does not have
 
 
 class MessageFeatures:

@@ -9,9 +9,7 @@ from tape.linking.features_lane import LikelyLane
 from tape.linking.features_message import LONG_AGO, MessageFeatures, Row
 from tape.linking.room import Heard, LinkerRoom
 
-UNSEEN: Final = -1.0
-"""Replaces a chance that the first two stages did not compute."""
-
+UNSEEN: Final = -1.0  # replaces a chance that the first two stages did not compute
 _OF_ASKED: Final = (0, 1, 4, 7, 12)
 """Indexes of the message's own features: length, question, mentions, own last message, pace."""
 

@@ -11,12 +11,8 @@ from tape.linking.rules import by_recency, by_rules, given
 from tape.linking.utterance import LaneLink, Utterance
 from tape.linking.weights import load
 
-MIN_CROWD: Final = 3
-"""Minimum people in a room with two conversations at a time."""
-
-MAX_AFTER_LULL: Final = 10
-"""Maximum earlier messages of a conversation that begins after a silence."""
-
+MIN_CROWD: Final = 3  # minimum people in a room with two conversations at a time
+MAX_AFTER_LULL: Final = 10  # maximum earlier messages of a conversation that begins after a silence
 MIN_KNOWN_MESSAGES: Final = 10
 """Minimum messages before a room can be called quiet, as every room begins with few people."""
 

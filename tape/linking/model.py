@@ -21,8 +21,7 @@ from tape.linking.utterance import LaneLink, Utterance, starts
 PAIR_MARGIN: Final = 4.0
 """The first stage drops candidates whose log odds are this much below the best."""
 
-RELEVANCE_MARGIN: Final = 8.0
-"""The same margin for the third stage, which ranks all messages."""
+RELEVANCE_MARGIN: Final = 8.0  # the same margin for the third stage, which ranks all messages
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,7 @@ from tape.linking.features_text import called, gist
 from tape.linking.utterance import THREAD, LaneLink, Utterance
 
 WINDOW: Final = 200
-MAX_TEXT_CHARACTERS: Final = 200
-"""Maximum characters of a text to remember, in which to find names."""
-
+MAX_TEXT_CHARACTERS: Final = 200  # maximum characters of a text to remember, in which to find names
 K = TypeVar("K")
 
 

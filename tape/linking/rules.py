@@ -12,9 +12,7 @@ from tape.linking.features_text import gist
 from tape.linking.room import Heard, LinkerRoom, minute
 from tape.linking.utterance import THREAD, LaneLink, Utterance, starts
 
-MAX_REMARK_WORDS: Final = 6
-"""Maximum content words of a remark on the previous message."""
-
+MAX_REMARK_WORDS: Final = 6  # maximum content words of a remark on the previous message
 LULL_MINUTES: Final = 30.0
 """Minutes of silence after which a room with a single conversation starts another."""
 

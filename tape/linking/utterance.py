@@ -8,8 +8,7 @@ from typing import Final
 THREAD: Final = "thread:"
 LANE_PREFIX: Final = "said:"
 
-AGENT: Final = "agent"
-"""The id that stands for the agent among authors and mentions."""
+AGENT: Final = "agent"  # the id that stands for the agent among authors and mentions
 
 
 @dataclass(frozen=True, slots=True)

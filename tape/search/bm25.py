@@ -17,12 +17,8 @@ from tape.entry import Entry
 from tape.search.entry_terms import words
 from tape.search.query_text import SearchQuery
 
-MAX_RANKED: Final = 200
-"""Maximum newest hits to rank."""
-
-MAX_RANKED_CHARACTERS: Final = 4000
-"""Maximum characters of a hit to rank."""
-
+MAX_RANKED: Final = 200  # maximum newest hits to rank
+MAX_RANKED_CHARACTERS: Final = 4000  # maximum characters of a hit to rank
 _CHARACTERS_PER_CHECKPOINT: Final = 8000
 """Characters to rank, in about a millisecond, before the event loop may run other tasks."""
 

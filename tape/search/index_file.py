@@ -17,9 +17,7 @@ from tape.database.schema import Schema, read_schema
 from tape.search.tokenizer import VERSION
 
 SUFFIX: Final = "-search"
-IDS_PER_TAPE: Final = 2**32
-"""Size of the range of row ids that a tape has in the index."""
-
+IDS_PER_TAPE: Final = 2**32  # size of the range of row ids that a tape has in the index
 BUSY_MS: Final = 5000
 
 _LOG_BYTES: Final = 16 * 1024 * 1024

@@ -13,9 +13,7 @@ from tape.search.entry_terms import TALK, words
 from tape.search.query_text import SearchQuery
 from tape.search.tokenizer import alone, pairs
 
-SPAN: Final = 4096
-"""Number of a tape's ids that share one record of their oldest and newest date."""
-
+SPAN: Final = 4096  # number of a tape's ids that share one record of their oldest and newest date
 Row = tuple[int, str, str, str, str]
 
 

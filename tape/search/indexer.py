@@ -28,15 +28,9 @@ from tape.search.index_rows import SPAN, Row, row_of, table_of
 GATHER_SECONDS: Final = 0.2
 """Seconds to wait for more entries, because each transaction adds a segment to the index."""
 
-BATCH: Final = 2000
-"""Maximum entries in one transaction."""
-
-PAGE: Final = 250
-"""Maximum entries to read at once, because an entry may be large."""
-
-SLICE_SECONDS: Final = 0.002
-"""Seconds of work, after which the thread pauses for as long."""
-
+BATCH: Final = 2000  # maximum entries in one transaction
+PAGE: Final = 250  # maximum entries to read at once, because an entry may be large
+SLICE_SECONDS: Final = 0.002  # seconds of work, after which the thread pauses for as long
 RETRY_SECONDS: Final = (1.0, 5.0, 30.0)
 """Seconds to wait after the first, the second, and each further failure in a row."""
 

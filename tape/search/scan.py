@@ -19,8 +19,7 @@ from tape.search.query_text import SearchQuery
 FIRST_PAGE: Final = 100
 MAX_PAGE: Final = 1000
 
-MAX_SCANNED: Final = 20_000
-"""Maximum entries to scan if others wait for the thread."""
+MAX_SCANNED: Final = 20_000  # maximum entries to scan if others wait for the thread
 
 
 @dataclass(frozen=True, slots=True)

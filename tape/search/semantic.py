@@ -26,18 +26,14 @@ from tape.search.vectors import MAX_VECTORS, VectorFile, check_vectors
 from tape.store import TapeStore
 
 KINDS: Final = (MESSAGE, ANCHOR)
-BATCH: Final = 64
-"""Maximum texts in one request to the embedder."""
-
+BATCH: Final = 64  # maximum texts in one request to the embedder
 MAX_TEXT_CHARACTERS: Final = 2000
 """Maximum characters of a text to embed, because longer texts have no single meaning."""
 
 LOOK_INTERVAL_SECONDS: Final = 10.0
 """Seconds between two checks for new entries; until then, only words find them."""
 
-EMBED_TIMEOUT_SECONDS: Final = 5.0
-"""Seconds that a search waits for the embedder."""
-
+EMBED_TIMEOUT_SECONDS: Final = 5.0  # seconds that a search waits for the embedder
 T = TypeVar("T")
 
 

@@ -26,11 +26,8 @@ from tape.search.index_file import BROKEN, drop_file, open_file
 
 SUFFIX: Final = "-vectors"
 
-MAX_VECTORS: Final = 20_000
-"""Maximum newest vectors of a tape whose signs are compared."""
-
-MAX_COMPARED: Final = 300
-"""Maximum vectors whose exact similarity is computed."""
+MAX_VECTORS: Final = 20_000  # maximum newest vectors of a tape whose signs are compared
+MAX_COMPARED: Final = 300  # maximum vectors whose exact similarity is computed
 
 
 class VectorFile:

@@ -16,11 +16,4 @@ from tape.testing.search import SEARCH_CHECKS
 from tape.testing.stores import STORE_CHECKS, UNIT_CHECKS, StoreCheck, UnitCheck
 from tape.testing.tapes import TAPE_CHECKS
 
-__all__ = [
-    "SEARCH_CHECKS",
-    "STORE_CHECKS",
-    "TAPE_CHECKS",
-    "UNIT_CHECKS",
-    "StoreCheck",
-    "UnitCheck",
-]
+__all__ = ["SEARCH_CHECKS", "STORE_CHECKS", "TAPE_CHECKS", "UNIT_CHECKS", "StoreCheck", "UnitCheck"]

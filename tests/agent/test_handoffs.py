@@ -64,9 +64,7 @@ async def test_near_the_budget_an_anchor_is_suggested_at_the_end_of_the_view(tap
     assert suggestion.meta == {"turn": TURN, "lane": LANE}
 
 
-async def test_what_stands_before_a_hint_is_what_would_have_been_sent_without(
-    tape: Tape,
-) -> None:
+async def test_what_stands_before_a_hint_is_what_would_have_been_sent_without(tape: Tape) -> None:
     without, model = ScriptedModel(says("ok")), ScriptedModel(says("ok"))
     await stage(tape, "off").run(without)
     await stage(tape).run(model)

@@ -76,9 +76,7 @@ def deferred(stage: Stage) -> list[tuple[int, str]]:
 # Answering
 
 
-async def test_a_plain_answer_is_one_call_and_its_step_waits_for_the_turn_s_end(
-    tape: Tape,
-) -> None:
+async def test_a_plain_answer_is_one_call_and_its_step_waits_for_the_turn_s_end(tape: Tape) -> None:
     stage = stage_of(ECHO, tape=tape)
     model = ScriptedModel(says("It is a tape.", usage={"prompt_tokens": 9}))
     events = await stage.run(model)
@@ -152,10 +150,7 @@ async def test_the_next_call_sees_the_calls_and_their_results(tape: Tape) -> Non
     model = ScriptedModel(asks(call(arguments='{"text":"hi"}')), says("done"))
     await stage_of(ECHO, tape=tape).run(model)
     calls, result = model.requests[1].messages[-2:]
-    assert calls["tool_calls"][0]["function"] == {
-        "name": "echo",
-        "arguments": '{"text":"hi"}',
-    }
+    assert calls["tool_calls"][0]["function"] == {"name": "echo", "arguments": '{"text":"hi"}'}
     assert result == {"role": "tool", "content": "echo: hi", "tool_call_id": "c1", "name": "echo"}
     assert model.requests[0].messages == model.requests[1].messages[:-2]
 
@@ -207,9 +202,7 @@ async def test_what_a_model_makes_up_as_a_tool_s_name_does_not_break_the_next_re
 # The system prompt
 
 
-async def test_the_system_prompt_is_recorded_once_a_text_and_belongs_to_no_turn(
-    tape: Tape,
-) -> None:
+async def test_the_system_prompt_is_recorded_once_a_text_and_belongs_to_no_turn(tape: Tape) -> None:
     for system in ("Be brief.", "Be brief.", "Be kind.", "Be brief."):
         model = ScriptedModel(says("ok"))
         await stage_of(tape=tape, system=system).run(model)
@@ -391,9 +384,7 @@ async def test_both_overflows_may_happen_in_one_turn_each_once(tape: Tape) -> No
     )
 
 
-async def test_what_usage_has_taught_makes_the_view_that_is_taken_again_smaller(
-    tape: Tape,
-) -> None:
+async def test_what_usage_has_taught_makes_the_view_that_is_taken_again_smaller(tape: Tape) -> None:
     await with_history(tape)
     stage = stage_of(tape=tape, budget=1200)
     for _call in range(30):

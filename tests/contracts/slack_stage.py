@@ -26,12 +26,7 @@ from tests.fakes.slack.world import Channel, File, Message, User, stamp
 SENDS: Final = "chat.postMessage|chat.startStream"
 EDITS: Final = "chat.appendStream|chat.stopStream|chat.update"
 METHODS: Final[Mapping[Operation, str]] = MappingProxyType(
-    {
-        "typing": "assistant.threads.setStatus",
-        "first": SENDS,
-        "edit": EDITS,
-        "final": SENDS,
-    }
+    {"typing": "assistant.threads.setStatus", "first": SENDS, "edit": EDITS, "final": SENDS}
 )
 _LATER_PIECE: Final = re.compile(r":\d+\.\d+")
 

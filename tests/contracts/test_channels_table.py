@@ -52,9 +52,7 @@ DOES_NOT_APPLY: Final[Mapping[str, Mapping[str, str]]] = {
         "G2": "its chats have one person each",
         "H1 groups": "its chats have one person each",
     },
-    "discord": {
-        "F4 exclusive": "several readers may connect, and none learns of another",
-    },
+    "discord": {"F4 exclusive": "several readers may connect, and none learns of another"},
     "slack": {},
     "telegram": {"A4 deletions": "the agent does not learn of deleted messages"},
     "web": ROOM
@@ -91,9 +89,7 @@ def test_every_registered_channel_has_a_stage() -> None:
 
 
 @pytest.mark.parametrize("channel", sorted(CHANNELS))
-def test_a_channel_is_excused_by_what_it_does_not_declare_and_by_nothing_else(
-    channel: str,
-) -> None:
+def test_a_channel_is_excused_by_what_it_does_not_declare_and_by_nothing_else(channel: str) -> None:
     kind = class_of(channel)
     for need in kind.capabilities | kind.features:
         assert skip_reason([need], kind) is None

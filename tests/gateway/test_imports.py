@@ -12,11 +12,7 @@ from tests.gateways import clean_environ, make_environ
 
 pytestmark = pytest.mark.anyio
 
-SDKS = {
-    "discord": {"discord"},
-    "slack": {"slack_bolt", "slack_sdk"},
-    "telegram": {"telegram"},
-}
+SDKS = {"discord": {"discord"}, "slack": {"slack_bolt", "slack_sdk"}, "telegram": {"telegram"}}
 TOKENS = {
     "discord": {"DISCORD__TOKEN": "1.2.3", "DISCORD__BASE_URL": "http://127.0.0.1:9/api/v10"},
     "slack": {

@@ -46,10 +46,7 @@ async def test_partial_text_does_not_stand_before_an_answer_that_is_still_under_
 ) -> None:
     platform, gate = Platform(), asyncio.Event()
     channel = SlowChannel(platform)
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel)) as gateway,
-    ):
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
         server.enqueue(Text(("the second ", "answer"), gate=gate))
         await channel.host.accept([replace(QUESTION, text=",help")])
         await channel.sending.wait()
@@ -71,10 +68,7 @@ async def test_an_answer_that_is_done_before_its_partial_text_could_be_shown_is_
 ) -> None:
     platform = Platform()
     channel = SlowChannel(platform)
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel)) as gateway,
-    ):
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
         server.enqueue(Text(("the second ", "answer")))
         await channel.host.accept([replace(QUESTION, text=",help")])
         await channel.sending.wait()

@@ -87,18 +87,12 @@ async def test_a_ping_is_one_call_under_three_kilobytes(tmp_path: Path) -> None:
 async def test_a1_the_same_post_twice_is_one_turn(tmp_path: Path) -> None:
     message_id = str(uuid4())
     async with FakeOpenAI() as server:
-        async with (
-            gateway_of(tmp_path, server) as gateway,
-            visit(gateway.url, "Alice") as (alice,),
-        ):
+        async with gateway_of(tmp_path, server) as gateway, visit(gateway.url, "Alice") as (alice,):
             await alice.say("once", message_id=message_id)
             await alice.say("once", message_id=message_id)
             await alice.answer(message_id)
             await settled(gateway)
-        async with (
-            gateway_of(tmp_path, server) as gateway,
-            visit(gateway.url, "Alice") as (alice,),
-        ):
+        async with gateway_of(tmp_path, server) as gateway, visit(gateway.url, "Alice") as (alice,):
             await alice.say("once", message_id=message_id)
             await alice.answer(await alice.say("another"))
             entries = await settled(gateway)
@@ -335,10 +329,7 @@ async def test_reset_begins_afresh_and_keeps_the_tape(tmp_path: Path) -> None:
 
 async def test_the_room_s_history_is_there_after_a_restart(tmp_path: Path) -> None:
     async with FakeOpenAI() as server:
-        async with (
-            gateway_of(tmp_path, server) as gateway,
-            visit(gateway.url, "Alice") as (alice,),
-        ):
+        async with gateway_of(tmp_path, server) as gateway, visit(gateway.url, "Alice") as (alice,):
             server.enqueue(Text(("**bold**",)))
             await alice.answer(await alice.say("hello"))
             await alice.answer(await alice.say(",help"))
@@ -386,18 +377,12 @@ async def test_d1_questions_that_waited_are_questions_of_their_own_after_a_resta
 ) -> None:
     async with FakeOpenAI() as server:
         server.enqueue(Text(("never ", "done"), gate=asyncio.Event()))
-        async with (
-            gateway_of(tmp_path, server) as gateway,
-            visit(gateway.url, "Alice") as (alice,),
-        ):
+        async with gateway_of(tmp_path, server) as gateway, visit(gateway.url, "Alice") as (alice,):
             asked = [await alice.say("one")]
             await alice.draft(asked[0])
             asked += [await alice.say("two"), await alice.say("three")]
             await gateway.taken_in()
-        async with (
-            gateway_of(tmp_path, server) as gateway,
-            visit(gateway.url, "Alice") as (alice,),
-        ):
+        async with gateway_of(tmp_path, server) as gateway, visit(gateway.url, "Alice") as (alice,):
             await settled(gateway)
             shown = await gateway.services.pipeline.resolve_session(
                 {"channel": "web", "chat_id": "lobby"}

@@ -38,11 +38,7 @@ def takes(*ids: int, name: str = "turn.start", **meta: object) -> NewEntry:
 
 
 def call(number: int = 1, name: str = "tape.search") -> dict[str, object]:
-    return {
-        "id": f"c{number}",
-        "type": "function",
-        "function": {"name": name, "arguments": "{}"},
-    }
+    return {"id": f"c{number}", "type": "function", "function": {"name": name, "arguments": "{}"}}
 
 
 async def shown(tape: Tape, lane: str | None = None) -> list[str]:

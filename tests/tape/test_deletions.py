@@ -82,11 +82,7 @@ async def test_a4_search_does_not_find_what_was_deleted_and_finds_as_many_others
 
 
 def asked(name: str, arguments: str = "{}", number: str = "c") -> dict[str, object]:
-    return {
-        "id": number,
-        "type": "function",
-        "function": {"name": name, "arguments": arguments},
-    }
+    return {"id": number, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def found(*ids: int) -> str:
@@ -100,8 +96,7 @@ def gathered(*ids: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "made"),
-    [("tape_search", found), ("tape.search", found), ("tape_context", gathered)],
+    ("name", "made"), [("tape_search", found), ("tape.search", found), ("tape_context", gathered)]
 )
 async def test_a4_a_result_that_quotes_what_was_deleted_leaves_the_view_beside_its_call(
     tape: Tape, name: str, made: Callable[..., str]

@@ -14,8 +14,7 @@ from tape.entry import parse_date, utc_iso
 from tape.store import UnitStore
 from tape.unit_of_work import Unit
 
-MAX_CLOCK_SKEW: Final = timedelta(minutes=5)
-"""How far a message's date may be ahead of our clock."""
+MAX_CLOCK_SKEW: Final = timedelta(minutes=5)  # how far a message's date may be ahead of our clock
 
 
 class CursorTable:
@@ -26,10 +25,7 @@ class CursorTable:
         self._clock = clock
 
     def advance(
-        self,
-        unit: Unit,
-        messages: Iterable[InboundMessage],
-        kept_back: Collection[tuple[str, str]],
+        self, unit: Unit, messages: Iterable[InboundMessage], kept_back: Collection[tuple[str, str]]
     ) -> None:
         newest: dict[tuple[str, str], str] = {}
         for message in messages:

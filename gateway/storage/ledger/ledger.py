@@ -31,7 +31,7 @@ from gateway.storage.ledger.outbox import Outbox
 from tape.database.schema import Schema, read_schema
 from tape.store import UnitStore
 
-MOST_ATTEMPTS: Final = 5
+MAX_ATTEMPTS: Final = 5
 """Maximum times that a process may end during a turn before the turn's question is given up."""
 
 

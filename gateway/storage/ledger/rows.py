@@ -73,8 +73,7 @@ class OutboxRow:
     attempts: int
     message: OutboundMessage
     platform_id: str | None = None
-    drafted: bool = False
-    """Whether a draft was opened for this message."""
+    drafted: bool = False  # whether a draft was opened for this message
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> OutboxRow:

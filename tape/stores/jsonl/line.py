@@ -17,9 +17,7 @@ from typing import Any, Final
 
 from tape.entry import Entry, from_line, to_line
 
-FIRST: Final = b"0" * 16
-"""The sum before the first line of a file, and the placeholder for a sum."""
-
+FIRST: Final = b"0" * 16  # the sum before the first line of a file, and the placeholder for a sum
 _SUM_KEY: Final = b'"sum":"'
 _RESERVED: Final = frozenset({"key", "block", "sum", "meta"})
 

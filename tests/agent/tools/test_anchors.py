@@ -68,9 +68,7 @@ async def test_a_handoff_keeps_the_next_steps(tape: Tape) -> None:
     assert state == {"summary": "a", "next_steps": "b"}
 
 
-async def test_a_handoff_rests_on_what_the_view_showed_since_the_anchor_before(
-    tape: Tape,
-) -> None:
+async def test_a_handoff_rests_on_what_the_view_showed_since_the_anchor_before(tape: Tape) -> None:
     await tape.append(message("user", "long ago", lane=LANE))
     await tape.handoff("phase:one", lane=LANE)
     answer, other, hint = await tape.append(

@@ -63,9 +63,7 @@ async def test_an_answer_is_a_silent_reply_with_a_nonce_and_without_previews(
         assert post.params["allowed_mentions"] == {"parse": [], "replied_user": False}
 
 
-async def test_an_answer_to_a_message_that_is_deleted_meanwhile_still_comes(
-    tmp_path: Path,
-) -> None:
+async def test_an_answer_to_a_message_that_is_deleted_meanwhile_still_comes(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         gate = asyncio.Event()
         bot.model.enqueue(Text((WHOLE,), gate=gate))
@@ -169,9 +167,7 @@ async def test_e1_an_answer_stays_in_its_thread_or_forum_post(tmp_path: Path) ->
         }
 
 
-async def test_b2_a_follow_up_in_a_thread_with_the_bot_is_answered(
-    tmp_path: Path,
-) -> None:
+async def test_b2_a_follow_up_in_a_thread_with_the_bot_is_answered(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         thread = bot.fake.thread(bot.general, bot.ada, "Plums")
         bot.say("nobody asked", bot.bob, place=thread)

@@ -11,13 +11,7 @@ import pytest
 from channels.discord.api import ApiRefused, DiscordApi
 from channels.discord.outbound import nonce_of
 from channels.discord.settings import DiscordSettings
-from channels.errors import (
-    ChannelDown,
-    ChannelError,
-    ChannelUnfit,
-    SendAmbiguous,
-    SendDelayed,
-)
+from channels.errors import ChannelDown, ChannelError, ChannelUnfit, SendAmbiguous, SendDelayed
 from tests.clock import ManualClock
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError
 from tests.fakes.discord.faults import Fault, RateLimited, Refuse
@@ -122,10 +116,7 @@ async def test_a_global_rate_limit_holds_back_every_request() -> None:
 
 async def test_a_route_at_its_limit_gets_no_request() -> None:
     clock = ManualClock()
-    async with (
-        FakeDiscord(clock=clock.monotonic, limits=True) as fake,
-        opened(fake, clock) as api,
-    ):
+    async with FakeDiscord(clock=clock.monotonic, limits=True) as fake, opened(fake, clock) as api:
         fake.text_channel(fake.guild())
         for _ in range(5):
             await posted(api, fake)

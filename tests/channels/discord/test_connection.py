@@ -239,9 +239,7 @@ async def test_an_error_that_no_retry_fixes_is_reported(
         assert word in bot.why
 
 
-async def test_a_gateway_that_does_not_know_the_probe_is_not_probed_again(
-    tmp_path: Path,
-) -> None:
+async def test_a_gateway_that_does_not_know_the_probe_is_not_probed_again(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await connected(bot)
         bot.fake.close_sockets(4001)

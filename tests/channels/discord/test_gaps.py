@@ -177,11 +177,7 @@ async def test_private_chats_beyond_the_maximum_are_skipped() -> None:
     chats = [str(10**17 + number) for number in range(MAX_PRIVATE_CHATS + 2)]
     cache.add_channel({"id": chats[0], "type": 1, "last_message_id": str(10**18)})
     backfill = Backfill(
-        cast(DiscordApi, NothingNew()),
-        cache,
-        host,
-        lambda _name, _raw: None,
-        lambda: None,
+        cast(DiscordApi, NothingNew()), cache, host, lambda _name, _raw: None, lambda: None
     )
     async for _page in backfill.missed(Cursors({"": now}, {("", chat): now for chat in chats})):
         pass

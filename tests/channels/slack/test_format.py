@@ -9,15 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.markdown.split import split
-from channels.slack.format import (
-    EMPTY,
-    LIMIT,
-    neutral,
-    plain,
-    render,
-    settled,
-    size,
-)
+from channels.slack.format import EMPTY, LIMIT, neutral, plain, render, settled, size
 from tests.channels.markdown.samples import markdowns
 from tests.fakes.slack.text import pings
 from tests.fakes.slack.world import Message

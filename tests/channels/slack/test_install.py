@@ -18,9 +18,7 @@ from tests.channels.slack.hosts import running, slack
 pytestmark = pytest.mark.anyio
 
 
-async def test_installing_the_app_stores_the_workspace_s_token(
-    tmp_path: Path,
-) -> None:
+async def test_installing_the_app_stores_the_workspace_s_token(tmp_path: Path) -> None:
     path = tmp_path / "installations.json"
     async with slack() as fake:
         other = fake.world.workspace("Other Works", "xoxb-2-test")

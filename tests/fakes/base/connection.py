@@ -117,10 +117,7 @@ class Connection(asyncio.Protocol):
     """
 
     def __init__(
-        self,
-        handler: Handler,
-        open_now: set[Connection],
-        crashed: Callable[[BaseException], None],
+        self, handler: Handler, open_now: set[Connection], crashed: Callable[[BaseException], None]
     ) -> None:
         self._handler = handler
         self._open_now = open_now

@@ -226,11 +226,7 @@ class People(Places):
     # -- commands ----------------------------------------------------------------------------
 
     def slash(
-        self,
-        channel: Channel | int,
-        user: User,
-        name: str,
-        options: JsonObject | None = None,
+        self, channel: Channel | int, user: User, name: str, options: JsonObject | None = None
     ) -> Interaction:
         """Have someone use a slash command that the bot has registered."""
         channel = self.channel(channel)

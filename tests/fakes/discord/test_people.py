@@ -241,11 +241,7 @@ async def test_a_forum_post_is_a_thread_whose_first_message_has_its_id(
     forum = fake.forum(guild)
     thread, said = fake.forum_post(forum, ann, "How?", "How does it work?")
     (heard,) = await bot.until("message")
-    assert (heard.id, heard.channel.id, heard.channel.parent_id) == (
-        said.id,
-        thread.id,
-        forum.id,
-    )
+    assert (heard.id, heard.channel.id, heard.channel.parent_id) == (said.id, thread.id, forum.id)
     assert heard.channel.name == "How?"
     place = bot.get_channel(forum.id)
     assert isinstance(place, discord.ForumChannel)

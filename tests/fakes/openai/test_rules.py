@@ -105,9 +105,7 @@ async def test_a_dotted_function_name_in_tools_is_refused(client: openai.AsyncOp
     assert (error.code, error.param) == ("invalid_value", "tools[1].function.name")
 
 
-async def test_a_dotted_function_name_in_a_past_call_is_refused(
-    client: openai.AsyncOpenAI,
-) -> None:
+async def test_a_dotted_function_name_in_a_past_call_is_refused(client: openai.AsyncOpenAI) -> None:
     error = await refusal(client, [asking("a", name="web.search"), answering("a")])
     assert error.param == "messages[0].tool_calls[0].function.name"
 

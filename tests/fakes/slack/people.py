@@ -8,14 +8,7 @@ from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Delivery
 from tests.fakes.slack.text import typed
 from tests.fakes.slack.town import Town, bot_fields, change_reaction
-from tests.fakes.slack.world import (
-    APP_ID,
-    Channel,
-    File,
-    Message,
-    User,
-    Workspace,
-)
+from tests.fakes.slack.world import APP_ID, Channel, File, Message, User, Workspace
 
 
 class People(Town):

@@ -218,10 +218,7 @@ async def test_a_stream_dies_after_five_minutes_or_when_it_is_stopped() -> None:
         stopped = await begin()
         slack.press_stop(direct, ada, stopped)
         told = slack.deliveries.all[-1].event
-        assert (told["type"], told["streaming_message_ts"]) == (
-            "agent_session_stopped",
-            [stopped],
-        )
+        assert (told["type"], told["streaming_message_ts"]) == ("agent_session_stopped", [stopped])
         call = web.chat_appendStream(channel=direct.id, ts=stopped, markdown_text="b")
         assert await error_of(call) == "stopped_by_user"
 
@@ -269,10 +266,7 @@ async def test_a_status_lasts_two_minutes_or_until_the_next_message() -> None:
         ({"text": "@everyone", "link_names": True}, ["<!everyone>"]),
         ({"text": "mail@here.org @channel", "parse": "full"}, ["<!channel>"]),
         ({"markdown_text": "**<!subteam^S1>** @here"}, ["<!subteam^S1>"]),
-        (
-            {"text": "x", "blocks": [{"type": "markdown", "text": "<!channel>"}]},
-            ["<!channel>"],
-        ),
+        ({"text": "x", "blocks": [{"type": "markdown", "text": "<!channel>"}]}, ["<!channel>"]),
         (
             {
                 "text": "x",
@@ -290,11 +284,7 @@ async def test_a_status_lasts_two_minutes_or_until_the_next_message() -> None:
     ],
 )
 async def test_who_is_alerted_by_what_the_bot_says(
-    slack: FakeSlack,
-    web: AsyncWebClient,
-    room: Channel,
-    given: dict[str, Any],
-    alerted: list[str],
+    slack: FakeSlack, web: AsyncWebClient, room: Channel, given: dict[str, Any], alerted: list[str]
 ) -> None:
     await web.chat_postMessage(channel=room.id, **given)
     assert slack.pinged(room.id) == alerted

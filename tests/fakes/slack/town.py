@@ -9,15 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from tests.fakes.base.http import JsonObject
 from tests.fakes.slack.deliveries import Deliveries, Delivery
 from tests.fakes.slack.events import Events
-from tests.fakes.slack.world import (
-    Channel,
-    ChannelKind,
-    Message,
-    User,
-    Workspace,
-    World,
-    micros,
-)
+from tests.fakes.slack.world import Channel, ChannelKind, Message, User, Workspace, World, micros
 
 
 class Town:

@@ -16,16 +16,7 @@ SPLITTABLE: Final = frozenset({"bold", "italic", "underline", "strikethrough", "
 QUOTES: Final = frozenset({"blockquote", "expandable_blockquote"})
 CODE: Final = frozenset({"code", "pre"})
 DETECTED: Final = frozenset(
-    {
-        "mention",
-        "hashtag",
-        "cashtag",
-        "bot_command",
-        "url",
-        "email",
-        "phone_number",
-        "bank_card",
-    }
+    {"mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number", "bank_card"}
 )
 KNOWN: Final = SPLITTABLE | QUOTES | CODE | DETECTED | {"text_link", "text_mention", "custom_emoji"}
 _HOST: Final = re.compile(r"[^.\s]+(\.[^.\s]+)+")

@@ -265,11 +265,7 @@ _NOT_FOUND: Final = Refusal(404, "Not Found")
 
 
 def _refused(refusal: Refusal) -> Answer:
-    body: JsonObject = {
-        "ok": False,
-        "error_code": refusal.code,
-        "description": refusal.description,
-    }
+    body: JsonObject = {"ok": False, "error_code": refusal.code, "description": refusal.description}
     if refusal.parameters:
         body["parameters"] = refusal.parameters
     return Answer(orjson.dumps(body), refusal.code)

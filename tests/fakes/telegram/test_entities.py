@@ -36,10 +36,7 @@ def api(api: Api, telegram: FakeTelegram) -> Api:
             'can\'t parse MessageEntity: Field "offset" must be of type Number',
         ),
         ([entity("bold", -1, 1)], "receive an entity with incorrect offset"),
-        (
-            [entity("bold", 11, 1)],
-            "entity begins after the end of the text at UTF-16 offset 11",
-        ),
+        ([entity("bold", 11, 1)], "entity begins after the end of the text at UTF-16 offset 11"),
         (
             [entity("bold", 8, 4)],
             (
@@ -47,10 +44,7 @@ def api(api: Api, telegram: FakeTelegram) -> Api:
                 "UTF-16 offset 12"
             ),
         ),
-        (
-            [entity("bold", 3, 2)],
-            "entity begins in a middle of a UTF-16 symbol at UTF-16 offset 3",
-        ),
+        ([entity("bold", 3, 2)], "entity begins in a middle of a UTF-16 symbol at UTF-16 offset 3"),
         (
             [entity("bold", 0, 3)],
             (
@@ -58,10 +52,7 @@ def api(api: Api, telegram: FakeTelegram) -> Api:
                 "UTF-16 offset 3"
             ),
         ),
-        (
-            [entity("text_link", 0, 2)],
-            "can't parse MessageEntity: Can't find field \"url\"",
-        ),
+        ([entity("text_link", 0, 2)], "can't parse MessageEntity: Can't find field \"url\""),
         (
             [entity("text_link", 0, 2, url="./README.md")],
             "entity URL './README.md' is invalid: Wrong HTTP URL",
@@ -96,10 +87,7 @@ async def test_a_wrong_entity_refuses_the_whole_message(
             ],
         ),
         # Within code there is nothing else.
-        (
-            [entity("code", 0, 6), entity("bold", 0, 6)],
-            [entity("code", 0, 6)],
-        ),
+        ([entity("code", 0, 6), entity("bold", 0, 6)], [entity("code", 0, 6)]),
         (
             [entity("bold", 0, 10), entity("pre", 4, 2)],
             [entity("bold", 0, 4), entity("pre", 4, 2), entity("bold", 6, 4)],

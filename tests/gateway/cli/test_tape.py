@@ -188,11 +188,7 @@ async def test_without_a_gateway_a_search_goes_by_its_conditions_and_its_index_i
     environ = make_environ(tmp_path / "home")
     file = a_tape(tmp_path / "in.jsonl", "the plums", "plums plums plums", "pears")
     await run_tapeway(environ, "tape", "import", file, "--tape", "t")
-    assert await run_tapeway(environ, "tape", "reindex") == (
-        0,
-        "the word index is rebuilt\n",
-        "",
-    )
+    assert await run_tapeway(environ, "tape", "reindex") == (0, "the word index is rebuilt\n", "")
     ranked = ("tape", "search", "t", "plums", "--rank", "--limit", "1", "--json")
     _code, out, _err = await run_tapeway(environ, *ranked)
     assert json.loads(out)["payload"]["content"] == "plums plums plums"

@@ -111,10 +111,7 @@ async def test_d5_a_draft_becomes_the_answer_in_its_own_place(tmp_path: Path) ->
     platform = Platform()
     channel = EditingChannel(platform)
     gate = asyncio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel)) as gateway,
-    ):
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
         server.enqueue(Text(("half ", "whole"), gate=gate))
         await channel.host.accept([QUESTION])
         await platform.shows("half ")
@@ -147,10 +144,7 @@ async def test_d1_the_place_of_a_draft_survives_the_process(tmp_path: Path) -> N
 async def test_an_error_s_sentence_takes_the_place_of_the_draft(tmp_path: Path) -> None:
     platform = Platform()
     channel = EditingChannel(platform)
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel)) as gateway,
-    ):
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
         server.enqueue(Failure(500, "boom", None, "server_error"))
         await ask(gateway, channel)
     assert list(platform.messages) == ["m1"]
@@ -216,10 +210,7 @@ async def test_a_stopped_turn_s_notice_takes_the_place_of_a_draft_that_is_being_
     platform = Platform()
     channel = EditingChannel(platform)
     channel.slow = anyio.Event()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel)) as gateway,
-    ):
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
         server.enqueue(Text(("half ", "never"), gate=asyncio.Event()))
         await channel.host.accept([QUESTION])
         await channel.showing.wait()

@@ -109,10 +109,7 @@ async def test_b7_a_closed_chat_is_refused_once_a_day_and_its_text_is_not_kept(
     tmp_path: Path,
 ) -> None:
     channel = PlainChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(tmp_path, server, Brings(channel)) as gateway,
-    ):
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, Brings(channel)) as gateway:
         await channel.host.accept([MESSAGE, replace(MESSAGE, ext_id="-100/2", message_id="2")])
         await channel.host.accept([replace(MESSAGE, ext_id="-100/3", addressed=False)])
         await gateway.taken_in()

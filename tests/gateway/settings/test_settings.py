@@ -108,9 +108,7 @@ def test_names_that_are_no_settings_are_told_with_the_nearest() -> None:
             "TAPEWAY_HOME": "",
         }
     )
-    assert told == [
-        "TAPEWAY_ACESS__MODE is not a setting; did you mean TAPEWAY_ACCESS__MODE?",
-    ]
+    assert told == ["TAPEWAY_ACESS__MODE is not a setting; did you mean TAPEWAY_ACCESS__MODE?"]
 
 
 def test_every_setting_has_a_description_and_an_example() -> None:

@@ -26,8 +26,7 @@ def walk(tree: Any, row: list[float]) -> float:
 
 
 @given(
-    st.lists(TREES, max_size=2 * TREES_AT_ONCE),
-    st.lists(NUMBERS, min_size=WIDTH, max_size=WIDTH),
+    st.lists(TREES, max_size=2 * TREES_AT_ONCE), st.lists(NUMBERS, min_size=WIDTH, max_size=WIDTH)
 )
 def test_a_score_is_the_sum_of_the_leaves_that_a_row_reaches(
     trees: list[Any], row: list[float]

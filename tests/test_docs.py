@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from pathlib import Path
@@ -15,6 +16,13 @@ from gateway.settings import fields
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PLATFORMS_OWN = {
+    "Sending messages to this app has been turned off",
+    "The application did not respond",
+    "Your URL didn't respond",
+}
+"""Sentences that a platform shows, not the product."""
+
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -52,3 +60,29 @@ def test_the_readme_is_short_and_names_the_commands_of_the_chats() -> None:
     assert len(text.splitlines()) <= 120
     named = [name for name in COMMANDS if name != "start"]  # the platforms' own way to say hello
     assert [name for name in named if f",{name}" not in text] == []
+
+
+def said_by_the_product() -> str:
+    """Return every string of the product, one a line."""
+    paths = [
+        path for name in ("gateway", "channels", "agent") for path in (ROOT / name).rglob("*.py")
+    ]
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text()))]
+    constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    return "\n".join(text for text in constants if isinstance(text, str))
+
+
+@pytest.mark.parametrize("name", ["telegram", "discord", "slack"])
+def test_a_guide_quotes_what_the_product_says(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text()
+    rows = page[page.index("| What you see") :].splitlines()[2:]
+    quotes = [quote for row in rows for quote in re.findall(r'"([^"]+)"', row.split("|")[1])]
+    product = said_by_the_product().casefold()
+    missing = [
+        quote
+        for quote in quotes
+        if quote not in PLATFORMS_OWN
+        and not all(piece.strip().casefold() in product for piece in quote.split("..."))
+    ]
+    assert quotes
+    assert missing == []

@@ -59,8 +59,8 @@ async def _nothing() -> None:
 class Task:
     """What the loop needs to run one turn.
 
-    view         builds the turn's messages, without the system message, from the tape up to an
-                 entry, so that they can be built again later
+    view         builds the turn's messages (without the system message) from the tape up to a
+                 given entry; later, the same entry gives the same messages
     retake       selects the turn's messages again, after an anchor, within a token budget
     before_step  is called before each model call except the first; may add messages to the turn
     budget       maximum tokens of a prompt

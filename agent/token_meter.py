@@ -61,7 +61,8 @@ class Meter:
         return int(tokens / self.ratio(model))
 
     def learn(self, model: str, step: Mapping[str, Any]) -> None:
-        """Adjust the ratio by a step's estimate and the provider's usage."""
+        """Adjust the ratio, by comparing a step's estimate with the usage that the provider
+        reported."""
         used, estimated = _prompt_tokens(step), step.get("estimate")
         if not used or not isinstance(estimated, int) or estimated < MIN_SAMPLE_TOKENS:
             return

@@ -1,7 +1,7 @@
 """Rate limits of a bot and its chats: they decide which write goes to the platform next.
 
-Answers go before first texts, first texts before edits, and edits before status. When the platform
-asks to wait, only that chat's gate closes. Edits slow down as a chat's window fills up, and a share
+Answers go first, then the first text of a draft, then edits, then status. When the platform asks to
+wait, only that chat's gate closes. Edits slow down as a chat's window fills up, and a share
 of the window stays reserved for answers.
 """
 

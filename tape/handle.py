@@ -313,7 +313,7 @@ class ForkTape(Tape):
 
 
 async def find_fork(tape: Tape) -> ForkTape:
-    """Return the fork that a tape stores, with its parents; raises TapeError for other tapes."""
+    """Return the fork whose entries are on a tape, and its parents; raises TapeError if none."""
     first = await tape.store.query(Query(tape.name, limit=1))
     if not first or first[0].name != FORK_OPEN:
         raise TapeError(f"{tape.name} is not a fork: a fork's name contains {INFIX!r}")

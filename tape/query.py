@@ -167,7 +167,7 @@ def locating(query: Query) -> Generator[Query, Sequence[Entry], Query]:
 
 
 def located(query: Query, answer: Callable[[Query], Sequence[Entry]]) -> Query:
-    """Replace a query's anchor names by ids, which `answer` looks up; raises NotFound."""
+    """Replace a query's anchor names with the ids that `answer` finds; raises NotFound."""
     if query.after_anchor is None and query.before_anchor is None:
         return query
     steps = locating(query)

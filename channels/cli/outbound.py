@@ -12,7 +12,7 @@ class Printer:
         self._shown: dict[str, str] = {}
 
     def next(self, message_id: str, text: str) -> str:
-        """Return the text to print after an answer grew, or was replaced after a reset."""
+        """Return the text to print when an answer has grown, or when a reset has replaced it."""
         clean = to_terminal(without_open_sequence(text))
         shown, self._shown[message_id] = self._shown.get(message_id, ""), clean
         return clean[len(shown) :] if clean.startswith(shown) else f"\n[starting over]\n{clean}"

@@ -2,7 +2,8 @@
 
 The SDK's DiscordWebSocket handles the protocol: hello, identify, resume, compression, sequence. The
 SDK's Client is not used: it starts a task for each event, which loses the events' order, keeps all
-members in memory, and sleeps without our clock. Nor is its heartbeat, a thread with its own timer.
+members in memory, and sleeps without our clock. Nor is its
+heartbeat used: it is a thread with its own timer.
 
 An answered heartbeat does not prove that events arrive: some connections have answered heartbeats
 for hours and delivered no events. So we also send a probe, which Discord answers with an event (our

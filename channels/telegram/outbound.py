@@ -205,7 +205,7 @@ def chat_of(chat: str) -> int | str:
 
 
 def draft_id(idem: str) -> int:
-    """Return the number of a draft, never 0; a key gives the same number after a restart."""
+    """Return a draft's number, computed from its key; never 0, and the same after a restart."""
     return int.from_bytes(sha256(idem.encode()).digest()[:4]) % 2_000_000_000 + 1
 
 

@@ -21,7 +21,7 @@ _NEAR: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The row or entry found, or why none was (`missing`), or several candidates (`options`)."""
+    """The result of a lookup: a row or an entry, why there is none, or several candidates."""
 
     inbox: Row | None = None
     outbox: Row | None = None

@@ -23,7 +23,7 @@ REMOVE: Final = "remove it, and the next start creates a new one"
 
 
 def token_of(settings: Settings) -> str:
-    """Return the page's token, creating its file if necessary, or "" if neither is configured.
+    """Return the page's token, or "" without a configured token; creates a missing token file.
 
     Call this while the home is locked. Raises SettingsError if the file is unusable.
     """

@@ -53,7 +53,7 @@ class Question:
         return replace(self, rows=tuple(row if own.id == row.id else own for own in self.rows))
 
     def without(self, inbox_id: int) -> tuple[Question | None, InboxRow | None]:
-        """Return the question without a message, or None if none is left; and the message's row."""
+        """Return the question without one message (None if nothing is left), and that message."""
         removed = next((row for row in self.rows if row.id == inbox_id), None)
         if removed is None:
             return self, None

@@ -72,7 +72,7 @@ def _subjects(text: str) -> set[str]:
 
 
 async def detect_boundary(tape: Tape, question: Question) -> Why:
-    """Return "done", "quiet" or "": the boundary that a question suggests since the last anchor."""
+    """Return why a question suggests an anchor: "done" (with its task), "quiet" (before it), ""."""
     message = question.message
     ids = question.entry_ids
     if not ids:

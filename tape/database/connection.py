@@ -63,8 +63,8 @@ class Database:
     def open_read_only(cls, path: Path, schemas: Sequence[Schema]) -> Reader:
         """Open a file read-only, even while another process uses it.
 
-        Raises StoreTooNew, StoreUnusable, or StoreUnavailable, the latter also for tables that
-        are too old for the statements (`open` would migrate such tables).
+        Raises StoreTooNew, StoreUnusable or StoreUnavailable. StoreUnavailable also means that
+        the tables are too old for the statements: only `open` migrates them.
         """
         statements = {name: sql for s in schemas for name, sql in s.statements.items()}
         try:

@@ -58,7 +58,7 @@ def compose(query: Query, sql: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
 
 
 def _conditions(query: Query) -> dict[str, Any]:
-    """Map a query's conditions to their values for SQL."""
+    """Return a mapping from each SQL condition of a query to the values that it binds."""
     several = {"kinds": query.kinds, "names": query.any_name, "authors": query.any_author}
     one = {
         "since": query.since,

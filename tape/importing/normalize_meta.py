@@ -1,4 +1,4 @@
-"""Remove invalid fields that Tapeway reads from an entry's meta; all other fields stay."""
+"""Clean an entry's meta: remove the invalid fields among those that Tapeway reads."""
 
 from __future__ import annotations
 

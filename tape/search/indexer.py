@@ -2,8 +2,8 @@
 
 Rows and cursor are written in one transaction, so that a crash neither loses nor repeats an entry.
 New entries come first, then older ones from new to old, so that a new index soon covers the recent
-past. The thread pauses as long as it works, a few milliseconds each, because Python runs one thread
-at a time.
+past. The thread works for a few milliseconds, then pauses for as long, because Python runs only one
+thread at a time.
 """
 
 from __future__ import annotations

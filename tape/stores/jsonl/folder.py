@@ -1,7 +1,7 @@
-"""The folder of a file store, which has a file for each tape, and the writing process's lock.
+"""The folder of a file store: a file for each tape, and the lock of the process that writes.
 
 A file is named after its tape; bytes other than lowercase letters, digits and `._-` become `%` and
-two hex digits, so that names differ on every file system and none leads out of the folder.
+two hex digits, so that no two tapes share a file on any file system, and no name leads elsewhere.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class Channel(ABC):
     def __init__(self) -> None:
         self._host: FullHost | None = None
         self._pacing: Pacing | None = None
-        self._signs: TypingIndicator | None = None
+        self.typing_indicator: TypingIndicator | None = None
         self._editors: dict[str, DraftEditor] = {}
 
     @property
@@ -146,8 +146,8 @@ class Channel(ABC):
         # Both survive a restart: earlier writes still count, and earlier typing signs must end.
         if self._pacing is None:
             self._pacing = Pacing(self.budget_of, host.clock, self.traits.bot)
-        if self.traits.typing_signs and self._signs is None:
-            self._signs = TypingIndicator(
+        if self.traits.typing_signs and self.typing_indicator is None:
+            self.typing_indicator = TypingIndicator(
                 lambda message: self.show_typing(message, True),
                 self._pacing,
                 host.clock,
@@ -293,12 +293,12 @@ class Channel(ABC):
     def _type(self, message: InboundMessage, *, on: bool) -> None:
         if "typing" not in self.capabilities:
             return
-        if self._signs is None:
+        if self.typing_indicator is None:
             self.host.start_soon("typing", lambda: self.show_typing(message, on))
         elif on:
-            self._signs.begin(message)
+            self.typing_indicator.begin(message)
         else:
-            self._signs.end(message)
+            self.typing_indicator.end(message)
 
     def _editor(self, message: InboundMessage, delta: str) -> None:
         if not self.capabilities & {"edit", "native_stream"}:

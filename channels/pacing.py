@@ -130,7 +130,7 @@ class Pacing:
         self._budget_of = budget_of
         self._clock = clock
         self._bot = Gate(bot)
-        self._chats: dict[str, Gate] = {}
+        self.chats: dict[str, Gate] = {}
         self._order = 0
 
     async def permit(self, chat: str, priority: Priority) -> None:
@@ -168,12 +168,12 @@ class Pacing:
         return not self._chat(chat).closed(self._clock.monotonic())
 
     def _chat(self, chat: str) -> Gate:
-        gate = self._chats.get(chat)
+        gate = self.chats.get(chat)
         if gate is None:
-            if len(self._chats) >= MAX_CHATS:
+            if len(self.chats) >= MAX_CHATS:
                 now = self._clock.monotonic()
-                self._chats = {name: one for name, one in self._chats.items() if not one.idle(now)}
-            gate = self._chats[chat] = Gate(self._budget_of(chat))
+                self.chats = {name: one for name, one in self.chats.items() if not one.idle(now)}
+            gate = self.chats[chat] = Gate(self._budget_of(chat))
         return gate
 
 

@@ -43,25 +43,25 @@ class TypingIndicator:
         self._pacing = pacing
         self._clock = clock
         self._spawn = spawn
-        self._threads: dict[_Thread, _Signs] = {}
+        self.threads: dict[_Thread, _Signs] = {}
 
     def begin(self, message: InboundMessage) -> None:
         """Send typing signs until `end` is called for this message."""
         thread = (message.chat_id, message.thread_id)
-        signs = self._threads.get(thread)
+        signs = self.threads.get(thread)
         if signs is None:
-            signs = self._threads[thread] = _Signs()
+            signs = self.threads[thread] = _Signs()
             self._spawn("typing", lambda: self._run(thread, signs, message))
         signs.waiting.add(message.ext_id)
 
     def end(self, message: InboundMessage) -> None:
         thread = (message.chat_id, message.thread_id)
-        signs = self._threads.get(thread)
+        signs = self.threads.get(thread)
         if signs is None:
             return
         signs.waiting.discard(message.ext_id)
         if not signs.waiting:
-            del self._threads[thread]
+            del self.threads[thread]
             signs.scope.cancel()
 
     async def _run(self, thread: _Thread, signs: _Signs, message: InboundMessage) -> None:
@@ -80,5 +80,5 @@ class TypingIndicator:
                             pass  # a single missing sign goes unnoticed
                     await self._clock.sleep(pause)
         finally:
-            if self._threads.get(thread) is signs:
-                del self._threads[thread]
+            if self.threads.get(thread) is signs:
+                del self.threads[thread]

@@ -256,3 +256,18 @@ def test_requirements_are_pinned_with_hashes_and_without_addresses() -> None:
         assert all(version.startswith("==") for version in packages)
         assert "--hash=sha256:" in text
         assert "://" not in text
+
+
+def test_no_test_reaches_into_privates() -> None:
+    private = re.compile(r"(?<=[\w)\]])(?<!\bself)(?<!\bcls)(?<!\bsuper\(\))\._[a-z]\w*")
+    # asyncio's queue of callbacks, for the tests' clock; and what the SDKs keep to themselves.
+    known = {"_ready", "_from_value", "_pytest"}
+    found = [
+        f"{name_of(path)}:{number}: {line.strip()}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if path != Path(__file__)
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        for match in private.findall(line)
+        if match[1:] not in known
+    ]
+    assert found == []

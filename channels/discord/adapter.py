@@ -77,12 +77,12 @@ class DiscordChannel(Channel):
         )
         self.me = DiscordSelf("")
         self._api = DiscordApi(settings)
-        self._cache = GuildCache()
+        self.cache = GuildCache()
         self._sender = DiscordSender(self._api, lambda: self.me.id, self._warn_refused)
         self._application = ""
         self._warned: set[str] = set()
         self._catch_up: CatchUp | None = None
-        self._identify_limit = IdentifyLimit()
+        self.identify_limit = IdentifyLimit()
         self._typed: deque[float] = deque(maxlen=MAX_TYPING_PER_SECOND)
         self._running: anyio.CancelScope | None = None
         self._stopped = False
@@ -151,12 +151,12 @@ class DiscordChannel(Channel):
             raise MediaRefused(f"Discord did not deliver it ({refused})") from refused
 
     def missed(self, cursors: Cursors) -> AsyncIterator[Sequence[InboundMessage]]:
-        self._cache.recorded |= {chat for _account, chat in cursors.chats}
+        self.cache.recorded |= {chat for _account, chat in cursors.chats}
         backfill = Backfill(
             self._api,
-            self._cache,
+            self.cache,
             self.host,
-            lambda name, raw: parse(name, raw, self.me, self._cache),
+            lambda name, raw: parse(name, raw, self.me, self.cache),
             self._retry_backfill,
         )
         return backfill.missed(cursors)
@@ -167,7 +167,7 @@ class DiscordChannel(Channel):
 
     async def run_slash_command(self, data: dict[str, Any]) -> None:
         """Accept the message that a slash command stands for, and post the command's note."""
-        message = command_message(data, self._cache)
+        message = command_message(data, self.cache)
         if message is None:
             return
         self._sender.note_started(message.message_id)
@@ -204,7 +204,7 @@ class DiscordChannel(Channel):
             raise ChannelDown(f"Discord does not identify the bot: {refused}") from refused
         if not isinstance(found, Mapping) or "id" not in found:
             raise ChannelDown("Discord does not identify the bot")
-        bot_id = self._cache.bot_id = str(found["id"])
+        bot_id = self.cache.bot_id = str(found["id"])
         self.me = DiscordSelf(
             bot_id,
             str(found.get("global_name") or found.get("username") or ""),
@@ -227,13 +227,13 @@ class DiscordChannel(Channel):
             self.host.log_exception("discord.commands_not_set")
 
     async def _listen(self) -> None:
-        api, cache, settings, host = self._api, self._cache, self.settings, self.host
+        api, cache, settings, host = self._api, self.cache, self.settings, self.host
         count = settings.shards or 1
         state = ConnectionState(host, host, links=count)
         queue = EventQueue(host, cache, state)
         self._catch_up = CatchUp(host, cache, state, queue, self)
         handler = EventHandler(self, host, api, cache, state, queue, self._catch_up)
-        limit = self._identify_limit
+        limit = self.identify_limit
         shards = [
             Shard(number, settings, api, host.clock, limit, state, handler)
             for number in range(count)
@@ -273,11 +273,11 @@ class DiscordChannel(Channel):
         if channel_id in self._warned or len(self._warned) >= MAX_WARNINGS:
             return
         self._warned.add(channel_id)
-        channel = self._cache.channel(channel_id, "?")  # an unknown one is not private
+        channel = self.cache.channel(channel_id, "?")  # an unknown one is not private
         permission = "Send Messages in Threads" if channel.is_thread else "Send Messages"
         if refused.code == Code.MISSING_ACCESS:
             permission = "View Channel"
-        title = self._cache.title(channel) or f"channel {channel_id}"
+        title = self.cache.title(channel) or f"channel {channel_id}"
         self.host.warn(
             f"The bot can't post in {title}. In Discord, open the channel's settings, Permissions,"
             f" and give the bot's role {permission} and Read Message History."

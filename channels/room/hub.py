@@ -29,7 +29,7 @@ class Hub:
     """Publishes events to the listeners of each room; drops empty rooms."""
 
     def __init__(self) -> None:
-        self._rooms: dict[str, _Room] = {}
+        self.rooms: dict[str, _Room] = {}
         self._numbers = count(1)
 
     @asynccontextmanager
@@ -39,7 +39,7 @@ class Hub:
         """Yield the room's events from now on; while this runs, `person` is listed as present."""
         send, receive = anyio.create_memory_object_stream[Json](MAX_PENDING_EVENTS)
         number = next(self._numbers)
-        state = self._rooms.setdefault(room, _Room())
+        state = self.rooms.setdefault(room, _Room())
         state.listeners[number] = send
         if person is not None:
             state.people[number] = person
@@ -55,7 +55,7 @@ class Hub:
 
     def publish(self, room: str, event: Json) -> None:
         """Send an event to every listener of a room."""
-        state = self._rooms.get(room)
+        state = self.rooms.get(room)
         if state is None:
             return
         for number, listener in list(state.listeners.items()):
@@ -67,18 +67,18 @@ class Hub:
 
     def draft(self, room: str, message: Json) -> None:
         """Show partial text, including to people who join later."""
-        self._rooms.setdefault(room, _Room()).drafts[message["id"]] = message
+        self.rooms.setdefault(room, _Room()).drafts[message["id"]] = message
         self.publish(room, {"type": "draft", "message": message})
 
     def drop_draft(self, room: str, message_id: str) -> None:
-        state = self._rooms.get(room)
+        state = self.rooms.get(room)
         if state is not None and state.drafts.pop(message_id, None) is not None:
             self.publish(room, {"type": "draft.removed", "id": message_id})
             self._forget(room)
 
     def message(self, room: str, message: Json) -> None:
         """Show a message; it replaces the draft that has its id."""
-        state = self._rooms.get(room)
+        state = self.rooms.get(room)
         if state is not None:
             state.drafts.pop(message["id"], None)
         self.publish(room, {"type": "message", "message": message})
@@ -86,7 +86,7 @@ class Hub:
 
     def typing(self, room: str, key: str, on: bool) -> None:
         """Show or hide that the agent is typing an answer."""
-        state = self._rooms.setdefault(room, _Room())
+        state = self.rooms.setdefault(room, _Room())
         if on != (key in state.typing):
             (state.typing.add if on else state.typing.discard)(key)
             self.publish(room, {"type": "typing", "on": on, "key": key})
@@ -94,20 +94,20 @@ class Hub:
 
     def people(self, room: str) -> list[Json]:
         """Return the people in a room without duplicates, sorted by name."""
-        state = self._rooms.get(room)
+        state = self.rooms.get(room)
         found = {person["id"]: person for person in state.people.values()} if state else {}
         return sorted(found.values(), key=lambda person: str(person["name"]).casefold())
 
     def ongoing(self, room: str) -> list[Json]:
         """Return the events that show current drafts and typing to a person who joins."""
-        state = self._rooms.get(room)
+        state = self.rooms.get(room)
         if state is None:
             return []
         typing = [{"type": "typing", "on": True, "key": key} for key in sorted(state.typing)]
         return typing + [{"type": "draft", "message": draft} for draft in state.drafts.values()]
 
     def close(self) -> None:
-        for state in list(self._rooms.values()):
+        for state in list(self.rooms.values()):
             for listener in list(state.listeners.values()):
                 listener.close()
 
@@ -115,6 +115,6 @@ class Hub:
         self.publish(room, {"type": "people", "people": self.people(room)})
 
     def _forget(self, room: str) -> None:
-        state = self._rooms.get(room)
+        state = self.rooms.get(room)
         if state is not None and not (state.listeners or state.drafts or state.typing):
-            del self._rooms[room]
+            del self.rooms[room]

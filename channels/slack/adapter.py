@@ -68,8 +68,8 @@ class SlackChannel(Channel):
             group=budget,
         )
         self._sessions = ApiSessions(settings)
-        self._workspaces = Workspaces()
-        self._streams = Streams()
+        self.workspaces = Workspaces()
+        self.open_streams = Streams()
         self._gate = EventGate(settings)
         self._install = Install(settings, self._sessions, lambda one: self._installations.join(one))
         self._monitor: ConnectionMonitor | None = None
@@ -81,7 +81,7 @@ class SlackChannel(Channel):
 
     @cached_property
     def _installations(self) -> Installations:
-        return Installations(self.settings, self._sessions, self._workspaces, self.host, self)
+        return Installations(self.settings, self._sessions, self.workspaces, self.host, self)
 
     @cached_property
     def _history(self) -> History:
@@ -89,7 +89,7 @@ class SlackChannel(Channel):
 
     @cached_property
     def _sender(self) -> SlackSender:
-        return SlackSender(self._workspaces, self._history, self._streams, self)
+        return SlackSender(self.workspaces, self._history, self.open_streams, self)
 
     @cached_property
     def _statuses(self) -> Statuses:
@@ -105,10 +105,10 @@ class SlackChannel(Channel):
         self._monitor = monitor = ConnectionMonitor(self.host, connection, self)
         with anyio.CancelScope() as self._running:
             await installations.join_all()
-            if not (self._workspaces.all() or installations.joining or self._install.is_possible):
+            if not (self.workspaces.all() or installations.joining or self._install.is_possible):
                 raise ChannelUnfit(NO_WORKSPACE)
             hold = self.settings.hold
-            self._gate.open(EventReceiver(self.host, self._workspaces, monitor, self, hold))
+            self._gate.open(EventReceiver(self.host, self.workspaces, monitor, self, hold))
             await _run_both(connection, monitor)
         if self._why_unfit:
             raise ChannelUnfit(self._why_unfit)
@@ -162,7 +162,7 @@ class SlackChannel(Channel):
 
     async def read_missed(self) -> Cursors:
         cursors = await self.host.cursors()
-        since = {one.account: self._installations.started_at for one in self._workspaces.all()}
+        since = {one.account: self._installations.started_at for one in self.workspaces.all()}
         async for messages in self.missed(Cursors(since | dict(cursors.accounts), cursors.chats)):
             await self.accept([replace(message, backlog=True) for message in messages])
         return cursors
@@ -172,7 +172,7 @@ class SlackChannel(Channel):
         down: ChannelError | None = None
         for team in self._installations.joining:
             self.host.gap_skipped("", team)
-        for workspace in self._workspaces.all():
+        for workspace in self.workspaces.all():
             try:
                 async for messages in self._history.missed(workspace, cursors):
                     yield messages
@@ -202,13 +202,13 @@ class SlackChannel(Channel):
         lines = [
             f"In Slack ({one.url}), write to @{one.name}, or add it to a channel:"
             f" /invite @{one.name}"
-            for one in self._workspaces.all()
+            for one in self.workspaces.all()
         ]
         return "\n".join(lines)
 
     def streams(self, message: InboundMessage) -> bool:
         # The first partial text is an ordinary message, which needs a send permit.
-        return self._streams.is_open(message)
+        return self.open_streams.is_open(message)
 
     def split(self, text: str) -> list[str]:
         return split(text, LIMIT, size)
@@ -229,7 +229,7 @@ class SlackChannel(Channel):
             await self._sender.delete(message, reference.platform_id)
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        workspace = self._workspaces.of(message.account)
+        workspace = self.workspaces.of(message.account)
         thread = thread_for(message)
         if thread is None and is_direct(message.chat_id):
             thread = message.message_id or None
@@ -237,7 +237,7 @@ class SlackChannel(Channel):
 
     async def fetch(self, media: Media, most: int) -> bytes:
         account, _, file_id = media.file.rpartition("/")
-        return await files.fetch(self._workspaces.of(account).api, file_id, most)
+        return await files.fetch(self.workspaces.of(account).api, file_id, most)
 
     def routes(self) -> list[Route]:
         events = Route("/slack/events", self._gate.take_request, methods=["POST"])

@@ -43,8 +43,8 @@ class TelegramSender:
     """Sends and edits the messages of one bot."""
 
     def __init__(self, api: BotApi) -> None:
-        self._api = api
-        self._shown: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self.api = api
+        self.shown: OrderedDict[tuple[str, str], bytes] = OrderedDict()
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or edit its draft into it; raises ChannelError."""
@@ -86,7 +86,7 @@ class TelegramSender:
         rendered = await _partial(text)
         if not is_visible(rendered[0]):
             return shown_id or ""
-        if shown_id and self._shown.get((chat, shown_id)) == _digest(rendered):
+        if shown_id and self.shown.get((chat, shown_id)) == _digest(rendered):
             return shown_id
         if shown_id:
             return await self._edit(chat, shown_id, rendered, EDIT_SECONDS)
@@ -94,7 +94,7 @@ class TelegramSender:
         message_id = await self.post(first, rendered)
         if not message_id:
             raise SendRefused("the server did not return the message's id, so it cannot be edited")
-        self._remember(chat, message_id, rendered)
+        self.remember(chat, message_id, rendered)
         return message_id
 
     async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
@@ -103,7 +103,7 @@ class TelegramSender:
         if not is_visible(rendered[0]):
             return
         shown, entities = rendered
-        await self._api.call(
+        await self.api.call(
             "sendMessageDraft",
             seconds=EDIT_SECONDS,
             chat_id=int(chat),
@@ -116,13 +116,13 @@ class TelegramSender:
 
     async def type(self, chat: str, thread: str | None) -> None:
         thread_id = int(thread) if thread else None
-        await self._api.call(
+        await self.api.call(
             "sendChatAction", chat_id=chat_of(chat), message_thread_id=thread_id, action="typing"
         )
 
     async def delete(self, chat: str, message_id: str) -> None:
         with suppress(SendRefused):  # the message was deleted already, or is too old to be deleted
-            await self._api.call("deleteMessage", chat_id=chat_of(chat), message_id=int(message_id))
+            await self.api.call("deleteMessage", chat_id=chat_of(chat), message_id=int(message_id))
 
     async def _put(self, message: OutboundMessage, rendered: Rendered, edits: str | None) -> str:
         if not edits:
@@ -141,7 +141,7 @@ class TelegramSender:
         reply = None
         if reply_to and reply_to.isdigit():
             reply = {"message_id": int(reply_to), "allow_sending_without_reply": True}
-        result = await self._api.call(
+        result = await self.api.call(
             "sendMessage",
             chat_id=chat_of(chat),
             message_thread_id=_thread(thread),
@@ -157,7 +157,7 @@ class TelegramSender:
     ) -> str:
         text, entities = rendered
         try:
-            await self._api.call(
+            await self.api.call(
                 "editMessageText",
                 seconds=seconds,
                 chat_id=chat_of(chat),
@@ -171,14 +171,14 @@ class TelegramSender:
         except NotAsSent as refused:
             if not says(refused, *UNCHANGED):
                 raise
-        self._remember(chat, message_id, rendered)
+        self.remember(chat, message_id, rendered)
         return message_id
 
-    def _remember(self, chat: str, message_id: str, rendered: Rendered) -> None:
-        self._shown[(chat, message_id)] = _digest(rendered)
-        self._shown.move_to_end((chat, message_id))
-        while len(self._shown) > MAX_SHOWN:
-            self._shown.popitem(last=False)
+    def remember(self, chat: str, message_id: str, rendered: Rendered) -> None:
+        self.shown[(chat, message_id)] = _digest(rendered)
+        self.shown.move_to_end((chat, message_id))
+        while len(self.shown) > MAX_SHOWN:
+            self.shown.popitem(last=False)
 
 
 async def _partial(text: str) -> Rendered:

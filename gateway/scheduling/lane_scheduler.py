@@ -58,7 +58,7 @@ class LaneScheduler:
     _run: RunQuestion
     _spawn: Spawn
     _settings: TurnSettings
-    _sessions: dict[str, _Session] = field(default_factory=dict)
+    sessions: dict[str, _Session] = field(default_factory=dict)
     _next: dict[str, None] = field(default_factory=dict)
     _running: int = 0
     _open: bool = True
@@ -70,7 +70,7 @@ class LaneScheduler:
 
     def submit(self, question: Question, overlap: Overlap = "follow_up") -> None:
         """Queue a question in its lane, or steer the running turn with the question."""
-        session = self._sessions.setdefault(question.session_id, _Session(question.session_id))
+        session = self.sessions.setdefault(question.session_id, _Session(question.session_id))
         lane = session.lanes.setdefault(question.lane, _Lane(session, question.lane))
         author = question.message.sender.id
         own = lane.running is not None and lane.running.message.sender.id == author
@@ -84,23 +84,23 @@ class LaneScheduler:
 
     def edited(self, row: InboxRow) -> None:
         """Replace the text of a waiting message that was edited."""
-        session = self._sessions.get(row.session_id or "")
+        session = self.sessions.get(row.session_id or "")
         for lane in session.lanes.values() if session else ():
             lane.queue = deque(question.edited(row) for question in lane.queue)
             if lane.turn is not None:
                 lane.turn.steered[:] = [question.edited(row) for question in lane.turn.steered]
 
     def busy(self, session_id: str, lane: str) -> bool:
-        session = self._sessions.get(session_id)
+        session = self.sessions.get(session_id)
         return session is not None and lane in session.lanes
 
     def waiting(self, session_id: str) -> int:
-        session = self._sessions.get(session_id)
+        session = self.sessions.get(session_id)
         return sum(len(lane.queue) for lane in session.lanes.values()) if session else 0
 
     def forget(self, inbox_id: int) -> InboxRow | None:
         """Remove a waiting message and return its row, or None; running turns are not affected."""
-        for session in self._sessions.values():
+        for session in self.sessions.values():
             for lane in session.lanes.values():
                 waiting = [lane.queue, lane.turn.steered] if lane.turn else [lane.queue]
                 for questions in waiting:
@@ -113,7 +113,7 @@ class LaneScheduler:
         self, session_id: str, wanted: Callable[[Question], bool], stopped_by: dict[str, Any]
     ) -> tuple[int, list[Question]]:
         """Stop all `wanted` questions; return the number of running ones, and the waiting ones."""
-        session = self._sessions.get(session_id)
+        session = self.sessions.get(session_id)
         if session is None:
             return 0, []
         dropped: list[Question] = []
@@ -150,7 +150,7 @@ class LaneScheduler:
 
     def _start_one(self, session_id: str) -> bool:
         """Start the first lane of a session that is ready to run; return whether there was one."""
-        session = self._sessions.get(session_id)
+        session = self.sessions.get(session_id)
         if session is None or session.running >= self._settings.lanes:
             return False
         for lane in session.lanes.values():
@@ -188,7 +188,7 @@ class LaneScheduler:
         if lane.queue:
             session.lanes[lane.key] = lane
         if not session.lanes and session.running == 0:
-            self._sessions.pop(session.id, None)
+            self.sessions.pop(session.id, None)
         self._start(session.id)
 
 

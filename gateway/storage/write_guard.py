@@ -35,7 +35,7 @@ class WriteGuard:
         self, clock: Clock, ballast: Ballast, probe: Callable[[], Awaitable[None]], spawn: Spawn
     ) -> None:
         self._clock = clock
-        self._ballast = ballast
+        self.ballast = ballast
         self._probe = probe
         self._spawn = spawn
         self._since: float | None = None
@@ -55,7 +55,7 @@ class WriteGuard:
 
     async def once(self, write: Callable[[], Awaitable[T]]) -> T:
         """Make a write without retrying; raises StoreUnavailable."""
-        if self._ballast.given_up:
+        if self.ballast.given_up:
             raise StoreUnavailable(FULL)
         try:
             done = await write()
@@ -94,15 +94,15 @@ class WriteGuard:
                 self._waits.discard(wait)
 
     def _wrote(self) -> None:
-        if self._since is not None and (not self._ballast.given_up or self._ballast.take()):
+        if self._since is not None and (not self.ballast.given_up or self.ballast.take()):
             self._since, self.why = None, ""
             get_log().info("store.writable")
 
     def _failed(self, cause: StoreUnavailable) -> bool:
-        freed = cause.full and self._ballast.give_up()
+        freed = cause.full and self.ballast.give_up()
         if freed:
             get_log().error("disk.full", what=FULL)
-        self.why = FULL if cause.full or self._ballast.given_up else str(cause)
+        self.why = FULL if cause.full or self.ballast.given_up else str(cause)
         if self._since is None:
             self._since = self._clock.monotonic()
             self._spawn("persist", self._probe_until_back)

@@ -97,7 +97,7 @@ class GatewayHost(FullHost):
 
     def __post_init__(self) -> None:
         services, agent = self._services, self._services.settings.agent
-        self._gap = BackfillGap()
+        self.gap = BackfillGap()
         self.clock: Clock = services.clock
         self.agent_name: str = agent.name
         self.names: Sequence[str] = agent.names_in_chats()
@@ -105,29 +105,29 @@ class GatewayHost(FullHost):
         self.hint: str | None = OFFLINE_HINT if agent.model == OFFLINE else None
 
     async def accept(self, messages: Sequence[InboundMessage]) -> set[str]:
-        kept_back = self._gap.kept_back() if "backfill" in self._channel.capabilities else None
+        kept_back = self.gap.kept_back() if "backfill" in self._channel.capabilities else None
         try:
             with _down_while_away():
                 return await self._intake.accept(messages, kept_back)
         except ChannelDown:
-            self._gap.open()
+            self.gap.open()
             raise
 
     async def cursors(self) -> Cursors:
         now = self._services.clock.now()
         with _down_while_away():
             cursors = await self._services.ledger.cursors.read(self._channel.name, OVERLAP, MAX_GAP)
-        self._gap.given_out(cursors, now)
+        self.gap.given_out(cursors, now)
         return cursors
 
     def gap_opened(self) -> None:
-        self._gap.open()
+        self.gap.open()
 
     def gap_skipped(self, chat_id: str, account: str = "") -> None:
-        self._gap.skipped.add((account, chat_id))
+        self.gap.skipped.add((account, chat_id))
 
     def gap_closed(self, cursors: Cursors | None = None) -> None:
-        complete_until = self._gap.close(cursors)
+        complete_until = self.gap.close(cursors)
         if complete_until is not None:  # newer messages have arrived through the connection
             name, table = self._channel.name, self._services.ledger.cursors
             self._services.spawn("marks", lambda: table.advance_all(name, complete_until))

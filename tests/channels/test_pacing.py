@@ -208,12 +208,12 @@ async def test_what_is_idle_is_forgotten_and_what_is_used_is_not() -> None:
     await pacing.permit("used", Priority.FINAL)
     for number in range(MAX_CHATS):
         pacing.may_type(f"other {number}")
-    assert len(pacing._chats) < 10
-    assert "used" in pacing._chats
+    assert len(pacing.chats) < 10
+    assert "used" in pacing.chats
     await clock.advance(60)
     for number in range(MAX_CHATS):
         pacing.may_type(f"another {number}")
-    assert "used" not in pacing._chats
+    assert "used" not in pacing.chats
 
 
 WRITE = st.tuples(

@@ -38,7 +38,7 @@ class FileStore:
     def __init__(
         self, folder: Folder, index: Database, writer: WriterThread, verified: set[str]
     ) -> None:
-        self._folder = folder
+        self.folder = folder
         self._writer = writer
         self._verified = verified
         self._readers = ReaderPair(lambda: FileReader(index, folder))
@@ -107,11 +107,11 @@ class FileStore:
         self._readers.closed = True  # before the first wait: no call is accepted after this
         await self._writer.close()
         await self._readers.close()
-        self._folder.close()
+        self.folder.close()
 
     async def _verify(self, tape: str) -> None:
         self._readers.require_open()
-        if tape not in self._verified and self._folder.file_of(tape).exists():
+        if tape not in self._verified and self.folder.file_of(tape).exists():
             await self._writer.submit(verify(tape))
 
 
@@ -121,7 +121,7 @@ class FileReader(Reader):
     def __init__(self, index: Database, folder: Folder) -> None:
         connection = index.read_connection()
         super().__init__(connection, index.statements)
-        self._folder = folder
+        self.folder = folder
         self._file = -1
         connection.create_scalar_function("line_says", self._line_says, 3)
 
@@ -134,7 +134,7 @@ class FileReader(Reader):
     @contextmanager
     def _opened(self, tape: str) -> Iterator[None]:
         """Keep a tape's file open during the block, if the tape has a file."""
-        path = self._folder.file_of(tape)
+        path = self.folder.file_of(tape)
         try:
             self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:

@@ -85,7 +85,7 @@ async def test_a_channel_that_cannot_be_looked_up_is_an_ordinary_one(tmp_path: P
     async with discord_bot(tmp_path) as bot:
         other = bot.fake.text_channel(bot.guild, "other")
         await bot.pass_by(2)
-        channel(bot)._cache.channels.pop(str(other.id))
+        channel(bot).cache.channels.pop(str(other.id))
         bot.fake.fail("channel", *[ServerError(500)] * 1000, channel=other)
         bot.say("x", place=other)
         bot.say(f"<@{bot.fake.bot.id}> question")
@@ -203,7 +203,7 @@ async def test_the_audit_does_nothing_while_the_gateway_is_down(
             assert bot.fake.calls_of("history") == []
         await bot.pass_by(60, step=0.5)
         assert bot.fake.gateway.identifies == 1
-        assert not channel(bot)._cache.suspects
+        assert not channel(bot).cache.suspects
 
 
 async def test_an_edit_during_a_gap_comes_in(
@@ -247,11 +247,11 @@ async def test_typing_indicators_are_limited(tmp_path: Path) -> None:
 async def test_sessions_are_counted_across_a_restart_of_the_channel(tmp_path: Path) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
-        limit = channel(bot)._identify_limit
+        limit = channel(bot).identify_limit
         before = len(limit.started)
         bot.fake.invalidate()
         await bot.pass_by(20, step=0.5)
-        assert channel(bot)._identify_limit is limit
+        assert channel(bot).identify_limit is limit
         assert len(limit.started) == before + 1
 
 
@@ -262,7 +262,7 @@ async def test_an_unavailable_server_keeps_the_gap_open(tmp_path: Path) -> None:
         await bot.pass_by(2)
         bot.fake.drop_sockets()
         await bot.pass_by(10, step=0.5)
-        gap = cast(Any, channel(bot).host)._gap
+        gap = cast(Any, channel(bot).host).gap
         assert gap.kept_back() is None
         bot.fake.outage(bot.guild, over=True)
         await bot.pass_by(10, step=0.5)
@@ -274,12 +274,12 @@ async def test_a_server_that_the_bot_left_during_its_outage_is_not_waited_for(
 ) -> None:
     async with discord_bot(tmp_path) as bot:
         await bot.ask("before")
-        channel(bot)._cache.expect({str(bot.guild.id + 1)})
+        channel(bot).cache.expect({str(bot.guild.id + 1)})
         bot.fake.expire_sessions()
         bot.fake.drop_sockets()
         await bot.pass_by(10, step=0.5)
-        assert not channel(bot)._cache.expected
-        assert cast(Any, channel(bot).host)._gap.kept_back() == frozenset()
+        assert not channel(bot).cache.expected
+        assert cast(Any, channel(bot).host).gap.kept_back() == frozenset()
 
 
 async def test_servers_that_arrive_late_together_are_caught_up_with_once(
@@ -305,4 +305,4 @@ async def test_servers_that_arrive_late_together_are_caught_up_with_once(
                 bot.fake.outage(guild, over=True)
             await bot.pass_by(10, step=0.5)
             assert 1 <= len(reads) <= 2
-            assert host._gap.kept_back() == frozenset()
+            assert host.gap.kept_back() == frozenset()

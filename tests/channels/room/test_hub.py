@@ -136,4 +136,4 @@ async def test_a_room_with_nothing_in_it_is_forgotten() -> None:
     hub.message("lobby", saying("m1"))
     hub.typing("lobby", "7", False)
     hub.message("attic", saying("m2"))
-    assert hub._rooms == {}
+    assert hub.rooms == {}

@@ -417,7 +417,7 @@ async def test_files_are_fetched_only_from_the_workspace_s_host() -> None:
 async def test_a_login_page_in_place_of_a_file_is_refused() -> None:
     async with slack() as fake, running(fake) as app:
         await app.ready()
-        workspace = app.channel._workspaces.of("")
+        workspace = app.channel.workspaces.of("")
         with pytest.raises(MediaRefused, match="login page"):
             await workspace.api.download(f"{fake.base}/elsewhere", 10_000, "image/png")
 

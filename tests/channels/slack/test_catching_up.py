@@ -205,7 +205,7 @@ async def test_an_unreachable_workspace_does_not_hold_up_the_others(
             await pass_time(app, 30)
             assert app.host.texts() == ["in the gap"]
             assert app.host.accepted[0].backlog
-            known = [one.account for one in app.channel._workspaces.all()]
+            known = [one.account for one in app.channel.workspaces.all()]
             assert known == ["", second, third] if stays else ["", third]
             assert app.host.gaps.count("closed") == (1 if stays else 2)
             assert bool(app.host.warnings) is not stays

@@ -236,7 +236,7 @@ async def test_d1_a_stream_with_a_lost_response_becomes_the_answer() -> None:
 async def test_partial_text_left_by_a_crash_is_continued() -> None:
     async with asking() as room:
         ts = await room.show("beg")
-        room.app.channel._streams.forget(room.question.ext_id)
+        room.app.channel.open_streams.forget(room.question.ext_id)
         assert await room.show("begun", again=True) == ts
         assert room.texts() == ["begun"]
 
@@ -277,7 +277,7 @@ async def test_d4_editing_a_missing_message_raises_draft_gone(code: str) -> None
 
 async def test_if_slack_is_unreachable_the_channel_is_down_and_nothing_was_sent() -> None:
     async with asking() as room:
-        room.app.channel._workspaces.of("").api.client.base_url = "http://127.0.0.1:9/api/"
+        room.app.channel.workspaces.of("").api.client.base_url = "http://127.0.0.1:9/api/"
         with pytest.raises(ChannelDown):
             await room.deliver()
 

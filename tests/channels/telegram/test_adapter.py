@@ -446,5 +446,5 @@ async def test_e6_typing_that_began_before_a_reconnect_ends_with_the_answer() ->
         bot.run.start()
         await bot.host.until(lambda: bot.host.times_ready == 2)
         await bot.channel.on_event(AgentEvent("final"), bot.host.accepted[0])
-        assert bot.channel._signs is not None
-        assert not bot.channel._signs._threads
+        assert bot.channel.typing_indicator is not None
+        assert not bot.channel.typing_indicator.threads

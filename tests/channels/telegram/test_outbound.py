@@ -130,7 +130,7 @@ async def test_partial_text_that_shows_nothing_is_not_sent(bot: Bot, text: str) 
 
 async def test_d4_a_message_that_is_not_modified_is_as_wanted(bot: Bot) -> None:
     place = await bot.says("whole")
-    other = TelegramSender(bot.sender._api)  # after a restart nobody remembers what is shown
+    other = TelegramSender(bot.sender.api)  # after a restart nobody remembers what is shown
     answer = OutboundMessage("telegram", str(GROUP), "whole", edits=place)
     assert (await other.deliver(answer))[0].platform_id == place
     assert "not modified" in bot.fake.calls[-1].description
@@ -232,9 +232,9 @@ async def test_taking_a_draft_away_twice_is_fine(bot: Bot) -> None:
 
 async def test_what_is_shown_is_remembered_of_so_many_messages_only(bot: Bot) -> None:
     for number in range(MAX_SHOWN + 5):
-        bot.sender._remember("7", str(number), ("", []))
-    assert len(bot.sender._shown) == MAX_SHOWN
-    assert ("7", "0") not in bot.sender._shown
+        bot.sender.remember("7", str(number), ("", []))
+    assert len(bot.sender.shown) == MAX_SHOWN
+    assert ("7", "0") not in bot.sender.shown
 
 
 @pytest.mark.parametrize(("chat", "given"), [("7", 7), ("-100", -100), ("@ops", "@ops")])

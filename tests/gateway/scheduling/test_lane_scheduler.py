@@ -197,7 +197,7 @@ async def test_nothing_is_kept_of_a_session_that_is_idle(bench: Bench) -> None:
     await bench.sessions.idle()
     await anyio.wait_all_tasks_blocked()
     assert len(bench.ended) == 6
-    assert bench.sessions._sessions == {}
+    assert bench.sessions.sessions == {}
 
 
 async def test_after_close_nothing_new_is_started(bench: Bench) -> None:

@@ -198,10 +198,10 @@ async def test_d7_what_was_refused_while_the_database_was_away_is_not_behind_a_m
     async with gateway_of(tmp_path, None, Brings(channel), clock=clock) as gateway:
         await started(gateway, channel, clock)
         await channel.host.accept([said(1, -20)])
-        gateway.services.guard._ballast.given_up = True
+        gateway.services.guard.ballast.given_up = True
         with pytest.raises(ChannelDown):
             await channel.host.accept([said(2, -30)])
-        gateway.services.guard._ballast.given_up = False
+        gateway.services.guard.ballast.given_up = False
         await channel.host.accept([said(3, -60)])
         assert await mark(gateway) == NOW + timedelta(minutes=10)
 

@@ -156,7 +156,7 @@ async def test_another_process_is_kept_out(folder: Path, store: FileStore) -> No
     with pytest.raises(StoreUnavailable, match="another process uses"):
         FileStore.open(folder)
     await store.close()
-    FileStore.open(folder)._folder.close()
+    FileStore.open(folder).folder.close()
 
 
 def test_a_place_where_no_folder_can_be_is_unavailable(tmp_path: Path) -> None:
@@ -382,7 +382,7 @@ async def _read_bytes(query: Query, folder: Path, blocks: int) -> int:
         block = [said(f"a word {place}", lane="ab"[place % 2]) for place in range(40)]
         await store.append(T, [*block, anchor(f"phase:{number}")])
     await store.close()
-    reader = FileReader(open_index(folder / INDEX), store._folder)
+    reader = FileReader(open_index(folder / INDEX), store.folder)
     before = _bytes_read()
     assert reader.query(query)
     reader.close()

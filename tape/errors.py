@@ -99,4 +99,4 @@ class StoreTooNew(TapeError):
 
 
 class StoreUnusable(TapeError):
-    """The store is not a tape store or is damaged, or this SQLite could damage it."""
+    """The file is not a tape store, it is damaged, or the installed SQLite could damage it."""

@@ -73,7 +73,8 @@ class Reads:
         return await self.find(after=start.id if start else 0, limit=limit)
 
     async def between(self, first: str, second: str) -> list[Entry]:
-        """Return entries from the latest anchor `first` to the next `second`; raises NotFound."""
+        """Return the entries between the latest anchor `first` and the next `second`, or raise
+        NotFound."""
         return await self.find(after_anchor=first, before_anchor=second)
 
     async def anchor(self, name: str) -> Entry:

@@ -170,7 +170,7 @@ def _is_own(raw: Raw, sender: Author, me: DiscordSelf) -> bool:
 
 
 def _content(raw: Raw) -> tuple[str, Quote | None]:
-    """Return the text, and a quote without words if the message was forwarded."""
+    """Return the text and, if the message was forwarded, a quote whose text is empty."""
     text = str(raw.get("content") or "")
     if int((raw.get("message_reference") or {}).get("type") or 0) == FORWARD:
         snapshots = [one.get("message") or {} for one in raw.get("message_snapshots") or ()]

@@ -41,7 +41,8 @@ class Frame:
     opening, closing  text added after and before a cut, so that the construct continues
     short             a shorter opening, used if `opening` does not fit
     width             how far the lines of an item or a fence are indented
-    wider, list_start for an item: extra digits of its true number if its list began earlier
+    list_start        for an item: where its list began, if that was in an earlier piece
+    wider             how many more digits the item's number has then
     """
 
     kind: str

@@ -27,7 +27,7 @@ NO_ANSWER: Final = "Telegram cannot be reached now: no answer. Trying again."
 
 
 class Poller:
-    """Polls for updates; `take` stores them, with a flag whether they waited in an outage."""
+    """Polls for updates; `take` stores them, with a flag if Telegram kept them during an outage."""
 
     def __init__(
         self,

@@ -156,7 +156,7 @@ class Stage(Protocol):
         """Return how often a typing sign was shown or typing was switched on."""
 
     def pinged(self, chat: Chat) -> list[str]:
-        """Return who was alerted by a message that did not answer them; needs `pings`."""
+        """Return the people notified by a message that was no reply to them; needs `pings`."""
 
     def shows(self, piece: str) -> str:
         """Return some Markdown as people see it; raises AssertionError if it is too long."""

@@ -88,7 +88,8 @@ class RoomMemory:
         return self.alone or (heard is not None and heard.lane == self.filling)
 
     def people(self, message: InboundMessage) -> tuple[str, ...]:
-        """Return the ids of those a message addresses: mentions, a name at its start, the agent."""
+        """Return the ids of the people a message mentions or names first, and the agent if
+        addressed."""
         mentioned = (self._person(name) for name in message.mentions[:MAX_ADDRESSEES])
         agent = [AGENT] if message.addressed else []
         found = dict.fromkeys([*agent, *mentioned, self._begins_with(message.text)])

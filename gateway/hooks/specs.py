@@ -67,7 +67,7 @@ class TapewaySpec:
 
     @hookspec
     def provide_channels(self) -> Any:
-        """Return a list of channels (all; the first channel with a name wins)."""
+        """Return a list of channels (all; if two have the same name, the first wins)."""
 
     @hookspec
     def provide_tape_store(self) -> Any:

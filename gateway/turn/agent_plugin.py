@@ -78,7 +78,7 @@ class AgentPlugin:
 
     @hookimpl
     async def dispatch_outbound(self, message: OutboundMessage) -> bool | None:
-        """Send a message at once, unless a turn is running: the turn's commit sends it."""
+        """Send a message at once; during a turn, leave it to the commit of the turn."""
         if current_turn.get() is not None:
             return None
         await self._services.router.dispatch(message)
@@ -188,7 +188,7 @@ class AgentPlugin:
         )
 
     async def _steer(self, turn: Turn) -> None:
-        """Add the questions that steer this turn to the turn."""
+        """Add to this turn the questions that are meant to steer it."""
         while turn.steered:
             question = turn.steered[0]
             # The ledger and `turn.took` must agree, even if the turn is cancelled.

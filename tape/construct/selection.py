@@ -51,7 +51,7 @@ class ByRules:
     """Chooses the latest anchor, then anchors with words from the task, then the best scores.
 
     Anchors get at most half of the budget. Entries that were found only because they are recent get
-    a quarter, if there are any others.
+    at most a quarter, unless there are no others.
     """
 
     name = "rules"

@@ -95,7 +95,7 @@ def gist(text: str) -> Gist:
 
 
 def called(name: str) -> str:
-    """Return the first word of a name, as texts would use it, without decoration."""
+    """Return the first word of a name as people write it in messages, without signs around it."""
     found = _NAME.search(name.lower())
     return found[0] if found else ""
 

@@ -117,7 +117,7 @@ async def open_chat(settings: Settings, chat: str, person: RoomPerson) -> AsyncI
 
 
 def client_of(found: Running) -> httpx2.AsyncClient:
-    """Return an HTTP client for a running gateway that sends its access token."""
+    """Return an HTTP client that sends a running gateway's access token with each request."""
     return httpx2.AsyncClient(
         base_url=found.url,
         headers={"Authorization": f"Bearer {found.token}"},

@@ -58,11 +58,11 @@ class LaneScheduler:
     _run: RunQuestion
     _spawn: Spawn
     _settings: TurnSettings
-    sessions: dict[str, _Session] = field(default_factory=dict)
-    _next: dict[str, None] = field(default_factory=dict)
-    _running: int = 0
-    _open: bool = True
-    _freed: anyio.Event = field(default_factory=anyio.Event)
+    sessions: dict[str, _Session] = field(default_factory=dict, init=False)
+    _next: dict[str, None] = field(default_factory=dict, init=False)
+    _running: int = field(default=0, init=False)
+    _open: bool = field(default=True, init=False)
+    _freed: anyio.Event = field(default_factory=anyio.Event, init=False)
 
     def ask(self, question: Question) -> None:
         """Submit a new question; a plugin's decision about overlap overrides the setting."""

@@ -135,7 +135,7 @@ def bootstrap() -> tuple[NewEntry, NewEntry]:
 
 
 def with_bootstrap(batch: Sequence[NewEntry], *, empty: bool) -> list[NewEntry]:
-    """Return the batch, after the bootstrap if the tape is empty and the batch has none."""
+    """Return the batch; put the bootstrap before it if the tape is empty and the batch has none."""
     if not empty or (batch and _begins_a_tape(batch[0])):
         return list(batch)
     return [*bootstrap(), *batch]

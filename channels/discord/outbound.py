@@ -75,7 +75,7 @@ class DiscordSender:
             pending.set()
 
     def is_ours(self, own: Raw) -> bool:
-        """Return whether one of the bot's messages was posted here, not by a second gateway."""
+        """Return whether this gateway, and not a second one, posted a message of the bot."""
         nonce = own.get("nonce")
         return nonce is None or str(nonce) in self._posted_nonces
 

@@ -39,7 +39,7 @@ class Stitcher:
         return Cut(place, Level.GRAPHEME, leaf.frame)
 
     def broken(self, place: int) -> Cut:
-        """Return a cut that breaks a span: only the blocks around the span continue."""
+        """Return a cut inside a span; after it, only the blocks around the span continue."""
         at = bisect_right(self._plan.leaves, place, key=_PLACE) - 1
         frame = self._plan.leaves[max(at, 0)].frame if self._plan.leaves else None
         while frame is not None and frame.kind == "span":

@@ -71,7 +71,7 @@ class Installations:
         self.started_at = host.clock.now()
 
     async def join_all(self) -> None:
-        """Join the workspace of the bot token and those in the file; raises ChannelError."""
+        """Connect to the bot token's workspace and to those in the file; raises ChannelError."""
         token = self._settings.bot_token.get_secret_value()
         if token:
             self._workspaces.add(await identify("", self.api(token), self._host.start_soon))

@@ -148,7 +148,7 @@ async def _run(work: Callable[[], Awaitable[None]]) -> None:
 
 
 class ChannelRun:
-    """A running channel; leaving the block raises its error, unless `error` returned that error."""
+    """A running channel. Its error is raised when the block ends, unless `error` returned it."""
 
     def __init__(self, channel: Channel, host: FakeHost) -> None:
         self._channel = channel

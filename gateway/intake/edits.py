@@ -83,7 +83,7 @@ async def take_deletion(services: Services, row: InboxRow) -> InboxRow | None:
 
 
 async def end_row(services: Services, row: InboxRow, status: str, why: str | None = None) -> None:
-    """End a message that gets no entry."""
+    """Mark the inbox row of a message as ended if the message gets no tape entry."""
     unit = Unit()
     services.ledger.inbox.end(unit, [row], status, why)
     await services.store.commit(unit)

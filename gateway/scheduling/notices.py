@@ -102,10 +102,7 @@ class Notices:
             self._services.spawn("stale", lambda: self._notify_stale(question))
 
     async def failed(self, row: InboxRow) -> None:
-        """Notify an author who expects an answer that their message could not be taken in.
-
-        An unreadable message might be no question, so only private chats get a notice about one.
-        """
+        """Send a notice in a private chat only: an unreadable message may be no question."""
         message = row.message
         private = message.kind == "unreadable" and message.chat_kind == "private"
         if not (message.addressed or private) or not message.chat_id:

@@ -1,8 +1,4 @@
-"""Link messages by rules: those in threads and replies always, others if there is no model.
-
-For others, the rules try in order: the people mentioned, the author's last message, a message that
-addresses the author, and a short remark on the previous message.
-"""
+"""Link threads and replies by rules, and other messages too if there is no model."""
 
 from __future__ import annotations
 

@@ -39,10 +39,7 @@ class CursorTable:
             unit.run("ledger.move_cursor", account_id=account, chat_id=chat_id, value=moment)
 
     async def read(self, channel: str, overlap: timedelta, longest: timedelta) -> Cursors:
-        """Return each chat's cursor, moved back by `overlap` and no further back than `longest`.
-
-        A channel that has never accepted a message gets the current time as its cursor.
-        """
+        """Return each chat's cursor minus `overlap`, or the time `longest` ago if that is later."""
         rows = await self._store.select("ledger.marks", {"channel": channel})
         found = {
             (row["account_id"].partition(":")[2], row["chat_id"]): value

@@ -19,10 +19,8 @@ class Outbox:
     def send_later(
         self, unit: Unit, message: OutboundMessage, session_id: str, lane: str | None
     ) -> int:
-        """Add a message; the outcome has its row, unless the key is already being sent or was sent.
-
-        A pending row is not replaced, because its sender identifies it by its id.
-        """
+        """Add a message; the outcome has no row if a message with its key is being sent or was
+        sent."""
         return unit.run(
             "ledger.send_later",
             account_id=account_id(message.channel, message.account),

@@ -32,7 +32,6 @@ MOVED: Final = MappingProxyType(
         "tape.past": "tape.snapshot",
         "tape.registry": "tape.stores.registry",
         "tape.sqlite": "tape.stores.sqlite",
-        "tape.testing": "tape.testing.stores",
         "tape.unit": "tape.unit_of_work",
     }
 )

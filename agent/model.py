@@ -13,12 +13,14 @@ Message = Mapping[str, Any]
 class ModelRequest:
     """A request to a model.
 
-    messages  OpenAI chat messages, the system message first; function names have no dots
-    tools     OpenAI function tools
+    messages     OpenAI chat messages, the system message first; function names have no dots
+    tools        OpenAI function tools
+    tool_choice  "none" forbids calls although tools are offered; None leaves it to the model
     """
 
     messages: Sequence[Message]
     tools: Sequence[Mapping[str, Any]] = ()
+    tool_choice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,16 @@ class ResetPiece:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The model's request to call a tool; `arguments` is a JSON string."""
+    """The model's request to call a tool.
+
+    arguments  a JSON string
+    extra      what the provider put beside the call, verbatim
+    """
 
     id: str
     name: str
     arguments: str
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def as_openai(self) -> dict[str, Any]:
         return {
@@ -60,13 +67,26 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A complete answer; `usage` has the token counts that the provider reported, at most three."""
+    """A complete answer.
+
+    model          the model's name as the server reports it
+    usage          the token counts that the provider reported, at most three
+    finish_reason  why the answer ended: "length" and "content_filter" cut it off
+    extra          what the provider put beside the message's text and calls, verbatim
+    refusal        the model's own words for why it refuses, if it does beside a text
+    server         the address of the server, without credentials
+    requested      the model's name as the request had it
+    """
 
     model: str
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     usage: Mapping[str, int] = field(default_factory=dict)
     finish_reason: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    refusal: str = ""
+    server: str = ""
+    requested: str = ""
 
 
 Piece = TextPiece | ReasoningPiece | ResetPiece | ModelReply

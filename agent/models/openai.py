@@ -55,6 +55,7 @@ class OpenAIModel:
             # The SDK's own transport uses more CPU than aiohttp.
             http_client=DefaultAioHttpClient(),
         )
+        self.server = str(self._client.base_url.copy_with(userinfo=b""))
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         # If these were plain arguments, the SDK would walk the messages and tools in Python.
@@ -64,7 +65,9 @@ class OpenAIModel:
         }
         if request.tools:
             body["tools"] = request.tools
-        reader = StreamReader(self.name)
+            if request.tool_choice:
+                body["tool_choice"] = request.tool_choice
+        reader = StreamReader(self.name, self.server)
         try:
             async with self._client.chat.completions.with_streaming_response.create(
                 model=self.name, messages=[], stream=True, extra_body=body

@@ -16,6 +16,7 @@ import orjson
 
 from agent.errors import AnswerBroken, ContextOverflow, ModelBusy, ModelError
 from agent.model import ModelReply, Piece, ReasoningPiece, TextPiece, ToolCall
+from agent.models.extras import CALL, MESSAGE, Extras
 
 _OVERFLOW: Final = re.compile(
     r"context[ _-](length|window|size)|maximum[ _-]context|tokens?[ _-]limit"
@@ -39,6 +40,7 @@ class _Call:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+    extra: Extras = field(default_factory=lambda: Extras(CALL))
 
 
 @dataclass(slots=True)
@@ -46,12 +48,19 @@ class StreamReader:
     """Collects the parts of one answer."""
 
     model: str
+    server: str = ""
+    requested: str = field(init=False)
     _texts: list[str] = field(default_factory=list)
     _calls: dict[int, _Call] = field(default_factory=dict)
     _usage: dict[str, int] = field(default_factory=dict)
+    _extra: Extras = field(default_factory=lambda: Extras(MESSAGE))
+    _refusals: list[str] = field(default_factory=list)
     _finish: str | None = None
     _done: bool = False
     _rest: bytes = b""
+
+    def __post_init__(self) -> None:
+        self.requested = self.model
 
     def read(self, part: bytes) -> Iterator[Piece]:
         """Read bytes of the stream, and yield the answer's parts from all complete lines."""
@@ -77,6 +86,9 @@ class StreamReader:
         for choice in chunk.get("choices") or ():
             self._finish = choice.get("finish_reason") or self._finish
             delta = choice.get("delta") or choice.get("message") or {}
+            self._extra.add(delta)
+            if isinstance(delta.get("refusal"), str):
+                self._refusals.append(delta["refusal"])
             reasoning = delta.get("reasoning_content") or delta.get("reasoning")
             if isinstance(reasoning, str) and reasoning:
                 yield ReasoningPiece(reasoning)
@@ -92,7 +104,10 @@ class StreamReader:
         text = "".join(self._texts)
         calls = tuple(
             ToolCall(
-                call.id or f"call_{uuid4().hex[:12]}", call.name, "".join(call.arguments) or "{}"
+                call.id or f"call_{uuid4().hex[:12]}",
+                call.name,
+                "".join(call.arguments) or "{}",
+                call.extra.whole(join=False),
             )
             for _index, call in sorted(self._calls.items())
             if call.name
@@ -101,12 +116,23 @@ class StreamReader:
             raise AnswerBroken("the stream ended before the answer did")
         if not text.strip() and not calls:
             raise AnswerBroken(f"the model said nothing (finish_reason {self._finish})")
-        return ModelReply(self.model, text, calls, self._usage, self._finish)
+        return ModelReply(
+            self.model,
+            text,
+            calls,
+            self._usage,
+            self._finish,
+            self._extra.whole(join=True),
+            "".join(self._refusals),
+            self.server,
+            self.requested,
+        )
 
     def _fragment(self, fragment: Mapping[str, Any]) -> None:
         index = fragment.get("index")
         call = self._calls.setdefault(index if index is not None else len(self._calls), _Call())
         call.id = fragment.get("id") or call.id
+        call.extra.add(fragment)
         function = fragment.get("function") or {}
         call.name = function.get("name") or call.name
         if function.get("arguments"):

@@ -98,7 +98,9 @@ async def test_the_pieces_come_as_they_were_sent_and_the_whole_reply_last(
     *pieces, last = await ask(server.base_url)
     assert pieces == [ReasoningPiece("hm"), TextPiece("Hel"), TextPiece("lo")]
     usage = {"prompt_tokens": 10, "completion_tokens": 2, "cached_tokens": 4}
-    assert last == ModelReply("known", "Hello", (), usage, "stop")
+    where = {"server": f"{server.base_url}/", "requested": "known"}
+    extra = {"reasoning_content": "hm"}
+    assert last == ModelReply("known", "Hello", (), usage, "stop", extra, **where)
 
 
 async def test_a_request_has_its_messages_and_tools_and_asks_for_the_usage(

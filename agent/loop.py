@@ -9,12 +9,13 @@ and from the system prompt, which is recorded once under its digest.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final, Self
 
+from agent.ends import ending
 from agent.errors import AgentError, ContextOverflow, StepLimit
 from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
@@ -25,7 +26,8 @@ from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner, finish_open_calls
 from agent.toolbox import Toolbox, to_wire
 from agent.turn_log import TurnLog, WriteOnce
-from tape.context import LATEST, Message, merge_neighbours, pair_up, to_messages, view_entries
+from agent.wire import attach, wire_of
+from tape.context import LATEST, Message, pair_up, to_messages, view_entries
 from tape.entry import MESSAGE, NewEntry, dump, event, message, tool_call, tool_result
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
@@ -41,7 +43,8 @@ MAX_REASON_CHARACTERS: Final = 500
 async def plain_view(log: TurnLog, upto: int) -> list[Message]:
     """Build a turn's messages from its tape up to an entry, starting at the latest anchor."""
     tape = TapeSnapshot(log.tape, upto)
-    return to_messages(await view_entries(tape, LATEST, log.lane, log.turn))
+    entries = await view_entries(tape, LATEST, log.lane, log.turn)
+    return attach(to_messages(entries), entries)
 
 
 async def plain_retake(log: TurnLog, _budget: int) -> None:
@@ -80,7 +83,6 @@ class Task:
     before_step: Callable[[], Awaitable[None]] = _nothing
     budget: int = 32_000
     steps: int = 20
-    strict_roles: bool = False
     once: WriteOnce = field(default_factory=WriteOnce)
     meter: Meter = field(default_factory=Meter)
     handoffs: Handoffs = field(default_factory=Handoffs)
@@ -129,7 +131,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
             await task.before_step()
         last = step == task.steps
         started = time.monotonic()
-        request, upto = await _request(task, model.name, offer=not last)
+        request, upto = await _request(task, model.name, last=last)
         call = _ModelCall(step, started, request, upto, task._system_entry, model.name)
         await task.hooks.before_llm_call(call.request)
         try:
@@ -154,7 +156,8 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
             yield AgentEvent("usage", reply.usage)
         if not reply.calls:
             task.log.defer(_step(call, "ok"), *await task.handoffs.at_the_end(task.log))
-            yield AgentEvent("final", {"text": reply.text})
+            for happened in _end(task, reply):
+                yield happened
             return
         if last:
             break
@@ -165,7 +168,18 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
     raise StepLimit(f"the model still called tools in step {task.steps}")
 
 
-async def _request(task: Task, model: str, *, offer: bool) -> tuple[ModelRequest, int]:
+def _end(task: Task, reply: ModelReply) -> Iterator[AgentEvent]:
+    """Yield the last events of a turn; an answer that the provider cut off gets a mark."""
+    task.log.answer_meta = wire_of(reply)
+    mark = ending(reply.text, reply.finish_reason)
+    data = {"text": reply.text + mark}
+    if mark:
+        yield AgentEvent("text", {"delta": mark})
+        data["ended"] = str(reply.finish_reason)
+    yield AgentEvent("final", data)
+
+
+async def _request(task: Task, model: str, *, last: bool) -> tuple[ModelRequest, int]:
     """Build the next request, and return it with the id of the newest entry that it may use."""
     messages, upto = await _messages(task)
     tokens = await task.meter.count(model, messages)
@@ -174,9 +188,12 @@ async def _request(task: Task, model: str, *, offer: bool) -> tuple[ModelRequest
         await task.log.tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, **task.log.meta())
         await task.retake(task.log, task.meter.as_estimate(model, task.budget))
         messages, upto = await _messages(task)
-    elif offer and not (task._noticed or task._reported) and await _suggest(task, tokens):
+    elif not (last or task._noticed or task._reported) and await _suggest(task, tokens):
         messages, upto = await _messages(task)
-    return ModelRequest(messages, task.toolbox.schemas() if offer else ()), upto
+    tools = task.toolbox.schemas()
+    # Without the tools, a server could not read the calls of earlier steps.
+    choice = "none" if last and tools else None
+    return ModelRequest(messages, tools, choice), upto
 
 
 async def _suggest(task: Task, tokens: int) -> bool:
@@ -188,14 +205,12 @@ async def _suggest(task: Task, tokens: int) -> bool:
 async def _messages(task: Task) -> tuple[list[Message], int]:
     upto = await task.log.tape.size()
     shown = await task.view(task.log, upto)
-    return as_prompt(shown, task.system, strict_roles=task.strict_roles), upto
+    return as_prompt(shown, task.system), upto
 
 
-def as_prompt(shown: Sequence[Message], system: str, *, strict_roles: bool) -> list[Message]:
+def as_prompt(shown: Sequence[Message], system: str) -> list[Message]:
     """Return a view's messages as providers accept them, after the system prompt."""
     messages = to_wire(pair_up(shown))
-    if strict_roles:
-        messages = merge_neighbours(messages)
     return [{"role": "system", "content": system}, *messages] if system else messages
 
 
@@ -233,7 +248,8 @@ async def _make_calls(
 ) -> AsyncGenerator[AgentEvent, None]:
     calls = [task.runner.prepare(wanted) for wanted in reply.calls]
     text = [message("assistant", reply.text)] if reply.text.strip() else []
-    await task.log.record(*text, tool_call([wanted.as_openai() for wanted in calls]))
+    asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply))
+    await task.log.record(*text, asked)
     for wanted in calls:
         data = {"id": wanted.id, "name": wanted.name, "arguments": wanted.arguments}
         yield AgentEvent("tool_call", data)

@@ -32,7 +32,7 @@ async def answer(
             async for happened in events:
                 if happened.kind == "final":
                     final = str(happened.data["text"])
-                    log.defer(message("assistant", final, final=True))
+                    log.defer(message("assistant", final, final=True, **log.answer_meta))
                     end["status"] = "done"
     finally:
         # A turn without an end would look interrupted: write the end even if the caller gives up.

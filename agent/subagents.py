@@ -105,7 +105,7 @@ class Subagents:
                     cost.add(happened)
                     if happened.kind == "final":
                         final = str(happened.data.get("text", ""))
-                        log.defer(message("assistant", final, final=True))
+                        log.defer(message("assistant", final, final=True, **log.answer_meta))
         except AgentError as failed:
             raise ToolRefused(f"the subagent did not finish: {failed.sentence}") from failed
         finally:

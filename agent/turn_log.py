@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from tape.entry import EVENT, Entry, NewEntry
 from tape.handle import Tape
@@ -40,12 +40,17 @@ async def steered_into(tape: Tape, turn: str) -> list[int]:
 
 @dataclass(slots=True, eq=False)
 class TurnLog:
-    """Writes a turn's entries with its id and lane, immediately or when the turn ends."""
+    """Writes a turn's entries with its id and lane, immediately or when the turn ends.
+
+    deferred     entries for the transaction that ends the turn
+    answer_meta  further `meta` for the entry of the turn's answer
+    """
 
     tape: Tape
     turn: str
     lane: str | None
     deferred: list[NewEntry] = field(default_factory=list, init=False)
+    answer_meta: dict[str, Any] = field(default_factory=dict, init=False)
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
         """Append entries to the tape; they are durable when this returns."""

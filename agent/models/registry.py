@@ -10,6 +10,7 @@ from typing import Final
 from agent.model import ChatModel
 from agent.models.offline import OFFLINE, OfflineModel
 from agent.models.retry import FallbackModel, RetryingModel
+from agent.models.wired import ServedModel, WiredModel
 from agent.settings import AgentSettings
 
 MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.models.openai:OpenAIModel"})
@@ -25,5 +26,6 @@ def _one(name: str, settings: AgentSettings) -> ChatModel:
     if name == OFFLINE:
         return OfflineModel()
     module, _, attribute = MODELS["openai"].partition(":")
-    model: ChatModel = getattr(import_module(module), attribute)(name, settings)
+    served: ServedModel = getattr(import_module(module), attribute)(name, settings)
+    model = WiredModel(served, strict=settings.strict_roles)
     return RetryingModel(model, settings.retries)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.loop import as_prompt, digest
+from agent.wire import attach, without_wire
 from gateway.errors import AdminError
-from tape.context import LATEST, Message, to_messages, view_entries
+from tape.context import LATEST, Message, merge_neighbours, to_messages, view_entries
 from tape.entry import Entry, dump
 from tape.handle import Tape
 from tape.snapshot import TapeSnapshot
@@ -51,8 +52,9 @@ async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Re
     then = TapeSnapshot(tape, upto if type(upto) is int else step.id - 1)
     entries = await view_entries(then, LATEST, lane, turn)
     system = await _system(tape, data.get("system_entry"))
-    shown = to_messages(entries)
-    prompts = [as_prompt(shown, system, strict_roles=strict) for strict in (False, True)]
+    prompt = as_prompt(attach(to_messages(entries), entries), system)
+    # Earlier versions joined neighbours here, for servers with strict roles.
+    prompts = [prompt, merge_neighbours(prompt)]
     exact = [prompt for prompt in prompts if digest(dump(prompt)) == data.get("prompt")]
     return ReplayedPrompt(
         step=data["step"] if type(data.get("step")) is int else 0,
@@ -60,7 +62,7 @@ async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Re
         exact=bool(exact),
         why="" if exact else DIFFERENT if "prompt" in data else UNMARKED,
         entries=tuple(entry.id for entry in entries),
-        messages=tuple((exact or prompts)[0]),
+        messages=tuple(without_wire((exact or prompts)[0])),
     )
 
 

@@ -21,6 +21,7 @@ from agent.tool_runner import ToolRunner
 from agent.toolbox import Toolbox
 from agent.tools import BUILTIN_TOOLS
 from agent.turn_log import TurnLog, WriteOnce
+from agent.wire import attach
 from channels.message import OutboundMessage
 from gateway.context.selection import reselect_messages
 from gateway.context.tape_access import other_tapes
@@ -33,7 +34,7 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import new_turn_id
 from gateway.turn.task_boundary import detect_boundary
 from gateway.turn.transactions import take_also
-from tape.context import Message, TapeContext, view
+from tape.context import Message, TapeContext, view_entries
 from tape.entry import event, message
 from tape.errors import UnitFailed
 from tape.snapshot import TapeSnapshot
@@ -98,7 +99,8 @@ class AgentPlugin:
                 final = str(found.data.get("text", ""))
             yield found
         end = event(TURN_END, {"turn": log.turn, "status": "done"})
-        await log.record(*log.deferred, message("assistant", final), log.stamp(end))
+        answer = message("assistant", final, **log.answer_meta)
+        await log.record(*log.deferred, answer, log.stamp(end))
 
     async def _task(
         self, log: TurnLog, session_id: str, prompt: Any, state: dict[str, Any], turn: Turn | None
@@ -114,7 +116,8 @@ class AgentPlugin:
         async def build(log: TurnLog, upto: int) -> list[Message]:
             if isinstance(context, TapeContext):
                 with suppress(ResultRefused):
-                    return await view(TapeSnapshot(log.tape, upto), context)
+                    entries = await view_entries(TapeSnapshot(log.tape, upto), context.anchor)
+                    return attach(context.select(entries), entries)
             return await plain_view(log, upto)
 
         async def before_step() -> None:
@@ -182,7 +185,6 @@ class AgentPlugin:
             retake=retake,
             budget=settings.context.budget,
             steps=settings.agent.subagent_steps,
-            strict_roles=settings.agent.strict_roles,
             once=self._once,
             meter=self._meter,
         )

@@ -73,7 +73,8 @@ async def commit_done(services: Services, turn: Turn, result: TurnResult) -> lis
     """End a turn with its answer; return the outbox rows to send."""
     final = final_of(result)
     sends = [outbound for outbound in result.unsent if outbound.text.strip()]
-    entries = [message("assistant", final, final=True)] if final.strip() else []
+    answer = message("assistant", final, final=True, **turn.log.answer_meta)
+    entries = [answer] if final.strip() else []
     entries += [outbound_event(send, final) for send in sends]
     return await _end(services, turn, "done", entries, sends)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from agent.ends import CUT_BY_LENGTH, MARKS
 from agent.errors import AgentError, ContextOverflow, ModelDown, StepLimit
 from agent.events import AgentEvent
 from agent.loop import (
@@ -18,7 +19,7 @@ from agent.loop import (
     digest,
     run_turn,
 )
-from agent.model import ModelReply, ReasoningPiece, ResetPiece, TextPiece
+from agent.model import ModelReply, Piece, ReasoningPiece, ResetPiece, TextPiece
 from agent.models.openai import OpenAIModel
 from agent.settings import AgentSettings
 from agent.testing import ScriptedModel, asks, call, says
@@ -176,15 +177,6 @@ async def test_a_tool_that_help_adds_is_offered_in_the_next_step_of_this_turn(ta
     assert set(second) - set(first) == {"tape_anchors"}
 
 
-async def test_messages_of_one_role_are_joined_for_servers_that_insist(tape: Tape) -> None:
-    await tape.append(
-        message("assistant", "one", lane=LANE), message("assistant", "two", lane=LANE)
-    )
-    model = ScriptedModel(says("ok"))
-    await stage_of(tape=tape, strict_roles=True).run(model)
-    assert model.requests[0].messages[-1]["content"] == "one\n\ntwo"
-
-
 async def test_what_a_model_makes_up_as_a_tool_s_name_does_not_break_the_next_request(
     tape: Tape,
 ) -> None:
@@ -280,12 +272,33 @@ async def test_a_model_that_gives_no_reply_is_an_error(tape: Tape) -> None:
         await stage_of(tape=tape).run(ScriptedModel([TextPiece("half")]))
 
 
-async def test_the_last_call_is_made_without_tools(tape: Tape) -> None:
+async def test_the_last_call_shows_the_tools_but_allows_no_call(tape: Tape) -> None:
     stage = stage_of(ECHO, tape=tape, steps=2)
     model = ScriptedModel(asks(call()), says("all I know"))
     events = await stage.run(model)
     assert events[-1].data == {"text": "all I know"}
-    assert [len(asked.tools) for asked in model.requests] == [1, 0]
+    assert [len(asked.tools) for asked in model.requests] == [1, 1]
+    assert [asked.tool_choice for asked in model.requests] == [None, "none"]
+
+
+# Answers that the provider cuts off
+
+
+def cut(text: str, finish_reason: str) -> list[Piece]:
+    return [TextPiece(text), ModelReply("scripted", text, finish_reason=finish_reason)]
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+async def test_a_cut_answer_is_shown_with_a_mark_that_says_so(tape: Tape, reason: str) -> None:
+    events = await stage_of(tape=tape).run(ScriptedModel(cut("The first half", reason)))
+    shown = f"The first half\n\n{MARKS[reason]}"
+    assert said(events) == shown
+    assert events[-1].data == {"text": shown, "ended": reason}
+
+
+async def test_a_mark_stands_outside_of_a_code_block_that_was_cut(tape: Tape) -> None:
+    events = await stage_of(tape=tape).run(ScriptedModel(cut("```py\nx = 1", "length")))
+    assert said(events) == f"```py\nx = 1\n```\n\n{CUT_BY_LENGTH}"
 
 
 async def test_a_model_that_still_calls_at_the_limit_ends_the_turn(tape: Tape) -> None:

@@ -23,6 +23,7 @@ from tape.entry import (
 from tape.errors import (
     AppendRefused,
     EmbedderFailed,
+    ForkClosed,
     NotFound,
     QueryRefused,
     StoreTooNew,
@@ -48,6 +49,7 @@ __all__ = [
     "AppendRefused",
     "EmbedderFailed",
     "Entry",
+    "ForkClosed",
     "ForkTape",
     "MemoryStore",
     "Message",

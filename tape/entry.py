@@ -135,14 +135,27 @@ def bootstrap() -> tuple[NewEntry, NewEntry]:
 
 
 def with_bootstrap(batch: Sequence[NewEntry], *, empty: bool) -> list[NewEntry]:
-    """Return the batch; put the bootstrap before it if the tape is empty and the batch has none."""
-    if not empty or (batch and _begins_a_tape(batch[0])):
-        return list(batch)
-    return [*bootstrap(), *batch]
+    """Return the batch; put the bootstrap before it if the tape is empty and the batch has none.
+
+    Raises AppendRefused for an anchor `session/start` anywhere else than at a tape's beginning.
+    """
+    begins = empty and bool(batch) and (is_start(batch[0]) or _opens_a_fork(batch[0]))
+    start = (1 if is_start(batch[0]) else 2) if begins else 0
+    if any(is_start(new) for new in batch[start:]):
+        raise AppendRefused(
+            "a tape has one anchor session/start, its first entry: use another name, such as"
+            " session/reset"
+        )
+    return list(batch) if begins or not empty else [*bootstrap(), *batch]
 
 
-def _begins_a_tape(entry: NewEntry) -> bool:
-    return (entry.kind, entry.name) in {(ANCHOR, SESSION_START), (EVENT, FORK_OPEN)}
+def is_start(entry: Entry | NewEntry) -> bool:
+    """Return whether an entry is the anchor with which a tape begins."""
+    return entry.kind == ANCHOR and entry.name == SESSION_START
+
+
+def _opens_a_fork(entry: NewEntry) -> bool:
+    return entry.kind == EVENT and entry.name == FORK_OPEN
 
 
 def utc_iso(moment: datetime) -> str:

@@ -3,6 +3,7 @@
 TapeError
 +-- AppendRefused     the tape does not accept an entry or a batch
 |   +-- TapeMismatch    the tape does not end where an import expects it to
++-- ForkClosed        a fork was merged or discarded before an append to it
 +-- QueryRefused      a condition of a query has an invalid value
 +-- UnitFailed        a statement of a unit of work changed the wrong number of rows
 +-- NotFound          the tape has no such anchor; lists similar names
@@ -40,6 +41,13 @@ class TapeMismatch(AppendRefused):
             f"the tape {tape} has {found} entries instead of {expected}: start the import again;"
             " nothing was written"
         )
+
+
+class ForkClosed(TapeError):
+    """A fork was merged or discarded before an append, which is neither in it nor on its parent."""
+
+    def __init__(self, fork: str, parent: str) -> None:
+        super().__init__(f"the fork {fork} is closed: append to its parent {parent}")
 
 
 class QueryRefused(TapeError):

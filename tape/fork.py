@@ -1,9 +1,12 @@
 """The events that open and close a fork.
 
 A fork is a tape for a sub-task: it starts with its parent's entries, and is merged as one block or
-discarded. The first entry of a fork is the event `fork.open {parent, at, merge_back}`, the last is
-`fork.merged` or `fork.discarded`; a fork without the last event was left by a crash. A merge is one
-append to the parent with the fork's name as key, so that it is made once despite crashes.
+discarded. Its first entry is the event `fork.open {parent, at, merge_back}`. Its end is decided by
+one keyed append to the fork's own tape, `fork.merging` or `fork.discarded {why}`, of which only the
+first is written: entries before it are the fork's, and an append that got behind it is refused and
+never read. After `fork.merging`, the block is appended to the parent with the fork's name as key,
+and `fork.merged {first, count}` says that it is there. So a crash leaves a fork open or merging,
+and whoever finds a merging one finishes it with `merge`.
 """
 
 from __future__ import annotations
@@ -11,9 +14,16 @@ from __future__ import annotations
 from typing import Final
 
 from tape.entry import EVENT, FORK_OPEN, Entry, NewEntry, event
+from tape.query import Query
+from tape.store import TapeStore
 
+MERGING: Final = "fork.merging"
 MERGED: Final = "fork.merged"
 DISCARDED: Final = "fork.discarded"
+CLOSINGS: Final = (MERGING, MERGED, DISCARDED)
+UNFINISHED: Final = ("open", MERGING)
+"""The states of a fork that a crash leaves behind."""
+
 INFIX: Final = ".fork."  # separates the parent's name from the random part of a fork's name
 OPENING_ID: Final = 1  # the id of the event that opens a fork, on the fork's own tape
 
@@ -23,6 +33,38 @@ def opening(parent: str, at: int, merge_back: bool) -> NewEntry:
     return event(FORK_OPEN, {"parent": parent, "at": at, "merge_back": merge_back})
 
 
-def closes(entry: Entry) -> bool:
-    """Return whether an entry is the event that closes a fork."""
-    return entry.kind == EVENT and entry.name in (MERGED, DISCARDED)
+class ForkEnd:
+    """Decides and reads how the fork `name` ends; entries have the ids of the fork's own tape."""
+
+    def __init__(self, store: TapeStore, name: str) -> None:
+        self._store = store
+        self._name = name
+        self._closing: Entry | None = None
+
+    async def closing(self) -> Entry | None:
+        """Return the event that closed the fork, or None while it is open."""
+        if self._closing is None:
+            found = await self._closings(newest=False)
+            self._closing = found[0] if found else None
+        return self._closing
+
+    async def state(self) -> str:
+        """Return `open`, `fork.merging`, `fork.merged` or `fork.discarded`."""
+        newest = await self._closings(newest=True)
+        return newest[0].name or "open" if newest else "open"
+
+    async def close(self, name: str, **data: str) -> Entry:
+        """Close the fork if it is open; return the event that closed it, now or before."""
+        closing = await self.closing()
+        if closing is None:
+            (closing,) = await self._store.append(self._name, [event(name, data)], "fork.close")
+            self._closing = closing
+        return closing
+
+    async def settle(self, name: str, **data: object) -> None:
+        """Record what became of a merge that had begun."""
+        await self._store.append(self._name, [event(name, data)], "fork.end")
+
+    async def _closings(self, *, newest: bool) -> list[Entry]:
+        query = Query(self._name, kinds=(EVENT,), names=CLOSINGS, limit=1, newest=newest)
+        return await self._store.query(query)

@@ -11,9 +11,9 @@ from uuid import uuid4
 from tape.construct.constructor import BUDGET, Constructed, ContextConstructor
 from tape.context import Message, TapeContext, arrange, default_tape_context, to_messages, view
 from tape.deletions import MESSAGE_DELETE, deleted, source_message, without_deleted
-from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, event, handoff
-from tape.errors import TapeError
-from tape.fork import DISCARDED, INFIX, MERGED, OPENING_ID, closes, opening
+from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, bootstrap, handoff, is_start
+from tape.errors import ForkClosed, TapeError
+from tape.fork import DISCARDED, INFIX, MERGED, MERGING, OPENING_ID, ForkEnd, opening
 from tape.query import MAX_NAMES, Query, locating, subject_of
 from tape.reads import Reads
 from tape.search.query_text import SearchQuery
@@ -143,7 +143,8 @@ class Tape(Reads):
         anchor = await self.anchor(at) if isinstance(at, str) else at
         upto = anchor.id if anchor else await self.size()
         fork = ForkTape(self, f"{self.name}{INFIX}{uuid4().hex[:12]}", upto, merge_back)
-        await self.store.append(fork.name, [opening(self.name, upto, merge_back)])
+        begin = () if upto else bootstrap()
+        await self.store.append(fork.name, [opening(self.name, upto, merge_back), *begin])
         return fork
 
 
@@ -155,16 +156,23 @@ class ForkTape(Tape):
         self.parent = parent
         self.at = at
         self.merge_back = merge_back
+        self._end = ForkEnd(parent.store, name)
 
     async def append(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
-        if await self.state() != "open":
-            raise TapeError(
-                f"the fork {self.name} is closed: append to its parent {self.parent.name}"
-            )
-        return [self._shown(entry) for entry in await super().append(*entries, key=key)]
+        """Append entries as one block; raises ForkClosed if the fork was closed before them."""
+        if (key is None or not entries) and await self._end.closing() is not None:
+            raise ForkClosed(self.name, self.parent.name)
+        written = await super().append(*entries, key=key)
+        # The order on the fork's own tape decides: a merge or discard may have come in between.
+        closing = await self._end.closing()
+        if closing is not None and written and written[0].id > closing.id:
+            raise ForkClosed(self.name, self.parent.name)
+        return [self._shown(entry) for entry in written]
 
     async def size(self) -> int:
-        return self.at + await super().size() - OPENING_ID
+        closing = await self._end.closing()
+        own = await super().size() if closing is None else closing.id - 1
+        return self.at + own - OPENING_ID
 
     async def query(self, query: Query) -> list[Entry]:
         """Answer a query on the parent's entries and the fork's own, as if on one tape.
@@ -211,32 +219,39 @@ class ForkTape(Tape):
         return await self._own(Query(self.name))
 
     async def state(self) -> str:
-        """Return `open`, `fork.merged` or `fork.discarded`."""
-        newest = await self.store.query(Query(self.name, limit=1, newest=True))
-        return newest[0].name or "open" if newest and closes(newest[0]) else "open"
+        """Return `open`, `fork.merging`, `fork.merged` or `fork.discarded`."""
+        return await self._end.state()
 
     async def merge(self) -> list[Entry]:
-        """Append the fork's own entries to the parent as one block; a second merge does nothing."""
-        state = await self.state()
-        if state == DISCARDED:
+        """Append the fork's own entries to the parent as one block; a second merge does nothing.
+
+        The parent's bootstrap stands for the fork's own. A fork whose parent was closed before it
+        is discarded, with ForkClosed; one that was discarded raises TapeError.
+        """
+        closing = await self._end.close(MERGING)
+        if closing.name == DISCARDED:
             raise TapeError(
                 f"the fork {self.name} was discarded and cannot be merged: open another"
             )
+        own = await self.own_entries()
+        own = own[len(bootstrap()) :] if own and is_start(own[0]) else own
         block = [
             NewEntry(entry.kind, entry.payload, {**entry.meta, "fork": self.name}, entry.date)
-            for entry in await self.own_entries()
-            if not closes(entry)
+            for entry in own
         ]
-        merged = await self.parent.append(*block, key=f"fork:{self.name}") if block else []
-        if state == "open":
-            data = {"first": merged[0].id if merged else None, "count": len(merged)}
-            await self.store.append(self.name, [event(MERGED, data)], "close")
+        try:
+            merged = await self.parent.append(*block, key=f"fork:{self.name}") if block else []
+        except ForkClosed as cause:
+            await self._end.settle(DISCARDED, why=str(cause))
+            raise
+        if closing.name == MERGING:
+            first = merged[0].id if merged else None
+            await self._end.settle(MERGED, first=first, count=len(merged))
         return merged
 
     async def discard(self, why: str) -> None:
-        """Close the fork without a merge; the fork's tape stays in the store."""
-        if await self.state() == "open":
-            await self.store.append(self.name, [event(DISCARDED, {"why": why})], "close")
+        """Close an open fork without a merge; the fork's tape stays in the store."""
+        await self._end.close(DISCARDED, why=why)
 
     async def _located(self, query: Query) -> Query:
         if query.after_anchor is None and query.before_anchor is None:
@@ -297,6 +312,8 @@ class ForkTape(Tape):
         """Query the fork's own tape, converting ids to that tape's ids and back."""
         shift = OPENING_ID - self.at
         before = None if query.before is None else query.before + shift
+        if (closing := await self._end.closing()) is not None:
+            before = closing.id if before is None else min(before, closing.id)
         if query.limit == 0 or (before is not None and before <= OPENING_ID + 1):
             return []
         own = replace(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from tape.fork import INFIX
+from tape.fork import INFIX, UNFINISHED
 from tape.handle import ForkTape, Tape, find_fork
 from tape.search.search import NearestSearch
 from tape.store import TapeStore
@@ -81,7 +81,7 @@ class TapeService:
         """Open a fork for a sub-task; the end of the block merges or discards it.
 
         `at` names an anchor: the fork gets the parent's entries up to and including the anchor. An
-        exception discards the fork and propagates; a crash leaves the fork open (see `open_forks`).
+        exception discards the fork and propagates; a crash leaves it unfinished (see `open_forks`).
         """
         parent = self.tape(name) if isinstance(name, str) else name
         fork = await parent.fork(at, merge_back)
@@ -91,13 +91,14 @@ class TapeService:
             with anyio.CancelScope(shield=True):
                 await fork.discard(f"{type(cause).__name__}: {cause}"[:500])
             raise
-        if merge_back:
-            await fork.merge()
-        else:
-            await fork.discard("not to be merged")
+        with anyio.CancelScope(shield=True):
+            if merge_back:
+                await fork.merge()
+            else:
+                await fork.discard("not to be merged")
 
     async def open_forks(self, tape: str = "") -> list[ForkTape]:
-        """Return the forks, of one tape or of all, that were neither merged nor discarded."""
+        """Return the forks, of one tape or of all, that were not wholly merged or discarded."""
         infos = await self.store.tapes(f"{tape}{INFIX}" if tape else "")
         forks = [await find_fork(self.tape(info.name)) for info in infos if INFIX in info.name]
-        return [fork for fork in forks if await fork.state() == "open"]
+        return [fork for fork in forks if await fork.state() in UNFINISHED]

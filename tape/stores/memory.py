@@ -68,7 +68,7 @@ class MemoryStore:
             raise TapeMismatch(tape, batch.after, size)
         entries = list(batch)
         batch.check(size + len(entries))
-        await self.append(tape, entries)
+        self._append(Append(tape, tuple(entries)), [], imported=True)
 
     async def query(self, query: Query) -> list[Entry]:
         self._refuse_when_closed()
@@ -99,17 +99,20 @@ class MemoryStore:
         if self._closed:
             raise StoreUnavailable("the tape store is closed: open it again")
 
-    def _append(self, step: Append, undo: list[tuple[str, int, str | None]]) -> Outcome:
+    def _append(
+        self, step: Append, undo: list[tuple[str, int, str | None]], *, imported: bool = False
+    ) -> Outcome:
         check(step.entries)
         dump([step.tape, step.key])  # raises AppendRefused unless tape and key are valid text
         tape = self._tapes.setdefault(step.tape, _Tape())
         if step.key is not None and step.key in tape.keys:
             return Outcome(tuple(_copies(tape.keys[step.key])))
-        batch = with_bootstrap(step.entries, empty=not tape.entries)
+        given = list(step.entries)
+        batch = given if imported else with_bootstrap(given, empty=not tape.entries)
         newest = len(tape.entries)
-        given = numbered(batch, newest, utc_iso(self._now()))
-        dump([(entry.payload, entry.meta) for entry in given])  # raises AppendRefused
-        entries = _copies(given)
+        new = numbered(batch, newest, utc_iso(self._now()))
+        dump([(entry.payload, entry.meta) for entry in new])  # raises AppendRefused
+        entries = _copies(new)
         tape.entries.extend(entries)
         own = tuple(entries[len(batch) - len(step.entries) :])
         if step.key is not None:

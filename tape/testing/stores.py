@@ -7,16 +7,23 @@ from pathlib import Path
 from typing import Any, Final
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from tape.entry import NewEntry, anchor, bootstrap, message
-from tape.errors import AppendRefused, TapeError
+from tape.errors import AppendRefused, ForkClosed, TapeError
+from tape.handle import find_fork
 from tape.query import Query
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
 from tape.testing.tapes import TAPE_CHECKS, T, refusal
 from tape.unit_of_work import Unit
 
+FORKS: Final = 25
+WRITERS: Final = 4  # that write to each fork at once
+WRITES: Final = 10  # that each of them tries
 _WORKSPACE: Final = Path("workspace")
+_ENDS: Final = ((True,), (False,), (True, False), (False, True), (True, True))
+"""Who ends a fork at once: each merges it (True) or discards it."""
 
 
 def said(text: str, /, **meta: Any) -> NewEntry:
@@ -65,6 +72,8 @@ async def an_append_of_nothing_bootstraps_an_empty_tape_only(store: TapeStore) -
 async def a_batch_with_its_own_bootstrap_gets_no_other(store: TapeStore) -> None:
     written = await store.append(T, [*bootstrap(), said("a")])
     assert [entry.id for entry in written] == [1, 2, 3]
+    assert await store.size(T) == 3
+    await refusal(store.append(T, [said("b"), *bootstrap()]), AppendRefused)
     assert await store.size(T) == 3
 
 
@@ -244,6 +253,56 @@ async def a_fork_at_an_anchor_reads_back_to_it(store: TapeStore) -> None:
         assert newest[0].name == "phase:one"
 
 
+async def appends_beside_the_end_of_a_fork_are_merged_or_refused(store: TapeStore) -> None:
+    """Write 1000 entries to forks while others merge and discard them."""
+    service = _service(store)
+    await store.append(T, [said("a")])
+    for number in range(FORKS):
+        fork = await service.tape(T).fork()
+        taken: list[str] = []
+        async with anyio.create_task_group() as group:
+            for writer in range(WRITERS):
+                group.start_soon(_write_until_closed, service, fork.name, writer, taken)
+            for end in _ENDS[number % len(_ENDS)]:
+                group.start_soon(_end_fork, service, fork.name, end, taken, number)
+        merged = await store.query(Query(T, kinds=("message",), after=fork.at))
+        if await fork.state() == "fork.merged":
+            assert {entry.text for entry in merged} == set(taken), number
+            assert len(merged) == len(taken), number
+        else:
+            assert merged == [], number
+        own = await fork.own_entries()
+        assert {entry.text for entry in own} == set(taken), number
+
+
+async def _write_until_closed(
+    service: TapeService, fork: str, writer: int, taken: list[str]
+) -> None:
+    own = await find_fork(service.tape(fork))  # as another process would
+    for number in range(WRITES):
+        await checkpoint()
+        try:
+            written = await own.append(said(f"{writer}.{number}"), key=f"{writer}.{number}")
+        except ForkClosed:
+            continue
+        taken += [entry.text for entry in written]
+
+
+async def _end_fork(
+    service: TapeService, fork: str, merged: bool, taken: list[str], after: int
+) -> None:
+    own = await find_fork(service.tape(fork))
+    while len(taken) < after:
+        await checkpoint()
+    if not merged:
+        await own.discard("not wanted")
+        return
+    try:
+        await own.merge()
+    except TapeError:
+        assert await own.state() == "fork.discarded"
+
+
 async def a_unit_is_all_or_nothing(store: UnitStore) -> None:
     unit = Unit()
     unit.append(T, [said("a")], "k")
@@ -302,6 +361,7 @@ STORE_CHECKS: Final[tuple[StoreCheck, ...]] = (
     a_discarded_fork_leaves_the_parent_alone,
     a_fork_that_a_crash_left_is_found_and_merged_once,
     a_fork_at_an_anchor_reads_back_to_it,
+    appends_beside_the_end_of_a_fork_are_merged_or_refused,
     *TAPE_CHECKS,
 )
 

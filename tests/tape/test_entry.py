@@ -104,6 +104,19 @@ def test_a_batch_that_brings_its_own_beginning_gets_no_other() -> None:
     assert with_bootstrap(imported, empty=True) == imported
     opening = [event("fork.open", {"parent": "t", "at": 3})]
     assert with_bootstrap(opening, empty=True) == opening
+    of_nothing = [*opening, *bootstrap()]
+    assert with_bootstrap(of_nothing, empty=True) == of_nothing
+
+
+def test_a_second_session_start_is_refused() -> None:
+    start = bootstrap()[0]
+    for batch, empty in (
+        ([start], False),
+        ([message("user", "a"), start], True),
+        ([start, message("user", "a"), start], True),
+    ):
+        with pytest.raises(AppendRefused, match="one anchor session/start"):
+            with_bootstrap(batch, empty=empty)
 
 
 def test_dates_are_utc_with_microseconds_so_that_their_text_sorts_as_time_does() -> None:

@@ -10,15 +10,16 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from tape.deletions import deletion
-from tape.entry import Entry, NewEntry, anchor, message
-from tape.errors import StoreUnavailable, TapeError
-from tape.fork import DISCARDED, MERGED
+from tape.entry import Entry, NewEntry, anchor, event, message
+from tape.errors import ForkClosed, StoreUnavailable, TapeError
+from tape.fork import DISCARDED, MERGED, MERGING
 from tape.handle import ForkTape, Tape, find_fork
 from tape.query import Query
 from tape.service import TapeService
 from tape.snapshot import TapeSnapshot
 from tape.store import TapeInfo, TapeStore
 from tape.stores.memory import MemoryStore
+from tape.testing.stores import appends_beside_the_end_of_a_fork_are_merged_or_refused
 
 pytestmark = pytest.mark.anyio
 
@@ -44,6 +45,7 @@ class LosingStore:
         return await self._store.append(tape, entries, key)
 
     async def query(self, query: Query) -> list[Entry]:
+        await checkpoint()
         return await self._store.query(query)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
@@ -116,15 +118,66 @@ async def test_a_fork_at_an_anchor_sees_the_anchor_and_nothing_after_it(
     assert said(await service.tape(T).read()) == ["a", "later", "inside"]
 
 
-async def test_a_fork_of_a_tape_without_entries_brings_the_bootstrap_with_its_merge(
+async def test_a_fork_of_a_tape_without_entries_has_its_anchor_and_leaves_it_out_at_its_merge(
     service: TapeService,
 ) -> None:
-    async with service.fork_tape("new") as fork:
-        assert await fork.read() == []
-        await fork.append(message("user", "first"))
-        assert said(await fork.read()) == ["first"]
+    names = ["session/start", "handoff", "first"]
+    async with (
+        service.fork_tape("new") as fork,
+        service.fork_tape("new", merge_back=False) as later,
+    ):
+        for one in (fork, later):
+            await one.append(message("user", "first"))
+            assert [entry.name or entry.text for entry in await one.read()] == names
+            assert (await one.context())[0]["content"].startswith("[Anchor created: session/start]")
+        await fork.merge()
+        await later.merge()
     entries = await service.tape("new").read()
-    assert [entry.name or entry.text for entry in entries] == ["session/start", "handoff", "first"]
+    assert [entry.name or entry.text for entry in entries] == [*names, "first"]
+
+
+async def test_an_append_to_a_closed_fork_is_refused_and_writes_nothing(
+    service: TapeService,
+) -> None:
+    async with service.fork_tape(T) as fork:
+        await fork.append(message("user", "b"), key="k")
+    size = await service.store.size(fork.name)
+    with pytest.raises(ForkClosed, match=f"is closed: append to its parent {T}"):
+        await fork.append(message("user", "c"))
+    assert await service.store.size(fork.name) == size
+    assert said(await fork.append(message("user", "again"), key="k")) == ["b"]
+    assert said(await fork.read()) == ["a", "b"]
+
+
+async def test_an_append_that_came_behind_the_end_of_a_fork_is_in_neither_tape(
+    store: MemoryStore, service: TapeService
+) -> None:
+    fork = await service.tape(T).fork()
+    # Another process closes the fork between this append's look and its write.
+    await store.append(fork.name, [event(DISCARDED, {"why": "elsewhere"})], "fork.close")
+    with pytest.raises(ForkClosed):
+        await fork.append(message("user", "late"), key="k")
+    with pytest.raises(TapeError, match="was discarded"):
+        await fork.merge()
+    assert said(await fork.read()) == said(await service.tape(T).read()) == ["a"]
+    assert await fork.size() == 3
+
+
+async def test_a_store_with_append_and_query_alone_loses_no_append_beside_a_merge() -> None:
+    store = LosingStore(MemoryStore(), appends=100_000)
+    await appends_beside_the_end_of_a_fork_are_merged_or_refused(store)
+
+
+async def test_a_fork_whose_parent_was_closed_first_is_discarded(service: TapeService) -> None:
+    outer = await service.tape(T).fork()
+    inner = await outer.fork()
+    await inner.append(message("user", "b"))
+    await outer.merge()
+    for _ in range(2):
+        with pytest.raises(ForkClosed):
+            await inner.merge()
+    assert await inner.state() == DISCARDED
+    assert said(await service.tape(T).read()) == ["a"]
 
 
 async def test_an_empty_fork_merges_into_nothing(service: TapeService) -> None:
@@ -179,18 +232,21 @@ async def test_a_merged_fork_is_not_discarded_afterwards(service: TapeService) -
     assert await fork.state() == MERGED
 
 
-@pytest.mark.parametrize("appends", [2, 3])
+@pytest.mark.parametrize("appends", [2, 3, 4])
 async def test_a_crash_around_the_merge_ends_in_one_block(
     store: MemoryStore, service: TapeService, appends: int
 ) -> None:
-    # The appends are the opening, the writing, and the block on the parent; the closing is lost.
+    # The appends are the opening, the writing, the decision, and the block on the parent.
     losing = LosingStore(store, appends)
     fork = await Tape(losing, T).fork()
     await fork.append(message("user", "b"), message("user", "c"))
     with pytest.raises(StoreUnavailable):
         await fork.merge()
-    assert said(await service.tape(T).read()) == (["a"] if appends == 2 else ["a", "b", "c"])
+    assert said(await service.tape(T).read()) == (["a"] if appends < 4 else ["a", "b", "c"])
     (left,) = await service.open_forks(T)
+    if appends > 2:
+        await left.discard("too late")
+        assert await left.state() == MERGING
     first = await left.merge()
     assert await left.merge() == first
     assert said(await service.tape(T).read()) == ["a", "b", "c"]

@@ -18,6 +18,7 @@ from tape.entry import (
     KINDS,
     Entry,
     NewEntry,
+    bootstrap,
     dump,
     event,
     from_line,
@@ -52,9 +53,9 @@ json_value = st.recursive(
 )
 json_object = st.dictionaries(text, json_value, max_size=3)
 few_words = st.sampled_from(["", "Tea", "tea", "Straße", "你好", "a%_b", "\x00"])
-few_names = st.sampled_from(
-    ["phase:one", "phase:two", "session/start", "turn.start", "message.edit", "message.media"]
-)
+names = ["phase:one", "phase:two", "turn.start", "message.edit", "message.media"]
+few_names = st.sampled_from(names)
+asked_names = st.sampled_from([*names, "session/start"])
 few_keys = st.sampled_from(["k1", "k2"]) | st.none()
 few_dates = st.sampled_from(
     [
@@ -99,10 +100,10 @@ def queries(draw: st.DrawFn) -> Query:
         before=optional(numbers),
         ids=optional(st.lists(numbers, max_size=4).map(tuple)),
         kinds=optional(st.lists(st.sampled_from(sorted(KINDS)), max_size=3).map(tuple)),
-        after_anchor=draw(rarely(few_names)),
-        before_anchor=draw(rarely(few_names)),
-        name=draw(rarely(few_names)),
-        names=draw(rarely(st.lists(few_names, max_size=3).map(tuple))),
+        after_anchor=draw(rarely(asked_names)),
+        before_anchor=draw(rarely(asked_names)),
+        name=draw(rarely(asked_names)),
+        names=draw(rarely(st.lists(asked_names, max_size=3).map(tuple))),
         since=optional(asked_dates),
         until=optional(asked_dates),
         author=draw(rarely(few_marks)),
@@ -165,7 +166,9 @@ async def follow(store: TapeStore, steps: list[Operation]) -> None:
             await is_answered(Tape(store, step.tape), step, model.tapes[step.tape])
         elif isinstance(step, DoFork):
             fork = await Tape(store, step.tape).fork()
-            forks.append((fork, list(model.tapes[step.tape])))
+            entries = list(model.tapes[step.tape])
+            put(entries, [] if entries else list(bootstrap()))
+            forks.append((fork, entries))
         elif forks:
             await go_on(model, forks, step)
     for name, entries in model.tapes.items():
@@ -197,7 +200,7 @@ async def go_on(model: Model, forks: list[tuple[ForkTape, list[Entry]]], step: D
         return
     block = tuple(
         NewEntry(entry.kind, entry.payload, {**entry.meta, "fork": fork.name}, entry.date)
-        for entry in entries[fork.at :]
+        for entry in entries[fork.at or len(bootstrap()) :]
     )
     assert await fork.merge() == (model.append(fork.parent.name, block, None) if block else [])
 

@@ -180,9 +180,9 @@ class AgentPlugin:
             hooks=hooks,
             system=system,
             retake=retake,
-            budget=settings.context.budget,
+            budget=settings.model().prompt_budget(settings.context.budget),
             steps=settings.agent.subagent_steps,
-            strict_roles=settings.agent.strict_roles,
+            strict_roles=settings.model().strict_roles,
             once=self._once,
             meter=self._meter,
         )

@@ -37,6 +37,7 @@ from agent.model import (
     TextPiece,
     ToolCall,
 )
+from agent.model_settings import ModelSettings
 from agent.models.registry import make_model
 from agent.settings import AgentSettings
 from agent.simple import answer
@@ -63,6 +64,7 @@ __all__ = [
     "ModelError",
     "ModelReply",
     "ModelRequest",
+    "ModelSettings",
     "ModelUnreachable",
     "NoArguments",
     "NoHooks",

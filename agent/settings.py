@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import Field, SecretStr
+
+from agent.model_settings import NO_KEY, ModelSettings
+
+SHARED: Final = ("base_url", "api_key", "connect_timeout", "read_timeout", "retries")
+"""What a fallback model takes over from the first one, unless its own section says otherwise."""
 
 
-class AgentSettings(BaseModel):
-    """The model and its limits."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+class AgentSettings(ModelSettings):
+    """The model in use, and its limits."""
 
     model: str = Field(
         "offline",
         description="Name of the model, as its server knows it. `offline` needs no network.",
         examples=["gpt-5-mini"],
     )
-    base_url: str = Field(
-        "",
-        description="Address of an OpenAI-compatible server. Empty means OPENAI_BASE_URL, or OpenAI"
-        " itself.",
-        examples=["http://127.0.0.1:11434/v1"],
-    )
-    api_key: SecretStr = Field(
-        SecretStr(""),
-        description="API key for that server. Empty means OPENAI_API_KEY.",
-        examples=["sk-..."],
-    )
     fallback_models: str = Field(
         "",
-        description="Models of the same server to try, in order, when the first one fails;"
-        " separated by commas.",
+        description="Models to try, in order, when the first one fails; separated by commas. A"
+        " `[models.NAME]` section of tapeway.toml may give one a server of its own.",
         examples=["gpt-5-nano,gpt-4.1-mini"],
     )
     name: str = Field(
@@ -53,21 +45,11 @@ class AgentSettings(BaseModel):
     tool_timeout: float = Field(
         60, gt=0, description="Maximum seconds for one tool call.", examples=["60"]
     )
-    connect_timeout: float = Field(
-        10, gt=0, description="Seconds to wait for a connection.", examples=["10"]
-    )
-    read_timeout: float = Field(
-        120,
-        gt=0,
-        description="Maximum seconds of silence from the model, before or during an answer.",
-        examples=["120"],
-    )
-    retries: int = Field(
-        2,
-        ge=0,
-        le=10,
-        description="How many times to retry a call that fails, and an answer that breaks off.",
-        examples=["2"],
+    probe: bool = Field(
+        True,
+        description="Ask the model for a word after the start, at most hourly, to see that it"
+        " answers.",
+        examples=["false"],
     )
     subagents: int = Field(
         2,
@@ -86,20 +68,6 @@ class AgentSettings(BaseModel):
         " is known; needs `tapeway[exact]`).",
         examples=["estimate"],
     )
-    strict_roles: bool = Field(
-        False,
-        description="Merge consecutive messages of the same role, for servers whose chat template"
-        " requires user and assistant to alternate.",
-        examples=["true"],
-    )
-
-    @field_validator("api_key")
-    @classmethod
-    def _fits_a_header(cls, value: SecretStr) -> SecretStr:
-        key = value.get_secret_value().strip()
-        if not fits_a_header(key):
-            raise ValueError("a key may contain only ASCII letters, digits and signs")
-        return SecretStr(key)
 
     def models(self) -> tuple[str, ...]:
         return (self.model, *_names(self.fallback_models))
@@ -107,15 +75,32 @@ class AgentSettings(BaseModel):
     def names_in_chats(self) -> tuple[str, ...]:
         return (self.name, *_names(self.names))
 
-    def key(self) -> str:
-        """Return the API key in clear text."""
-        return self.api_key.get_secret_value()
+    def model_settings(self, name: str, sections: Mapping[str, ModelSettings]) -> ModelSettings:
+        """Return the settings of the first model or of a fallback model.
+
+        A model's section gives defaults for the first model. A fallback model's section wins over
+        what it shares with the first one. A server never gets another server's key.
+        """
+        section = sections.get(name, ModelSettings())
+        own = {key: getattr(section, key) for key in section.model_fields_set}
+        if name == self.model:
+            wanted = self.model_fields_set & ModelSettings.model_fields.keys()
+            given = {key: getattr(self, key) for key in wanted}
+            if _differ(own, given):
+                own.pop("api_key", None)
+            return ModelSettings.model_construct(**{**own, **given})
+        first = self.model_settings(self.model, sections)
+        shared = {key: getattr(first, key) for key in SHARED}
+        if _differ(own, shared):
+            shared["api_key"] = SecretStr(NO_KEY)
+        return ModelSettings.model_construct(**{**shared, **own})
+
+
+def _differ(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether both name a server, and not the same one."""
+    servers = [values["base_url"] for values in (one, other) if "base_url" in values]
+    return len(set(servers)) > 1
 
 
 def _names(text: str) -> Iterator[str]:
     return filter(None, map(str.strip, text.split(",")))
-
-
-def fits_a_header(key: str) -> bool:
-    """Return whether a key is valid in an HTTP header."""
-    return key.isascii() and key.isprintable() and " " not in key

@@ -181,7 +181,7 @@ async def _opened(
     settings: Settings, only: Sequence[str] | None, clock: Clock, plugins: PluginSource
 ) -> AsyncIterator[tuple[Gateway, ChannelManager]]:
     _make_workspace(settings.workspace_path)
-    model = make_model(settings.agent)
+    model = make_model(settings.agent, settings.models)
     hooks = HookRuntime()
     failures = plugins(hooks)
     async with AsyncExitStack() as stack:

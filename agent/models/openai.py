@@ -25,14 +25,14 @@ from agent.errors import (
     UnknownModel,
 )
 from agent.model import ModelRequest, Piece
+from agent.model_settings import ModelSettings, fits_a_header
 from agent.models.openai_stream import StreamReader, is_overflow
-from agent.settings import AgentSettings, fits_a_header
 
 
 class OpenAIModel:
     """One model on one server; the SDK connects, and retries until a stream starts."""
 
-    def __init__(self, name: str, settings: AgentSettings) -> None:
+    def __init__(self, name: str, settings: ModelSettings) -> None:
         self.name = name
         # Local servers often need no key, but the SDK requires one.
         key = settings.key() or os.environ.get("OPENAI_API_KEY", "").strip()

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from agent.model import ChatModel
+from agent.model_settings import ModelSettings
 from agent.models.offline import OFFLINE, OfflineModel
 from agent.models.retry import FallbackModel, RetryingModel
 from agent.models.wired import ServedModel, WiredModel
@@ -16,13 +17,15 @@ from agent.settings import AgentSettings
 MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.models.openai:OpenAIModel"})
 
 
-def make_model(settings: AgentSettings) -> ChatModel:
+def make_model(
+    settings: AgentSettings, sections: Mapping[str, ModelSettings] = MappingProxyType({})
+) -> ChatModel:
     """Return the model in the settings, with fallbacks; raises KeyMissing."""
-    models = [_one(name, settings) for name in settings.models()]
+    models = [_one(name, settings.model_settings(name, sections)) for name in settings.models()]
     return models[0] if len(models) == 1 else FallbackModel(models)
 
 
-def _one(name: str, settings: AgentSettings) -> ChatModel:
+def _one(name: str, settings: ModelSettings) -> ChatModel:
     if name == OFFLINE:
         return OfflineModel()
     module, _, attribute = MODELS["openai"].partition(":")

@@ -63,7 +63,7 @@ class OpenAIEmbedder:
 
 def make_openai_embedder(settings: Settings) -> OpenAIEmbedder:
     """Return the configured embedder; raises SettingsError if the API key is missing."""
-    own, agent = settings.search, settings.agent
+    own, agent = settings.search, settings.model()
     key = own.api_key.get_secret_value()
     base_url = own.base_url
     if not base_url:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
@@ -25,6 +25,7 @@ from pydantic_settings import (
 )
 from pydantic_settings.exceptions import SettingsError as SourceError
 
+from agent.model_settings import ModelSettings
 from agent.settings import AgentSettings
 from channels.cli.settings import CliSettings
 from channels.discord.settings import DiscordSettings
@@ -54,6 +55,12 @@ class Settings(BaseSettings):
         " Default: `workspace` in the home folder.",
         example="/srv/tapeway/workspace",
     )
+    models: dict[str, ModelSettings] = Field(
+        {},
+        description="Settings of single models, for the one in use and for fallback models. Write"
+        " them as sections [models.NAME] of tapeway.toml, or here as JSON.",
+        examples=['{"qwen3:8b": {"base_url": "http://127.0.0.1:11434/v1", "window": 8192}}'],
+    )
     http: sections.HttpSettings = Field(default_factory=sections.HttpSettings)
     tape: sections.TapeSettings = Field(default_factory=sections.TapeSettings)
     access: sections.AccessSettings = Field(default_factory=sections.AccessSettings)
@@ -79,6 +86,10 @@ class Settings(BaseSettings):
     def workspace_path(self) -> Path:
         chosen = self.workspace.expanduser() if self.workspace else self.home_path / "workspace"
         return chosen.absolute()
+
+    def model(self, name: str = "") -> ModelSettings:
+        """Return the settings of a model in use: the first one, unless another is named."""
+        return self.agent.model_settings(name or self.agent.model, self.models)
 
     @property
     def tape_url(self) -> str:
@@ -159,23 +170,38 @@ def fields() -> Iterator[tuple[str, str, FieldInfo]]:
             yield f"{PREFIX}{name}".upper(), "", field
 
 
-def _not_a_setting(name: str, known: Iterable[str]) -> str:
-    nearest = get_close_matches(name, known, n=1)
+def _not_a_setting(name: str, known: Iterable[str], part: str = "") -> str:
+    nearest = get_close_matches(part or name, known, n=1)
     hint = f"; did you mean {nearest[0]}?" if nearest else ""
     return f"{name} is not a setting{hint}"
 
 
 def _explain(error: ErrorDetails) -> str:
+    if error["loc"][0] == "models" and len(error["loc"]) > 2:
+        return _explain_model(error)
     name = PREFIX + "__".join(str(part) for part in error["loc"]).upper()
     known = {known: field for known, _section, field in fields()}
     field = known.get(name)
     if field is None:
         return _not_a_setting(name, known)
-    secret = field.annotation is SecretStr
-    value = "" if secret else f" (it is {str(error['input'])[:80]!r})"
     example = f"; for example {name}={field.examples[0]}" if field.examples else ""
+    return f"{name}: {_problem(error, field)}{example}"
+
+
+def _explain_model(error: ErrorDetails) -> str:
+    _models, model, name = (str(part) for part in error["loc"][:3])
+    known = ModelSettings.model_fields
+    where = f"{name} in [models.{model}]"
+    if name in known:
+        return f"{where}: {_problem(error, known[name])}; for example {(known[name].examples or [''])[0]}"
+    return _not_a_setting(where, known, name)
+
+
+def _problem(error: ErrorDetails, field: FieldInfo) -> str:
+    secret = "SecretStr" in str(field.annotation)
+    value = "" if secret else f" (it is {str(error['input'])[:80]!r})"
     message = error["msg"].removeprefix("Value error, ")
-    return f"{name}: {message[:1].lower()}{message[1:]}{value}{example}"
+    return f"{message[:1].lower()}{message[1:]}{value}"
 
 
 def describe(settings: Settings) -> dict[str, Any]:

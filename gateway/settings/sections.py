@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
-from agent.settings import fits_a_header
+from agent.model_settings import Key, ServerAddress
 
 _ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
 
@@ -188,12 +188,12 @@ class SearchSettings(Section):
         " text-embedding-3-small, or minishlab/potion-multilingual-128M for `local`.",
         example="nomic-embed-text",
     )
-    base_url: str = setting(
+    base_url: ServerAddress = setting(
         "",
         "The base URL of the embedding server. Default: TAPEWAY_AGENT__BASE_URL.",
         example="http://127.0.0.1:11434/v1",
     )
-    api_key: SecretStr = setting(
+    api_key: Key = setting(
         SecretStr(""),
         "The API key for the embedding server. Default: TAPEWAY_AGENT__API_KEY if the agent"
         " uses the same server, otherwise none.",
@@ -206,14 +206,6 @@ class SearchSettings(Section):
         ge=0,
         le=8192,
     )
-
-    @field_validator("api_key")
-    @classmethod
-    def _fits_a_header(cls, value: SecretStr) -> SecretStr:
-        key = value.get_secret_value().strip()
-        if not fits_a_header(key):
-            raise ValueError("a key contains letters, digits and punctuation only, no spaces")
-        return SecretStr(key)
 
 
 class MediaSettings(Section):

@@ -183,7 +183,7 @@ class AgentPlugin:
             hooks=hooks,
             system=system,
             retake=retake,
-            budget=settings.context.budget,
+            budget=settings.model().prompt_budget(settings.context.budget),
             steps=settings.agent.subagent_steps,
             once=self._once,
             meter=self._meter,

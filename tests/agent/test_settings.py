@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from agent.model_settings import ModelSettings
 from agent.settings import AgentSettings
 
 
@@ -72,3 +73,54 @@ def test_the_agent_is_called_by_its_name_and_by_further_ones() -> None:
     assert AgentSettings.model_validate({}).names_in_chats() == ("Tapeway",)
     given = AgentSettings.model_validate({"name": "Robin", "names": " Rob, ,Robbie "})
     assert given.names_in_chats() == ("Robin", "Rob", "Robbie")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:11434/v1", "localhost", "ftp://host"])
+def test_an_address_without_a_scheme_is_refused(address: str) -> None:
+    assert "begins with http:// or https://" in refusal(base_url=address)
+
+
+@pytest.mark.parametrize("end", ["", "/", "/chat/completions"])
+def test_the_end_of_an_address_does_not_matter(end: str) -> None:
+    given = AgentSettings.model_validate({"base_url": f" http://host/v1{end}"})
+    assert given.base_url == "http://host/v1"
+
+
+def model(name: str, section: dict[str, object], **agent: object) -> ModelSettings:
+    given = AgentSettings.model_validate({"model": "big", **agent})
+    return given.model_settings(name, {name: ModelSettings.model_validate(section)})
+
+
+def test_a_fallback_model_shares_the_first_one_s_server_but_not_its_manner() -> None:
+    first = {"base_url": "http://a", "api_key": "ka", "retries": 5, "temperature": 0.5}
+    small = model("small", {"max_output": 9}, **first)
+    assert (small.base_url, small.key(), small.retries) == ("http://a", "ka", 5)
+    assert (small.temperature, small.max_output) == (None, 9)
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        ({"base_url": "http://b"}, "none"),
+        ({"base_url": "http://b", "api_key": "kb"}, "kb"),
+        ({"base_url": "http://a"}, "ka"),
+        ({"api_key": "kb"}, "kb"),
+    ],
+)
+def test_no_server_gets_another_server_s_key(section: dict[str, object], key: str) -> None:
+    assert model("small", section, base_url="http://a", api_key="ka").key() == key
+
+
+def test_the_agent_s_server_does_not_get_the_key_of_its_model_s_section() -> None:
+    first = model("big", {"base_url": "http://b", "api_key": "kb"}, base_url="http://a")
+    assert (first.base_url, first.key()) == ("http://a", "")
+
+
+@pytest.mark.parametrize(
+    ("given", "budget"),
+    [({}, 9000), ({"window": 8000}, 6000), ({"window": 8000, "max_output": 500}, 7500)],
+)
+def test_a_prompt_leaves_room_for_the_answer_in_the_window(
+    given: dict[str, object], budget: int
+) -> None:
+    assert ModelSettings.model_validate(given).prompt_budget(9000) == budget

@@ -28,17 +28,19 @@ def test_the_defaults_need_no_key_no_token_and_no_file(tmp_path: Path) -> None:
 
 def test_the_environment_goes_before_env_before_secrets_before_toml(tmp_path: Path) -> None:
     (tmp_path / "tapeway.toml").write_text(
-        '[agent]\nmodel = "toml"\nbase_url = "toml"\napi_key = "toml"\nname = "Toml"\n'
+        '[agent]\nmodel = "toml"\nbase_url = "http://toml"\napi_key = "toml"\nname = "Toml"\n'
     )
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "TAPEWAY_AGENT__API_KEY").write_text("secret")
-    (tmp_path / "secrets" / "TAPEWAY_AGENT__BASE_URL").write_text("secret")
-    (tmp_path / ".env").write_text("TAPEWAY_AGENT__BASE_URL=dotenv\nTAPEWAY_AGENT__MODEL=dotenv\n")
+    (tmp_path / "secrets" / "TAPEWAY_AGENT__BASE_URL").write_text("http://secret")
+    (tmp_path / ".env").write_text(
+        "TAPEWAY_AGENT__BASE_URL=http://dotenv\nTAPEWAY_AGENT__MODEL=dotenv\n"
+    )
     environ = {"TAPEWAY_SECRETS": str(tmp_path / "secrets"), "TAPEWAY_AGENT__MODEL": "environ"}
     agent = load_settings(environ, tmp_path).agent
     assert (agent.model, agent.base_url, agent.key(), agent.name) == (
         "environ",
-        "dotenv",
+        "http://dotenv",
         "secret",
         "Toml",
     )
@@ -66,6 +68,12 @@ def test_an_empty_variable_is_one_that_is_not_set(tmp_path: Path) -> None:
         ("ACCESS__ALLOW", "@alice", ["TAPEWAY_ACCESS__ALLOW", "@alice", "telegram:123"]),
         ("TURN__OVERLAP", "later", ["TAPEWAY_TURN__OVERLAP", "'follow_up'"]),
         ("AGENT__STEPS", "0", ["TAPEWAY_AGENT__STEPS", "greater than or equal to 1"]),
+        (
+            "AGENT__BASE_URL",
+            "127.0.0.1:11434/v1",
+            ["TAPEWAY_AGENT__BASE_URL", "write http://127.0.0.1:11434/v1"],
+        ),
+        ("AGENT__HEADERS", '["x"]', ["TAPEWAY_AGENT__HEADERS", "valid dictionary"]),
         ("AGENT__MODLE", "x", ["TAPEWAY_AGENT__MODLE", "did you mean TAPEWAY_AGENT__MODEL"]),
     ],
 )
@@ -77,6 +85,42 @@ def test_a_wrong_setting_is_named_with_what_is_wrong_and_an_example(
     for piece in told:
         assert piece in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+def test_a_section_of_a_model_holds_what_the_environment_leaves_open(tmp_path: Path) -> None:
+    (tmp_path / "tapeway.toml").write_text(
+        '[models.small]\ntemperature = 0.5\nmax_output = 100\nheaders = {X-Title = "T"}\n'
+        '[models."qwen3:8b"]\nbase_url = "http://127.0.0.1:11434/v1/"\n'
+    )
+    environ = {"TAPEWAY_AGENT__MODEL": "small", "TAPEWAY_AGENT__MAX_OUTPUT": "50"}
+    settings = load_settings({"TAPEWAY_SECRETS": "none", **environ}, tmp_path)
+    small, other = settings.model(), settings.model("qwen3:8b")
+    assert (small.temperature, small.max_output) == (0.5, 50)
+    assert small.headers["X-Title"].get_secret_value() == "T"
+    assert (other.base_url, other.temperature) == ("http://127.0.0.1:11434/v1", None)
+
+
+def test_headers_and_body_are_json_in_the_environment(tmp_path: Path) -> None:
+    environ = {"TAPEWAY_AGENT__HEADERS": '{"a": "b"}', "TAPEWAY_AGENT__BODY": '{"top_p": 0.9}'}
+    model = load_settings({"TAPEWAY_SECRETS": "none", **environ}, tmp_path).model()
+    assert (model.headers["a"].get_secret_value(), model.body) == ("b", {"top_p": 0.9})
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("temperture = 1", "temperture in [models.small] is not a setting; did you mean temp"),
+        ("temperature = 3", "temperature in [models.small]: input should be less than or equal"),
+        ('base_url = "x"', "base_url in [models.small]: an address begins with http://"),
+    ],
+)
+def test_a_wrong_setting_of_a_model_is_named_with_its_section(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    (tmp_path / "tapeway.toml").write_text(f"[models.small]\n{line}\n")
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path)
+    assert said in str(caught.value)
 
 
 def test_every_wrong_setting_is_told_at_once(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test check format lint types layers bench bench-gateway chaos chaos-long browser pins env-example clean
+.PHONY: help venv run test check format lint types layers bench bench-gateway chaos chaos-busy chaos-long browser pins env-example clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -67,6 +67,9 @@ bench-gateway: $(VENV)/.dev ## the gateway's benchmark, between a Telegram and a
 
 chaos: $(VENV)/.dev ## random kills and faults against the real gateway, a few minutes
 	$(BIN)/python -m bench.chaos --schedules 90
+
+chaos-busy: $(VENV)/.dev ## a short form of it beside two cores that compute
+	$(BIN)/python -m bench.chaos --schedules 24 --burn 2
 
 chaos-long: $(VENV)/.dev ## the same for most of an hour: a thousand schedules a channel and more
 	$(BIN)/python -m bench.chaos --schedules 1000 --each-point 20 --side-by-side 10 --fresh 20

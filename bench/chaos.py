@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from bench.burner import burning
 from bench.chaos_forks import forking
 from bench.chaos_plan import Policy
 from bench.chaos_run import A_HOME, Played, Run, Wanted
@@ -63,7 +64,7 @@ def more_plans(
 
 async def _play(options: argparse.Namespace, keep: Path) -> list[Played]:
     policies = _policies(options)
-    async with forking() as forks:
+    async with forking() as forks, burning(options.burn):
         run = Run(forks.fork, keep, options.side_by_side, options.a_home, options.fresh)
         run.until = time.monotonic() + options.seconds
         await run.play(_wanted(options, policies))
@@ -140,6 +141,7 @@ def _options() -> argparse.Namespace:
     add("--side-by-side", type=int, default=6, metavar="N", help="gateways at once")
     add("--a-home", type=int, default=A_HOME, metavar="N", help="schedules each")
     add("--fresh", type=int, default=0, metavar="N", help="each Nth home forks no gateway")
+    add("--burn", type=int, default=0, metavar="N", help="so many processes compute beside it")
     add("--seconds", type=float, default=math.inf, help="begin none after so long")
     add("--json", type=Path, metavar="FILE", help="write what came of each there")
     options = parser.parse_args()

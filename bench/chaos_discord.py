@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import ClassVar, Final, Self
 
+from bench.chaos_order import Queue, of_the_chat
 from bench.chaos_plan import Menu, Question, Trouble
 from bench.chaos_record import ASKED, LINE, Record, is_final
 from bench.chaos_stage import register
@@ -148,6 +149,7 @@ class DiscordStage:
         MappingProxyType({name: partial(_roll, name) for name in (*_REQUESTS, *_SOCKETS)}),
     )
     window: ClassVar[Window] = NONE
+    queue: ClassVar[Queue] = staticmethod(of_the_chat)
     writes: ClassVar[float] = 1.5
 
     def __init__(self, traps: Traps, _home: Path) -> None:

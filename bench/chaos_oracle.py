@@ -5,16 +5,18 @@ outside   copies that nothing declared explains, and whatever else nobody should
 inside    marked copies of a send that was cut off from its receipt: one for each kill in a chat at
           most, and none where such sends are held
 held      answers that were left to the operator, as was asked for
+disorder  lanes not answered as they were accepted, and queues not accepted as they were asked
 orphans   beginnings of a draft that were cut off from their receipt
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
+from bench.chaos_order import Queue
 from bench.chaos_plan import Question
 from bench.chaos_record import LINE, Record, Row, is_final
 from bench.chaos_window import Window
@@ -71,33 +73,38 @@ class Seen:
         return self.text.startswith(RESENT.strip())
 
 
-def judge(record: Record, window: Window) -> Verdict:
+def judge(record: Record, window: Window, queue: Queue) -> Verdict:
     """Compare what can be seen with what was asked."""
-    return _Judge(record, window).judged()
+    return _Judge(record, window, queue).judged()
 
 
 class _Judge:
     """Looks at one schedule."""
 
-    def __init__(self, record: Record, window: Window) -> None:
+    def __init__(self, record: Record, window: Window, queue: Queue) -> None:
         self._record = record
         self._window = window
+        self._queue = queue
         self._verdict = Verdict(asked=len(record.asked), kills=len(record.kills))
         self._copies: dict[int, list[frozenset[float]]] = {}
         self._held: Counter[int] = Counter()
 
     def judged(self) -> Verdict:
         record, verdict = self._record, self._verdict
-        ends: dict[tuple[int, str], list[int]] = {}
+        answered: dict[tuple[int, str], list[tuple[int, int]]] = {}
+        accepted: dict[tuple[int, str, Hashable], list[int]] = {}
         for question in record.asked:
             ended = self._ended(question)
             row = record.rows.get(question.token)
             if ended is not None and row is not None:
-                ends.setdefault((question.place, row.lane), []).append(ended)
-        for place, order in ends.items():
-            if order != sorted(order):
-                verdict.disorder += 1
-                verdict.notes.append(f"out of order in {place}: {order}")
+                lane = (question.place, row.lane)
+                answered.setdefault(lane, []).append((row.number, ended))
+                queue = (*lane, self._queue(record.plan, question))
+                accepted.setdefault(queue, []).append(row.number)
+        for lane, rows in answered.items():
+            self._in_order(f"answered in {lane}", [ended for _number, ended in sorted(rows)])
+        for queue, numbers in accepted.items():
+            self._in_order(f"accepted in {queue}", numbers)
         for token, count in record.acts.items():
             if count > 1:
                 verdict.acted_twice += 1
@@ -212,6 +219,11 @@ class _Judge:
             cuts = self._window.cuts(record, place)
             if record.plan.policy != "hold" or held > len(cuts):
                 self._lost(f"{held} answers are held in {place}, and {len(cuts)} sends were cut")
+
+    def _in_order(self, what: str, order: list[int]) -> None:
+        if order != sorted(order):
+            self._verdict.disorder += 1
+            self._verdict.notes.append(f"{what} out of order: {order}")
 
     def _lost(self, note: str) -> None:
         self._verdict.lost += 1

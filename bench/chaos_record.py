@@ -52,6 +52,8 @@ class Row:
     lane: str
     sends: list[tuple[str, str, str]]
     """Status, text, and the platform's id of each."""
+    number: int = 0
+    """Its place in the order of acceptance."""
 
 
 Messages = list[tuple[str, str]]
@@ -98,11 +100,11 @@ def read_ledger(home: Path) -> tuple[dict[str, Row], list[str]]:
     try:
         rows: dict[str, Row] = {}
         turns: dict[str, str] = {}
-        sql = "SELECT payload, status, lane, turn_id FROM inbox ORDER BY id"
-        for payload, status, lane, turn_id in connection.execute(sql):
+        sql = "SELECT payload, status, lane, id, turn_id FROM inbox ORDER BY id"
+        for payload, status, lane, number, turn_id in connection.execute(sql):
             found = ASKED.search(str(payload))
             if found:
-                rows[found[1]] = Row(str(status), str(lane), [])
+                rows[found[1]] = Row(str(status), str(lane), [], int(str(number)))
                 turns[str(turn_id)] = found[1]
         still_open: list[str] = []
         sql = "SELECT payload, status, turn_id, platform_id, idem FROM outbox ORDER BY id"

@@ -111,9 +111,13 @@ class Run:
         self._homes += 1
         launch: Launch = fresh if self._fresh and not self._homes % self._fresh else self._fork
         records = await play(
-            stage, plans, folder, launch, lambda record: not judge(record, stage.window).failed
+            stage,
+            plans,
+            folder,
+            launch,
+            lambda record: not judge(record, stage.window, stage.queue).failed,
         )
-        verdicts = [judge(record, stage.window) for record in records]
+        verdicts = [judge(record, stage.window, stage.queue) for record in records]
         failed = any(verdict.failed for verdict in verdicts)
         if failed:
             _leave(folder, records, verdicts)

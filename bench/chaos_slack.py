@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
+from bench.chaos_order import Queue, of_the_chat_unless_cut_off
 from bench.chaos_plan import Menu, Question, Trouble
 from bench.chaos_record import ASKED, LINE, Record, Sent, is_final
 from bench.chaos_stage import register
@@ -120,6 +121,7 @@ class SlackStage(FakeSlack):
         LONG,
     )
     window: ClassVar[Window] = NONE
+    queue: ClassVar[Queue] = staticmethod(of_the_chat_unless_cut_off)
     writes: ClassVar[float] = 1.8
 
     def __init__(self, traps: Traps, _home: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import ClassVar, Final, Protocol, Self, TypeVar
 
+from bench.chaos_order import Queue
 from bench.chaos_plan import Menu, Question, Trouble
 from bench.chaos_record import Record
 from bench.chaos_traps import Traps
@@ -32,11 +33,13 @@ class Stage(Protocol):
 
     menu    what a schedule can be made of
     window  how it is judged whether a message may be a copy
+    queue   which questions are accepted in the order in which they were asked
     writes  so long the model should take for an answer, that partial text be seen; seconds
     """
 
     menu: ClassVar[Menu]
     window: ClassVar[Window]
+    queue: ClassVar[Queue]
     writes: ClassVar[float]
 
     def __init__(self, traps: Traps, home: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
+from bench.chaos_order import Queue, of_the_chat
 from bench.chaos_plan import LINES, Menu, Question, Trouble
 from bench.chaos_record import LINE, Record, Sent, is_final
 from bench.chaos_stage import register
@@ -73,6 +74,7 @@ class TelegramStage(FakeTelegram):
         MappingProxyType({name: partial(_roll, name) for name in _TROUBLES}),
     )
     window: ClassVar[Window] = RECEIPTS
+    queue: ClassVar[Queue] = staticmethod(of_the_chat)
     writes: ClassVar[float] = 1.0
 
     def __init__(self, traps: Traps, _home: Path) -> None:

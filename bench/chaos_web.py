@@ -13,6 +13,7 @@ from typing import ClassVar, Final, Self
 
 import httpx2
 
+from bench.chaos_order import Queue, of_each_person
 from bench.chaos_page import Page
 from bench.chaos_plan import LINES, Menu, Question, Trouble
 from bench.chaos_record import LINE, Record, is_final
@@ -57,6 +58,7 @@ class WebStage:
         MappingProxyType({name: partial(_roll, name) for name in (*_CUTS, "slow", "redeliver")}),
     )
     window: ClassVar[Window] = NONE
+    queue: ClassVar[Queue] = staticmethod(of_each_person(len(PEOPLE)))
     writes: ClassVar[float] = 0.35
 
     def __init__(self, traps: Traps, home: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from bench.chaos import more_plans, random_plans
 from bench.chaos_forks import forking
 from bench.chaos_gateway import fresh
 from bench.chaos_oracle import Verdict, judge
+from bench.chaos_order import Queue, of_each_person, of_the_chat, of_the_chat_unless_cut_off
 from bench.chaos_plan import LINES, Policy, Question, make_plan
 from bench.chaos_record import Record, Row, Sent, line
 from bench.chaos_run import Played, Run, Wanted
@@ -156,13 +158,45 @@ def test_a_beginning_is_an_orphan_where_the_gateway_was_killed_after_it() -> Non
     assert (_judged(record).orphans, _judged(record).outside) == (1, 0)
 
 
-def _judged(record: Record, window: Window = RECEIPTS) -> Verdict:
-    return judge(record, window)
+@pytest.mark.parametrize("queue", [of_the_chat, of_each_person(2), of_the_chat_unless_cut_off])
+def test_a_lane_is_answered_as_it_was_accepted(queue: Queue) -> None:
+    record = _two(accepted=(1, 2), answered=("Q0002", "Q0001"))
+    assert _judged(record, queue=queue).disorder == 1
+    record = _two(accepted=(1, 2), answered=("Q0001", "Q0002"))
+    assert _judged(record, queue=queue).disorder == 0
 
 
-def _answer(first: int = 1, last: int = LINES["short"]) -> str:
-    numbers = range(first, last + 1)
-    return "".join(line(ASKED.token, number, LINES["short"]) for number in numbers)
+def test_another_order_than_the_asking_is_one_only_where_the_platform_keeps_it() -> None:
+    turned = _two(accepted=(2, 1), answered=("Q0002", "Q0001"))
+    assert _judged(turned, queue=of_the_chat).disorder == 1
+    assert _judged(turned, queue=of_each_person(2)).disorder == 0
+    assert _judged(turned, queue=of_each_person(1)).disorder == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "disorder"), [("none", 1), ("model-500", 1), ("kill", 0), ("half-open", 0)]
+)
+def test_slack_may_deliver_late_what_was_cut_off(fault: str, disorder: int) -> None:
+    turned = _two(accepted=(2, 1), answered=("Q0002", "Q0001"))
+    turned.plan = make_plan(stage_of("slack").menu, fault, "1")
+    assert _judged(turned, queue=of_the_chat_unless_cut_off).disorder == disorder
+
+
+def _judged(record: Record, window: Window = RECEIPTS, queue: Queue = of_the_chat) -> Verdict:
+    return judge(record, window, queue)
+
+
+def _answer(first: int = 1, last: int = LINES["short"], token: str = ASKED.token) -> str:
+    return "".join(line(token, number, LINES["short"]) for number in range(first, last + 1))
+
+
+def _two(accepted: tuple[int, int], answered: tuple[str, str]) -> Record:
+    """Return what came of two people's questions in one lane."""
+    record = _record(*((str(at), _answer(token=token)) for at, token in enumerate(answered, 2)))
+    record.asked.append(replace(ASKED, token="Q0002", person=1))
+    for question, number in zip(record.asked, accepted, strict=True):
+        record.rows[question.token] = Row("done", "", [], number)
+    return record
 
 
 def _record(*messages: tuple[str, str], policy: Policy = "resend") -> Record:

@@ -9,6 +9,7 @@ simple  testing                                      one answer without a gatewa
 """
 
 from agent.errors import (
+    AccountEmpty,
     AgentError,
     AnswerBroken,
     ContextOverflow,
@@ -18,6 +19,8 @@ from agent.errors import (
     ModelDown,
     ModelError,
     ModelUnreachable,
+    OutputLimit,
+    PlanLimit,
     RequestRejected,
     StepLimit,
     ToolboxError,
@@ -48,6 +51,7 @@ from agent.tool_decorator import tool
 from agent.turn_log import TurnLog
 
 __all__ = [
+    "AccountEmpty",
     "AgentError",
     "AgentEvent",
     "AgentSettings",
@@ -68,7 +72,9 @@ __all__ = [
     "ModelUnreachable",
     "NoArguments",
     "NoHooks",
+    "OutputLimit",
     "Piece",
+    "PlanLimit",
     "ReasoningPiece",
     "RequestRejected",
     "ResetPiece",

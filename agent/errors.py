@@ -43,6 +43,20 @@ class ModelBusy(ModelError):
         self.retry_after = retry_after
 
 
+class PlanLimit(ModelBusy):  # a limit of the day or the month, which waiting a moment won't lift
+    sentence = (
+        "the account's token limit at the model service is used up for now; please try again later"
+        " (the operator can raise the plan's limit)"
+    )
+
+
+class AccountEmpty(ModelError):  # 402, `insufficient_quota`, and what others call it
+    sentence = (
+        "the account at the model service is empty (the operator can add credit at the provider,"
+        " or set another TAPEWAY_AGENT__API_KEY)"
+    )
+
+
 class ModelUnreachable(ModelError):  # no connection, or no answer in time
     sentence = "I can't reach the model service; please try again later"
 
@@ -53,6 +67,13 @@ class ModelDown(ModelError):  # 5xx
 
 class RequestRejected(ModelError):  # any other 4xx
     sentence = "the model service rejected the request"
+
+
+class OutputLimit(RequestRejected):  # a too large `max_tokens`
+    sentence = (
+        "the model service allows fewer output tokens than are configured (the operator can lower"
+        " the maximum of output tokens)"
+    )
 
 
 class AnswerBroken(ModelError):  # a stream that is cut off, empty, malformed, or has an error

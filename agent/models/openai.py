@@ -14,7 +14,6 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from agent.errors import (
     AnswerBroken,
-    ContextOverflow,
     KeyMissing,
     KeyRefused,
     ModelBusy,
@@ -26,7 +25,8 @@ from agent.errors import (
 )
 from agent.model import ModelRequest, Piece
 from agent.model_settings import ModelSettings, fits_a_header
-from agent.models.openai_stream import StreamReader, is_overflow
+from agent.models.openai_stream import StreamReader
+from agent.models.overflow import by_wording
 
 
 class OpenAIModel:
@@ -111,10 +111,11 @@ def _without(key: str, error: ModelError) -> ModelError:
 
 
 def _translate(cause: Exception) -> ModelError:
-    if isinstance(cause, openai.RateLimitError):
-        return ModelBusy(str(cause), _retry_after(cause))
     if isinstance(cause, openai.APIStatusError):
-        return _status_error(cause)
+        error = _status_error(cause)
+        if isinstance(error, ModelBusy):
+            error.retry_after = _retry_after(cause)
+        return error
     if isinstance(cause, (openai.APITimeoutError, openai.APIConnectionError)):
         return ModelUnreachable(f"{cause} ({cause.__cause__})")
     if isinstance(cause, (httpx2.HTTPError, aiohttp.ClientError)):
@@ -124,10 +125,11 @@ def _translate(cause: Exception) -> ModelError:
 
 def _status_error(cause: openai.APIStatusError) -> ModelError:
     message = str(cause)
+    code = f"{cause.code} {cause.type}"
+    if (named := by_wording(cause.status_code, code, message)) is not None:
+        return named
     if isinstance(cause, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return KeyRefused(message)
-    if is_overflow(cause.code, message):
-        return ContextOverflow(message)
     if isinstance(cause, openai.NotFoundError):
         return UnknownModel(message)
     if cause.status_code >= 500:
@@ -135,7 +137,7 @@ def _status_error(cause: openai.APIStatusError) -> ModelError:
     return RequestRejected(message)
 
 
-def _retry_after(cause: openai.RateLimitError) -> float | None:
+def _retry_after(cause: openai.APIStatusError) -> float | None:
     try:
         return float(cause.response.headers["retry-after"])
     except (KeyError, ValueError):

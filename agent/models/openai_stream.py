@@ -9,30 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 import orjson
 
-from agent.errors import AnswerBroken, ContextOverflow, ModelBusy, ModelError
+from agent.errors import AnswerBroken, ModelError
 from agent.model import ModelReply, Piece, ReasoningPiece, TextPiece, ToolCall
 from agent.models.extras import CALL, MESSAGE, Extras
-
-_OVERFLOW: Final = re.compile(
-    r"context[ _-](length|window|size)|maximum[ _-]context|tokens?[ _-]limit"
-    r"|prompt\s+(\w+\s+)?too\s+long",
-    re.IGNORECASE,
-)
-
-_BUSY: Final = frozenset({"429", "rate_limit_exceeded", "rate_limit_error"})
-
-
-def is_overflow(code: object, message: str) -> bool:
-    """Return whether an error means that the prompt was too long."""
-    # A 429's message may mention a token limit, too: a limit per minute.
-    if str(code) in _BUSY:
-        return False
-    return code == "context_length_exceeded" or _OVERFLOW.search(message) is not None
+from agent.models.overflow import by_wording
 
 
 @dataclass(slots=True)
@@ -143,11 +128,10 @@ def stream_error(error: object) -> ModelError:
     """Return the error reported in a stream or body despite status 200."""
     details = error if isinstance(error, Mapping) else {"message": str(error)}
     message = str(details.get("message") or details)
-    if _BUSY & {str(details.get(name)) for name in ("code", "status", "type")}:
-        return ModelBusy(message)
-    if is_overflow(details.get("code"), message):
-        return ContextOverflow(message)
-    return AnswerBroken(message)
+    named = [details.get(name) for name in ("code", "status", "type")]
+    status = next((int(str(one)) for one in named if re.fullmatch("[45][0-9]{2}", str(one))), None)
+    code = " ".join(str(one) for one in named if one is not None)
+    return by_wording(status, code, message) or AnswerBroken(message)
 
 
 def read_usage(usage: Mapping[str, Any]) -> dict[str, int]:

@@ -193,7 +193,8 @@ def _explain_model(error: ErrorDetails) -> str:
     known = ModelSettings.model_fields
     where = f"{name} in [models.{model}]"
     if name in known:
-        return f"{where}: {_problem(error, known[name])}; for example {(known[name].examples or [''])[0]}"
+        example = (known[name].examples or [""])[0]
+        return f"{where}: {_problem(error, known[name])}; for example {example}"
     return _not_a_setting(where, known, name)
 
 

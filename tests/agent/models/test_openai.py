@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agent.errors import (
+    AccountEmpty,
     AnswerBroken,
     ContextOverflow,
     KeyMissing,
@@ -19,6 +20,8 @@ from agent.errors import (
     ModelDown,
     ModelError,
     ModelUnreachable,
+    OutputLimit,
+    PlanLimit,
     RequestRejected,
     UnknownModel,
 )
@@ -186,6 +189,11 @@ async def test_json_that_is_no_completion_is_a_broken_answer(body: bytes) -> Non
         (Failure(404, "no", "model_not_found"), UnknownModel),
         (Failure(400, "no"), RequestRejected),
         (Failure(422, "no"), RequestRejected),
+        (Failure(400, "max_tokens is too large: 100000."), OutputLimit),
+        (Failure(402, "Insufficient Balance"), AccountEmpty),
+        (Failure(429, "You exceeded your current quota.", "insufficient_quota"), AccountEmpty),
+        (Failure(429, "daily token limit reached"), PlanLimit),
+        (Failure(413, "tokens per minute: Limit 8000", "rate_limit_exceeded"), ContextOverflow),
         (context_length_exceeded(), ContextOverflow),
         (context_length_exceeded(with_code=False), ContextOverflow),
         (replace(context_length_exceeded(with_code=False), code=400), ContextOverflow),

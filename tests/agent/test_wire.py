@@ -35,8 +35,8 @@ GEMINI_CALLS = (
     '"model":"gemini-3-pro-preview","object":"chat.completion.chunk"}'
 )
 GEMINI_WANTS = (
-    '{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall'
-    ' parts. This is required for tools to work correctly.","status":"INVALID_ARGUMENT"}}'
+    '[{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall'
+    ' parts. This is required for tools to work correctly.","status":"INVALID_ARGUMENT"}}]'
 )
 GEMINI_DOUBTS = (
     '{"error":{"code":400,"message":"Corrupted thought signature.","status":"INVALID_ARGUMENT"}}'

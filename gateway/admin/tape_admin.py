@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
+from agent.wire import without_wire
 from gateway.context.replay import prompts_of
 from gateway.errors import AdminError
 from gateway.services import Services
@@ -95,7 +96,8 @@ class TapeAdmin:
         given = _conditions(how, _SEARCHES)
         with _as_admin_errors():
             found = await self._services.tapes.tape(tape).search(text, **given)
-        return [as_line(entry) for entry in found]
+        shown = without_wire(entry.meta for entry in found)
+        return [{**as_line(entry), "meta": meta} for entry, meta in zip(found, shown, strict=True)]
 
     async def reindex(self) -> dict[str, Any]:
         """Start rebuilding the word index in the background, and return the progress."""

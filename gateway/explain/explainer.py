@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.wire import WIRE
 from gateway.explain.lookup import Match, find
 from gateway.explain.message_report import first_of, head_of, is_about_another, message_lines
 from gateway.explain.report import (
@@ -102,7 +103,7 @@ class Explainer:
         says = quoted(entry.text or dump(entry.payload), 1000)
         what = f"{entry.kind} {entry.name}" if entry.name else entry.kind
         head = f"entry {entry.id} of the tape {tape} belongs to no message and no turn"
-        meta = {"meta": dict(entry.meta)}
+        meta = {"meta": {key: entry.meta[key] for key in entry.meta if key != WIRE}}
         return head, [ReportLine(entry.date, "entry", f"{what}: {says}", meta)]
 
     async def _tape(self, row: Row) -> str:

@@ -12,9 +12,13 @@ class AgentError(Exception):
 
 
 class ModelError(AgentError):
-    """The model gave no answer; the message is from the provider and meant for the log."""
+    """The model gave no answer; the message is from the provider and meant for the log.
+
+    retry_after  the seconds that the provider asks to wait before the next call, if it does
+    """
 
     sentence = "the model service failed"
+    retry_after: float | None = None
 
 
 class ContextOverflow(ModelError):

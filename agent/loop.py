@@ -193,7 +193,7 @@ async def _request(task: Task, model: str, *, last: bool) -> tuple[ModelRequest,
     tools = task.toolbox.schemas()
     # Without the tools, a server could not read the calls of earlier steps.
     choice = "none" if last and tools else None
-    return ModelRequest(messages, tools, choice), upto
+    return ModelRequest(messages, tools, choice, shortened=task._reported), upto
 
 
 async def _suggest(task: Task, tokens: int) -> bool:

@@ -16,11 +16,13 @@ class ModelRequest:
     messages     OpenAI chat messages, the system message first; function names have no dots
     tools        OpenAI function tools
     tool_choice  "none" forbids calls although tools are offered; None leaves it to the model
+    shortened    whether the prompt was shortened after a model found it too long
     """
 
     messages: Sequence[Message]
     tools: Sequence[Mapping[str, Any]] = ()
     tool_choice: str | None = None
+    shortened: bool = False
 
 
 @dataclass(frozen=True, slots=True)

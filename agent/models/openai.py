@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import aiohttp
@@ -16,24 +17,27 @@ from agent.errors import (
     AnswerBroken,
     KeyMissing,
     KeyRefused,
-    ModelBusy,
     ModelDown,
     ModelError,
     ModelUnreachable,
     RequestRejected,
     UnknownModel,
 )
-from agent.model import ModelRequest, Piece
-from agent.model_settings import ModelSettings, fits_a_header
+from agent.model import ModelReply, ModelRequest, Piece
+from agent.model_settings import NO_KEY, ModelSettings, fits_a_header
+from agent.models.learned import Learned, is_lasting, suspect
 from agent.models.openai_stream import StreamReader
 from agent.models.overflow import by_wording
+from agent.models.request_body import build_body, refused_in
 
 
 class OpenAIModel:
-    """One model on one server; the SDK connects, and retries until a stream starts."""
+    """One model on one server; what the server refuses is left out once a repeat succeeded."""
 
-    def __init__(self, name: str, settings: ModelSettings) -> None:
+    def __init__(self, name: str, settings: ModelSettings, learned: Learned | None = None) -> None:
         self.name = name
+        self._settings = settings
+        self._learned = learned or Learned()
         # Local servers often need no key, but the SDK requires one.
         key = settings.key() or os.environ.get("OPENAI_API_KEY", "").strip()
         if not fits_a_header(key):
@@ -45,12 +49,14 @@ class OpenAIModel:
                 f"the model {name} needs a key: set TAPEWAY_AGENT__API_KEY (or OPENAI_API_KEY), or"
                 " TAPEWAY_AGENT__BASE_URL for a server of your own"
             )
-        self._key = key
-        self._patience = settings.read_timeout
+        self._key = "" if key == NO_KEY else key
         self._client = AsyncOpenAI(
-            api_key=key or "none",
+            api_key=key or NO_KEY,
             base_url=settings.base_url or None,
-            max_retries=settings.retries,
+            default_headers={
+                name: value.get_secret_value() for name, value in settings.headers.items()
+            },
+            max_retries=0,  # RetryingModel counts the calls
             timeout=httpx2.Timeout(settings.read_timeout, connect=settings.connect_timeout),
             # The SDK's own transport uses more CPU than aiohttp.
             http_client=DefaultAioHttpClient(),
@@ -58,17 +64,33 @@ class OpenAIModel:
         self.server = str(self._client.base_url.copy_with(userinfo=b""))
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        # If these were plain arguments, the SDK would walk the messages and tools in Python.
-        body: dict[str, Any] = {
-            "messages": request.messages,
-            "stream_options": {"include_usage": True},
-        }
-        if request.tools:
-            body["tools"] = request.tools
-            if request.tool_choice:
-                body["tool_choice"] = request.tool_choice
+        known = refused_in(self._settings) | self._learned.about(self.server, self.name)
+        lessons: list[str] = []
+        while True:
+            body = build_body(request, self._settings, known)
+            begun = False
+            try:
+                async with aclosing(self._answer(body)) as pieces:
+                    async for piece in pieces:
+                        begun = True
+                        if isinstance(piece, ModelReply):
+                            for lesson in lessons:
+                                self._learned.learn(self.server, self.name, lesson)
+                        yield piece
+                return
+            except ModelError as cause:
+                blamed = "" if begun else suspect(body, cause, known)
+                if not blamed or blamed in known:
+                    raise
+                known |= {blamed}
+                if is_lasting(blamed, cause):
+                    lessons.append(blamed)
+
+    async def _answer(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
         reader = StreamReader(self.name, self.server)
+        patience = self._settings.read_timeout
         try:
+            # If these were plain arguments, the SDK would walk the messages and tools in Python.
             async with self._client.chat.completions.with_streaming_response.create(
                 model=self.name, messages=[], stream=True, extra_body=body
             ) as response:
@@ -77,7 +99,7 @@ class OpenAIModel:
                         yield piece
                 else:
                     chunks = response.iter_bytes()
-                    while (chunk := await _next(chunks, self._patience)) is not None:
+                    while (chunk := await _next(chunks, patience)) is not None:
                         for piece in reader.read(chunk):
                             yield piece
                     for piece in reader.read(b"\n"):
@@ -113,8 +135,7 @@ def _without(key: str, error: ModelError) -> ModelError:
 def _translate(cause: Exception) -> ModelError:
     if isinstance(cause, openai.APIStatusError):
         error = _status_error(cause)
-        if isinstance(error, ModelBusy):
-            error.retry_after = _retry_after(cause)
+        error.retry_after = _retry_after(cause)
         return error
     if isinstance(cause, (openai.APITimeoutError, openai.APIConnectionError)):
         return ModelUnreachable(f"{cause} ({cause.__cause__})")
@@ -134,13 +155,15 @@ def _status_error(cause: openai.APIStatusError) -> ModelError:
         return KeyRefused(message)
     if isinstance(cause, openai.NotFoundError):
         return UnknownModel(message)
-    if cause.status_code >= 500:
+    if cause.status_code >= 500 or cause.status_code in (408, 409):
         return ModelDown(message)
     return RequestRejected(message)
 
 
 def _retry_after(cause: openai.APIStatusError) -> float | None:
-    try:
-        return float(cause.response.headers["retry-after"])
-    except (KeyError, ValueError):
-        return None
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            return float(cause.response.headers[name]) * unit
+        except (KeyError, ValueError):
+            continue
+    return None

@@ -9,6 +9,7 @@ from typing import Final
 
 from agent.model import ChatModel
 from agent.model_settings import ModelSettings
+from agent.models.learned import Learned
 from agent.models.offline import OFFLINE, OfflineModel
 from agent.models.retry import FallbackModel, RetryingModel
 from agent.models.wired import ServedModel, WiredModel
@@ -18,17 +19,22 @@ MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.models.ope
 
 
 def make_model(
-    settings: AgentSettings, sections: Mapping[str, ModelSettings] = MappingProxyType({})
+    settings: AgentSettings,
+    sections: Mapping[str, ModelSettings] = MappingProxyType({}),
+    learned: Learned | None = None,
 ) -> ChatModel:
     """Return the model in the settings, with fallbacks; raises KeyMissing."""
-    models = [_one(name, settings.model_settings(name, sections)) for name in settings.models()]
-    return models[0] if len(models) == 1 else FallbackModel(models)
+    learned = learned or Learned()
+    names = settings.models()
+    found = [settings.model_settings(name, sections) for name in names]
+    models = [_one(name, own, learned) for name, own in zip(names, found, strict=True)]
+    return models[0] if len(models) == 1 else FallbackModel(models, [own.window for own in found])
 
 
-def _one(name: str, settings: ModelSettings) -> ChatModel:
+def _one(name: str, settings: ModelSettings, learned: Learned) -> ChatModel:
     if name == OFFLINE:
         return OfflineModel()
     module, _, attribute = MODELS["openai"].partition(":")
-    served: ServedModel = getattr(import_module(module), attribute)(name, settings)
+    served: ServedModel = getattr(import_module(module), attribute)(name, settings, learned)
     model = WiredModel(served, strict=settings.strict_roles)
     return RetryingModel(model, settings.retries)

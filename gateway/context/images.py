@@ -16,6 +16,7 @@ from typing import Any, Final
 import anyio
 import anyio.to_thread
 
+from agent.image_parts import map_images
 from channels.errors import ChannelError, MediaRefused
 from channels.message import Media
 from gateway.context.selection import selected_ids
@@ -118,10 +119,6 @@ def _keep(folder: Path, name: str, data: bytes) -> None:
     part.replace(path)
 
 
-def has_images(messages: Sequence[Message]) -> bool:
-    return any(_references(message) for message in messages)
-
-
 def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
     """Replace the newest images, up to a maximum, with data URLs, and the others with notes."""
     left = MAX_REQUEST_CHARACTERS
@@ -132,36 +129,7 @@ def with_bytes(messages: Sequence[Message], home: Path) -> list[Message]:
         left -= len(shown or "")
         return shown
 
-    return [_map_images(message, show) for message in reversed(messages)][::-1]
-
-
-def without_images(messages: Sequence[Message]) -> list[Message]:
-    """Replace images with notes, for a model without vision."""
-    return [_map_images(message, lambda _url: None) for message in messages]
-
-
-def _references(message: Message) -> bool:
-    content = message.get("content")
-    return isinstance(content, list) and any(part.get("type") == "image_url" for part in content)
-
-
-def _map_images(message: Message, show: Any) -> Message:
-    if not _references(message):
-        return message
-    texts: list[str] = []
-    images: list[Mapping[str, Any]] = []
-    for part in message["content"]:
-        if part.get("type") != "image_url":
-            texts.append(str(part.get("text", "")))
-            continue
-        shown = show(str(part["image_url"]["url"]))
-        if shown is None:
-            texts.append("[an image that you cannot see]")
-        else:
-            images.append({"type": "image_url", "image_url": {"url": shown}})
-    text = "\n".join(texts)
-    content = [{"type": "text", "text": text}, *images] if images else text
-    return {**message, "content": content}
+    return [map_images(message, show) for message in reversed(messages)][::-1]
 
 
 def _data_url(url: str, home: Path) -> str | None:

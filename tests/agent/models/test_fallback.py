@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agent.errors import ContextOverflow, ModelBusy, ModelDown
-from agent.model import ModelRequest, Piece, ReasoningPiece, ResetPiece, TextPiece
+from agent.model import ModelReply, ModelRequest, Piece, ReasoningPiece, ResetPiece, TextPiece
+from agent.model_settings import ModelSettings
 from agent.models.offline import OfflineModel
 from agent.models.registry import make_model
 from agent.models.retry import FallbackModel
 from agent.settings import AgentSettings
 from agent.testing import ScriptedModel, says
+from tests.fakes.openai.script import Failure
+from tests.fakes.openai.server import FakeOpenAI
 
 pytestmark = pytest.mark.anyio
 
@@ -50,6 +55,41 @@ async def test_a_prompt_that_is_too_long_is_no_reason_to_ask_another() -> None:
     with pytest.raises(ContextOverflow):
         await ask(ScriptedModel([ContextOverflow("too long")]), second)
     assert second.requests == []
+
+
+@pytest.mark.parametrize(
+    ("windows", "shortened", "asked"),
+    [
+        ((8, 4, 16), True, [1, 0, 1]),
+        ((8, 4, 16), False, [1, 0, 0]),
+        ((8, 0, 8), True, [1, 0, 0]),
+        ((0, 2, 10_000), True, [1, 0, 1]),
+    ],
+)
+async def test_a_prompt_that_was_shortened_in_vain_goes_to_a_larger_window(
+    windows: tuple[int, ...], shortened: bool, asked: list[int]
+) -> None:
+    models = [ScriptedModel([ContextOverflow("too long")]), *map(ScriptedModel, "ab")]
+    request = replace(REQUEST, shortened=shortened)
+    try:
+        [_ async for _ in FallbackModel(models, windows).stream(request)]
+    except ContextOverflow:
+        assert sum(asked) == 1
+    assert [len(model.requests) for model in models] == asked
+
+
+async def test_a_fallback_model_lives_on_its_own_server() -> None:
+    async with FakeOpenAI(api_key="ka") as first, FakeOpenAI(api_key="kb") as second:
+        first.enqueue(Failure(400, "no"))
+        values = {"model": "big", "fallback_models": "small", "api_key": "ka"}
+        settings = AgentSettings.model_validate({**values, "base_url": first.base_url})
+        section = ModelSettings.model_validate({"base_url": second.base_url, "api_key": "kb"})
+        model = make_model(settings, {"small": section})
+        pieces = [piece async for piece in model.stream(REQUEST)]
+        await model.aclose()
+    assert isinstance(pieces[-1], ModelReply)
+    assert pieces[-1].requested == "small"
+    assert [request.body["model"] for request in second.requests] == ["small"]
 
 
 async def test_when_all_fail_the_last_one_s_error_is_raised() -> None:

@@ -200,6 +200,7 @@ async def test_json_that_is_no_completion_is_a_broken_answer(body: bytes) -> Non
         (Failure(413, "prompt is too long"), ContextOverflow),
         (Failure(500, "the context size is exceeded"), ContextOverflow),
         (Failure(500, "no"), ModelDown),
+        (Failure(408, "no"), ModelDown),
         (Failure(529, "overloaded"), ModelDown),
         (RateLimited(message="token limit per minute reached"), ModelBusy),
         (CutStream(("half",)), AnswerBroken),
@@ -226,6 +227,18 @@ async def test_a_busy_server_may_say_when_to_come_back(
     busy = await error_of(server.base_url)
     assert isinstance(busy, ModelBusy)
     assert busy.retry_after == seconds
+
+
+async def test_a_server_that_is_down_may_say_it_in_milliseconds(server: FakeOpenAI) -> None:
+    server.enqueue(Failure(503, "no", headers=SOON))
+    assert (await error_of(server.base_url)).retry_after == 0.001
+
+
+@pytest.mark.parametrize("reply", [Failure(503, "no", headers=SOON), CutStream(("half",))], ids=str)
+async def test_a_model_alone_asks_once(server: FakeOpenAI, reply: Reply) -> None:
+    server.enqueue(reply)
+    await error_of(server.base_url, retries=2)
+    assert len(server.requests) == 1
 
 
 async def test_a_server_that_is_not_there_is_unreachable(server: FakeOpenAI) -> None:
@@ -259,30 +272,6 @@ async def test_a_stream_whose_framing_breaks_is_a_broken_answer(apart: bool) -> 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as broken:
         url = f"http://127.0.0.1:{broken.sockets[0].getsockname()[1]}/v1"
         assert type(await error_of(url, read_timeout=0.1)) is AnswerBroken
-
-
-# Retries
-
-
-async def test_a_failure_before_the_stream_is_tried_again(server: FakeOpenAI) -> None:
-    down = Failure(503, "no", headers=SOON)
-    server.enqueue(down, down, Text(("at last",)))
-    assert reply_of(await ask(server.base_url, retries=2)).text == "at last"
-    assert len(server.requests) == 3
-
-
-async def test_the_last_error_is_raised_after_all_retries(server: FakeOpenAI) -> None:
-    server.enqueue(*[Failure(503, "no", headers=SOON)] * 2, Text(("too late",)))
-    assert type(await error_of(server.base_url, retries=1)) is ModelDown
-
-
-@pytest.mark.parametrize("reply", [Failure(400, "no", headers=SOON), CutStream(("half",))], ids=str)
-async def test_a_refusal_and_a_stream_that_has_begun_are_not_tried_again(
-    server: FakeOpenAI, reply: Reply
-) -> None:
-    server.enqueue(reply)
-    await error_of(server.base_url, retries=2)
-    assert len(server.requests) == 1
 
 
 # The key

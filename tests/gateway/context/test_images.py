@@ -17,11 +17,12 @@ import anyio
 import pytest
 from PIL import Image
 
+from agent.image_parts import has_images, without_images
 from channels.base import Capability
 from channels.errors import ChannelDown, MediaRefused
 from channels.message import Media
 from gateway.context.image_header import check_image
-from gateway.context.images import SCHEME, _keep, has_images, with_bytes, without_images
+from gateway.context.images import SCHEME, _keep, with_bytes
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, settled

@@ -62,6 +62,7 @@ class OpenAIModel:
         body: dict[str, Any] = {
             "messages": request.messages,
             "stream_options": {"include_usage": True},
+            **request.options,
         }
         if request.tools:
             body["tools"] = request.tools

@@ -16,7 +16,7 @@ class ModelRequest:
     messages     OpenAI chat messages, the system message first; function names have no dots
     tools        OpenAI function tools
     tool_choice  "none" forbids calls although tools are offered; None leaves it to the model
-    options      more fields of OpenAI\'s request body, for example `max_tokens`
+    options      more fields of OpenAI's request body, for example `max_tokens`
     """
 
     messages: Sequence[Message]

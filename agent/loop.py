@@ -9,7 +9,15 @@ and from the system prompt, which is recorded once under its digest.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -71,6 +79,7 @@ class Task:
     once         remembers, across turns, which tapes have the system prompt
     meter        counts the tokens of prompts, and corrects its estimates across turns
     handoffs     decides when to suggest an anchor, or set one
+    options      more fields of each request (see `ModelRequest`)
     """
 
     log: TurnLog
@@ -86,6 +95,7 @@ class Task:
     once: WriteOnce = field(default_factory=WriteOnce)
     meter: Meter = field(default_factory=Meter)
     handoffs: Handoffs = field(default_factory=Handoffs)
+    options: Mapping[str, Any] = field(default_factory=dict)
     _noticed: bool = field(default=False, init=False)
     _reported: bool = field(default=False, init=False)
     _spoke: bool = field(default=False, init=False)
@@ -193,7 +203,7 @@ async def _request(task: Task, model: str, *, last: bool) -> tuple[ModelRequest,
     tools = task.toolbox.schemas()
     # Without the tools, a server could not read the calls of earlier steps.
     choice = "none" if last and tools else None
-    return ModelRequest(messages, tools, choice, shortened=task._reported), upto
+    return ModelRequest(messages, tools, choice, task._reported, task.options), upto
 
 
 async def _suggest(task: Task, tokens: int) -> bool:

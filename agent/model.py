@@ -17,12 +17,14 @@ class ModelRequest:
     tools        OpenAI function tools
     tool_choice  "none" forbids calls although tools are offered; None leaves it to the model
     shortened    whether the prompt was shortened after a model found it too long
+    options      more fields of OpenAI's request body, for example `max_tokens`
     """
 
     messages: Sequence[Message]
     tools: Sequence[Mapping[str, Any]] = ()
     tool_choice: str | None = None
     shortened: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

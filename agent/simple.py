@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 import anyio
@@ -18,17 +20,25 @@ from tape.turn_events import TURN_END, TurnStart
 
 
 async def answer(
-    model: ChatModel, tape: Tape, text: str, *, tools: Iterable[Tool] = (), system: str = ""
+    model: ChatModel,
+    tape: Tape,
+    text: str,
+    *,
+    tools: Iterable[Tool] = (),
+    system: str = "",
+    **options: Any,
 ) -> str:
     """Ask a model and return the answer; the tape keeps the question, the calls and the answer.
 
-    The tools run with the owner's role. Without an answer, raises AgentError; the tape says why.
+    The tools run with the owner's role. `options` are more fields of OpenAI's request, for example
+    `max_tokens`. Without an answer, raises AgentError; the tape says why.
     """
     log = TurnLog(tape, f"t-{uuid4().hex[:20]}", None)
+    task = replace(Task.of(log, tools, system=system), options=options)
     await log.record(TurnStart(log.turn).to_entry(), message("user", text))
     end, final = {"turn": log.turn, "status": "failed"}, ""
     try:
-        async with aclosing(run_turn(Task.of(log, tools, system=system), model)) as events:
+        async with aclosing(run_turn(task, model)) as events:
             async for happened in events:
                 if happened.kind == "final":
                     final = str(happened.data["text"])

@@ -8,9 +8,10 @@ view only ever grows at its end. Without such events, a view keeps the order of 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from inspect import isawaitable, signature
 from typing import Any, Final
 
 from tape.deletions import without_deleted
@@ -34,6 +35,7 @@ class Latest(Enum):
 
 
 LATEST: Final = Latest.LATEST
+Select = Callable[..., "list[Message] | Awaitable[list[Message]]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +43,44 @@ class TapeContext:
     """Says where a view starts and how its entries become messages.
 
     anchor  where the view starts: LATEST, a name (its latest anchor), or None for the whole tape
-    select  maps the entries of the view, anchor first, to chat messages
+    select  maps the entries of the view, anchor first, to chat messages: a function of the entries,
+            or of the entries and a `context`, and async if it likes
+    state   the anchor's state, in the context that `select` gets
     """
 
-    anchor: str | Latest | None
-    select: Callable[[Sequence[Entry]], list[Message]]
+    anchor: str | Latest | None = LATEST
+    select: Select = field(default_factory=lambda: to_messages)
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+    async def messages(self, entries: Sequence[Entry]) -> list[Message]:
+        """Select the messages from a view's entries."""
+        if not _takes_context(self.select):
+            found = self.select(entries)
+        else:
+            first = entries[0] if entries and self.anchor is not None else None
+            state = first.payload.get("state") if first and first.kind == ANCHOR else None
+            found = self.select(entries, replace(self, state=state or {}))
+        return await found if isawaitable(found) else found
+
+
+def _takes_context(select: Select) -> bool:
+    try:
+        listed = signature(select).parameters.values()
+    except (TypeError, ValueError):  # some builtins have no signature
+        return False
+    named = [one for one in listed if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    second = named[1] if len(named) > 1 else None
+    return second is not None and (second.default is second.empty or second.name == "context")
 
 
 def default_tape_context() -> TapeContext:
     """Return the context that shows the latest anchor as a message, then everything after it."""
-    return TapeContext(anchor=LATEST, select=to_messages)
+    return TapeContext()
 
 
 async def view(tape: Reads, context: TapeContext, lane: str | None = None) -> list[Message]:
     """Return the messages of a tape, or of one lane, as a model gets them."""
-    return context.select(await view_entries(tape, context.anchor, lane))
+    return await context.messages(await view_entries(tape, context.anchor, lane))
 
 
 async def view_entries(

@@ -11,7 +11,11 @@ and whoever finds a merging one finishes it with `merge`.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Awaitable, Callable, Generator
+from types import TracebackType
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import anyio
 
 from tape.entry import EVENT, FORK_OPEN, Entry, NewEntry, event
 from tape.query import Query
@@ -26,6 +30,53 @@ UNFINISHED: Final = ("open", MERGING)
 
 INFIX: Final = ".fork."  # separates the parent's name from the random part of a fork's name
 OPENING_ID: Final = 1  # the id of the event that opens a fork, on the fork's own tape
+
+
+class Endable(Protocol):
+    """A fork, as far as its end is concerned."""
+
+    merge_back: bool
+
+    async def merge(self) -> object: ...
+
+    async def discard(self, why: str) -> None: ...
+
+
+F = TypeVar("F", bound=Endable)
+
+
+class Forking(Generic[F]):
+    """A fork to open: await it, or use it as a block.
+
+    The end of the block merges the fork, or discards it without `merge_back`. An exception discards
+    the fork and propagates; a crash leaves it unfinished (see `TapeService.open_forks`).
+    """
+
+    def __init__(self, open_fork: Callable[[], Awaitable[F]]) -> None:
+        self._open = open_fork
+        self._opened: list[F] = []
+
+    def __await__(self) -> Generator[Any, Any, F]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> F:
+        self._opened.append(await self)
+        return self._opened[-1]
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        cause: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        fork = self._opened.pop()
+        with anyio.CancelScope(shield=True):
+            if cause is not None:
+                await fork.discard(f"{type(cause).__name__}: {cause}"[:500])
+            elif fork.merge_back:
+                await fork.merge()
+            else:
+                await fork.discard("not to be merged")
 
 
 def opening(parent: str, at: int, merge_back: bool) -> NewEntry:

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any, Final
 from uuid import uuid4
 
+from tape.construct.candidate import Strategy
 from tape.construct.constructor import BUDGET, Constructed, ContextConstructor
-from tape.context import Message, TapeContext, arrange, default_tape_context, to_messages, view
+from tape.context import Message, TapeContext, arrange, to_messages, view
 from tape.deletions import MESSAGE_DELETE, deleted, source_message, without_deleted
 from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, bootstrap, handoff, is_start
 from tape.errors import ForkClosed, TapeError
-from tape.fork import DISCARDED, INFIX, MERGED, MERGING, OPENING_ID, ForkEnd, opening
+from tape.fork import DISCARDED, INFIX, MERGED, MERGING, OPENING_ID, ForkEnd, Forking, opening
 from tape.query import MAX_NAMES, Query, locating, subject_of
 from tape.reads import Reads
 from tape.search.query_text import SearchQuery
@@ -37,7 +38,9 @@ class Tape(Reads):
         """Append entries as one block and return them; see `tape.store` for the guarantees."""
         return await self.store.append(self.name, entries, key)
 
-    async def handoff(self, name: str, state: dict[str, Any] | None = None, **meta: Any) -> Entry:
+    async def handoff(
+        self, name: str = "handoff", state: dict[str, Any] | None = None, **meta: Any
+    ) -> Entry:
         """Append an anchor and the event that records the anchor; returns the anchor."""
         anchor, _event = await self.append(*handoff(name, state, **meta))
         return anchor
@@ -89,11 +92,11 @@ class Tape(Reads):
 
     async def context(self, context: TapeContext | None = None) -> list[Message]:
         """Return the messages for a model, by default from the latest anchor on."""
-        return await view(self, context or default_tape_context())
+        return await view(self, context or TapeContext())
 
     async def full_context(self) -> list[Message]:
         """Return the messages of the whole tape for a model."""
-        return await self.context(replace(default_tape_context(), anchor=None))
+        return await self.context(TapeContext(anchor=None))
 
     async def context_summary(self) -> dict[str, Any]:
         """Return a summary of the tape and its current view as JSON data.
@@ -128,18 +131,26 @@ class Tape(Reads):
         return to_messages(await without_deleted(self, shown))
 
     async def context_for(
-        self, task: str, *, budget: int = BUDGET, lane: str | None = None
+        self,
+        task: str,
+        *,
+        budget: int = BUDGET,
+        lane: str | None = None,
+        strategy: Strategy | None = None,
     ) -> Constructed:
         """Build a context for a task from the whole tape, with at most `budget` tokens."""
-        constructor = ContextConstructor(self, meaning=None if self.semantic is None else self)
-        return await constructor.construct(task, budget=budget, lane=lane)
+        constructor = ContextConstructor(strategy)
+        return await constructor.construct_for_task(task, self, budget=budget, lane=lane)
 
-    async def fork(self, at: str | Entry | None = None, merge_back: bool = True) -> ForkTape:
+    def fork(self, at: str | Entry | None = None, merge_back: bool = True) -> Forking[ForkTape]:
         """Open a fork with this tape's entries: all so far, or up to and including an anchor.
 
-        `at` is the anchor or its name; raises NotFound with similar names. The caller ends the fork
-        with `merge` or `discard`, or uses `TapeService.fork_tape`, which ends the fork itself.
+        `at` is the anchor or its name; raises NotFound with similar names. Await the fork, and end
+        it with `merge` or `discard`; or use it as a block, whose end does that (see `Forking`).
         """
+        return Forking(lambda: self._open_fork(at, merge_back))
+
+    async def _open_fork(self, at: str | Entry | None, merge_back: bool) -> ForkTape:
         anchor = await self.anchor(at) if isinstance(at, str) else at
         upto = anchor.id if anchor else await self.size()
         fork = ForkTape(self, f"{self.name}{INFIX}{uuid4().hex[:12]}", upto, merge_back)
@@ -174,7 +185,7 @@ class ForkTape(Tape):
         own = await super().size() if closing is None else closing.id - 1
         return self.at + own - OPENING_ID
 
-    async def query(self, query: Query) -> list[Entry]:
+    async def run_query(self, query: Query) -> list[Entry]:
         """Answer a query on the parent's entries and the fork's own, as if on one tape.
 
         A query for deletions up to the fork's end also returns the parent's deletions after `at`,
@@ -260,7 +271,7 @@ class ForkTape(Tape):
         try:
             question = next(steps)
             while True:
-                question = steps.send(await self.query(question))
+                question = steps.send(await self.run_query(question))
         except StopIteration as done:
             found: Query = done.value
             return found
@@ -281,7 +292,7 @@ class ForkTape(Tape):
         inherited = await self._inherited(whole, None)
         deletions = [
             entry
-            for entry in await self.parent.query(later)
+            for entry in await self.parent.run_query(later)
             if (number := subject_of(entry)) is not None
             and number <= self.at
             and entry not in inherited
@@ -306,7 +317,7 @@ class ForkTape(Tape):
         before = self._inherited_before(query)
         if before <= query.after + 1 or limit == 0:
             return []
-        return await self.parent.query(replace(query, before=before, limit=limit))
+        return await self.parent.run_query(replace(query, before=before, limit=limit))
 
     async def _own(self, query: Query) -> list[Entry]:
         """Query the fork's own tape, converting ids to that tape's ids and back."""

@@ -9,6 +9,7 @@ from typing import Any
 from tape.entry import ANCHOR, Entry
 from tape.errors import NotFound
 from tape.query import MAX_NAMES, Query
+from tape.query_builder import TapeQuery
 from tape.store import TapeStore
 
 
@@ -19,7 +20,12 @@ class Reads:
         self.store = store
         self.name = name
 
-    async def query(self, query: Query) -> list[Entry]:
+    @property
+    def query(self) -> TapeQuery:
+        """A query of all entries, to narrow by conditions and read with `all`."""
+        return TapeQuery(self.run_query, Query(self.name))
+
+    async def run_query(self, query: Query) -> list[Entry]:
         """Answer a query on this tape, even if the query names another tape."""
         own = query if query.tape == self.name else replace(query, tape=self.name)
         return await self.store.query(own)
@@ -29,7 +35,7 @@ class Reads:
 
     async def find(self, **conditions: Any) -> list[Entry]:
         """Return the entries that meet all conditions (see `Query`)."""
-        return await self.query(Query(self.name, **conditions))
+        return await self.run_query(Query(self.name, **conditions))
 
     async def read(self) -> list[Entry]:
         """Return every entry; on a long tape, use `find` or `recent` instead."""

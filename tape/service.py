@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from tape.fork import INFIX, UNFINISHED
+from tape.fork import INFIX, UNFINISHED, Forking
 from tape.handle import ForkTape, Tape, find_fork
 from tape.search.search import NearestSearch
 from tape.store import TapeStore
@@ -74,28 +74,15 @@ class TapeService:
         """Write the bootstrap if the tape is empty; otherwise do nothing."""
         await tape.append()
 
-    @asynccontextmanager
-    async def fork_tape(
+    def fork_tape(
         self, name: str | Tape, merge_back: bool = True, at: str | None = None
-    ) -> AsyncIterator[ForkTape]:
-        """Open a fork for a sub-task; the end of the block merges or discards it.
+    ) -> Forking[ForkTape]:
+        """Open a fork for a sub-task; the end of the block merges or discards it (see `Forking`).
 
-        `at` names an anchor: the fork gets the parent's entries up to and including the anchor. An
-        exception discards the fork and propagates; a crash leaves it unfinished (see `open_forks`).
+        `at` names an anchor: the fork gets the parent's entries up to and including the anchor.
         """
         parent = self.tape(name) if isinstance(name, str) else name
-        fork = await parent.fork(at, merge_back)
-        try:
-            yield fork
-        except BaseException as cause:
-            with anyio.CancelScope(shield=True):
-                await fork.discard(f"{type(cause).__name__}: {cause}"[:500])
-            raise
-        with anyio.CancelScope(shield=True):
-            if merge_back:
-                await fork.merge()
-            else:
-                await fork.discard("not to be merged")
+        return parent.fork(at, merge_back)
 
     async def open_forks(self, tape: str = "") -> list[ForkTape]:
         """Return the forks, of one tape or of all, that were not wholly merged or discarded."""

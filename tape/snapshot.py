@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tape.entry import Entry, NewEntry
 from tape.errors import TapeError
+from tape.fork import Forking
 from tape.handle import ForkTape, Tape
 from tape.query import Query
 from tape.search.query_text import SearchQuery
@@ -25,11 +26,11 @@ class TapeSnapshot(Tape):
             f"this is a snapshot of {self.name} at entry {self.upto}: write to the tape"
         )
 
-    async def fork(self, at: str | Entry | None = None, merge_back: bool = True) -> ForkTape:  # noqa: ARG002
+    def fork(self, at: str | Entry | None = None, merge_back: bool = True) -> Forking[ForkTape]:  # noqa: ARG002
         raise TapeError(f"this is a snapshot of {self.name} at entry {self.upto}: fork the tape")
 
-    async def query(self, query: Query) -> list[Entry]:
-        return await self.tape.query(self._bounded(query))
+    async def run_query(self, query: Query) -> list[Entry]:
+        return await self.tape.run_query(self._bounded(query))
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         return await self.tape.hits(self._bounded(query), wanted)

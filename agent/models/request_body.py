@@ -59,7 +59,7 @@ def build_body(
     if settings.max_output:
         old = "max_completion_tokens" in refused
         body["max_tokens" if old else "max_completion_tokens"] = settings.max_output
-    body |= settings.body
+    body |= {**settings.body, **request.options}
     return {name: value for name, value in body.items() if name not in refused - ESSENTIAL}
 
 

@@ -42,7 +42,7 @@ async def check_plugins(hooks: HookRuntime, app: Any, *, with_store: bool) -> No
     await _results(hooks, "system_prompt")
     for context in await _results(hooks, "build_tape_context"):
         with suppress(ResultRefused):
-            context.select([])
+            await context.messages([])
     for store in await _results(hooks, "provide_tape_store") if with_store else ():
         await store.close()
 

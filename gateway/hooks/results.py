@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -21,6 +21,7 @@ from channels.base import Channel
 from channels.message import OutboundKind, OutboundMessage
 from gateway.hooks.messages import field_of
 from tape.context import Latest, Message, TapeContext
+from tape.entry import Entry
 from tape.store import TapeStore
 
 CONTRIBUTIONS: Final = frozenset({"provide_channels", "provide_tools", "register_cli_commands"})
@@ -211,8 +212,8 @@ def _context(result: Any, fault: Fault) -> TapeContext | None:
         fault("returned a TapeContext with a wrong anchor or select", remedy)
         return None
 
-    def select(entries: Any) -> list[Message]:
-        return _selected(result.select(entries), fault)
+    async def select(entries: Sequence[Entry], context: TapeContext) -> list[Message]:
+        return _selected(await replace(context, select=result.select).messages(entries), fault)
 
     return replace(result, select=select)
 
@@ -222,11 +223,9 @@ def _selected(shown: Any, fault: Fault) -> list[Message]:
         isinstance(message, dict) and isinstance(message.get("role"), str) for message in shown
     ):
         return shown
-    if inspect.iscoroutine(shown):
-        shown.close()
     fault(
         f"has a `select` that returned {_kind(shown)}, not chat messages",
-        "Return a list of dicts with `role` and `content` from a plain function.",
+        "Return a list of dicts with `role` and `content`.",
     )
     raise ResultRefused
 

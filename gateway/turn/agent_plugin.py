@@ -117,7 +117,7 @@ class AgentPlugin:
             if isinstance(context, TapeContext):
                 with suppress(ResultRefused):
                     entries = await view_entries(TapeSnapshot(log.tape, upto), context.anchor)
-                    return attach(context.select(entries), entries)
+                    return attach(await context.messages(entries), entries)
             return await plain_view(log, upto)
 
         async def before_step() -> None:

@@ -6,7 +6,7 @@ candidate selection   choose entries within a budget, and check the choices
 build                 turn the chosen entries into messages
 """
 
-from tape.construct.candidate import Candidate, Choice, SemanticSource, Strategy
+from tape.construct.candidate import Candidate, Choice, Strategy
 from tape.construct.constructor import Constructed, ContextConstructor, rebuild
 from tape.construct.selection import ByRules
 
@@ -16,7 +16,6 @@ __all__ = [
     "Choice",
     "Constructed",
     "ContextConstructor",
-    "SemanticSource",
     "Strategy",
     "rebuild",
 ]

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from tape.entry import Entry
 from tape.query import Query
+from tape.search.search import NearestSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +59,11 @@ class Strategy(Protocol):
         """Return a choice for each candidate, the best candidates first."""
 
 
-class SemanticSource(Protocol):
-    """Finds entries by meaning; a tape does if it has an index of meaning."""
-
-    async def near(self, query: Query, text: str) -> Sequence[tuple[Entry, float]]: ...
-
-
 class Readable(Protocol):
-    """The methods of a tape (or a fork) that constructing a context needs."""
+    """What constructing a context needs of a tape (or a fork)."""
 
     name: str
+    semantic: NearestSearch | None
 
     async def size(self) -> int: ...
 
@@ -77,6 +73,8 @@ class Readable(Protocol):
 
     async def search(self, text: str, *, limit: int = 20, before: int | None = None) -> list[Entry]:
         """Return the newest entries (before an id) that match the text, newest first."""
+
+    async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]: ...
 
     async def last_anchor(
         self, name: str | None = None, lane: str | None = None, before: int | None = None

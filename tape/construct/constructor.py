@@ -8,11 +8,11 @@ from hashlib import sha256
 from typing import Any, Final
 
 from tape.construct.build import Group, as_read, ids_of, messages_of
-from tape.construct.candidate import Choice, Readable, SemanticSource, Strategy
+from tape.construct.candidate import Candidate, Choice, Readable, Strategy
 from tape.construct.explore import Explored, explore
 from tape.construct.selection import ByRules, candidates_of, verified
 from tape.context import Message
-from tape.entry import dump
+from tape.entry import Entry, dump
 from tape.errors import TapeError
 from tape.tokens import estimate
 
@@ -41,38 +41,31 @@ class Constructed:
 
 
 class ContextConstructor:
-    """Constructs contexts from one tape (or fork), by rules unless another strategy is given.
+    """Constructs contexts of tapes (or forks), by rules unless another strategy is given.
 
-    It reads a bounded number of entries, however long the tape is.
+    A subclass may override each step: `explore`, `select`, `verify` and `build` run in this order.
+    It reads a bounded number of entries, however long a tape is.
     """
 
-    def __init__(
-        self,
-        tape: Readable,
-        *,
-        strategy: Strategy | None = None,
-        meaning: SemanticSource | None = None,
-    ) -> None:
-        self._tape = tape
-        self._strategy = strategy or ByRules()
-        self._meaning = meaning
+    def __init__(self, strategy: Strategy | None = None) -> None:
+        self.strategy = strategy or ByRules()
 
-    async def construct(
-        self, task: str, *, budget: int = BUDGET, lane: str | None = None
+    async def construct_for_task(
+        self, task: str, tape: Readable, *, budget: int = BUDGET, lane: str | None = None
     ) -> Constructed:
         task = task.encode("utf-8", "replace").decode()
-        found = await explore(self._tape, task, lane, self._meaning)
-        entries = await as_read(self._tape, found.entries, found.asof)
+        found = await self.explore(task, tape, lane)
+        entries = await as_read(tape, found.entries, found.asof)
         candidates = candidates_of(found, entries)
-        choices = await self._strategy.choose(task, candidates, budget)
-        groups, mended = verified(choices, candidates, entries, budget)
-        messages = messages_of(groups, entries)
+        choices = await self.select(task, candidates, budget)
+        groups, mended = await self.verify(choices, candidates, entries, budget)
+        messages = await self.build(groups, entries)
         tokens = estimate(messages)
         record = {
             "task": task[:MAX_TASK_CHARACTERS],
             "lane": lane,
             "budget": budget,
-            "strategy": self._strategy.name,
+            "strategy": self.strategy.name,
             **_explored(found),
             "shown": [list(group) for group in groups],
             "messages": len(messages),
@@ -82,23 +75,51 @@ class ContextConstructor:
         }
         return Constructed(messages, ids_of(groups), tokens, record)
 
+    async def explore(self, task: str, tape: Readable, lane: str | None) -> Explored:
+        """Find the entries that may matter for the task."""
+        return await explore(tape, task, lane)
+
+    async def select(
+        self, task: str, candidates: Sequence[Candidate], budget: int
+    ) -> Sequence[Choice]:
+        """Choose among what was found; see `Strategy`."""
+        return await self.strategy.choose(task, candidates, budget)
+
+    async def verify(
+        self,
+        choices: Sequence[Choice],
+        candidates: Sequence[Candidate],
+        entries: Mapping[int, Entry],
+        budget: int,
+    ) -> tuple[list[Group], list[tuple[Group, str]]]:
+        """Return the groups of entries to show, and those dropped with the reason."""
+        return verified(choices, candidates, entries, budget)
+
+    async def build(self, groups: Sequence[Group], entries: Mapping[int, Entry]) -> list[Message]:
+        """Return the messages; the same groups and entries must give the same messages again."""
+        return messages_of(groups, entries)
+
+    async def rebuild(self, tape: Readable, record: Mapping[str, Any]) -> Constructed:
+        """Rebuild a recorded context byte for byte, whatever was edited or deleted since.
+
+        Raises TapeError if the tape no longer has the text.
+        """
+        groups: list[Group] = [tuple(group) for group in record["shown"]]
+        found = await tape.entries(ids_of(groups))
+        entries = await as_read(tape, found, int(record["asof"]))
+        missing = set(ids_of(groups)) - entries.keys()
+        messages = [] if missing else await self.build(groups, entries)
+        if missing or _digest(messages) != record["digest"]:
+            raise TapeError(
+                "this context can't be rebuilt: the tape no longer has its words (they were erased,"
+                " or the record belongs to another tape)"
+            )
+        return Constructed(messages, ids_of(groups), estimate(messages), dict(record))
+
 
 async def rebuild(tape: Readable, record: Mapping[str, Any]) -> Constructed:
-    """Rebuild a recorded context byte for byte, whatever was edited or deleted since.
-
-    Raises TapeError if the tape no longer has the text.
-    """
-    groups: list[Group] = [tuple(group) for group in record["shown"]]
-    found = await tape.entries(ids_of(groups))
-    entries = await as_read(tape, found, int(record["asof"]))
-    missing = set(ids_of(groups)) - entries.keys()
-    messages = [] if missing else messages_of(groups, entries)
-    if missing or _digest(messages) != record["digest"]:
-        raise TapeError(
-            "this context can't be rebuilt: the tape no longer has its words (they were erased, or"
-            " the record belongs to another tape)"
-        )
-    return Constructed(messages, ids_of(groups), estimate(messages), dict(record))
+    """Rebuild a recorded context; see `ContextConstructor.rebuild`."""
+    return await ContextConstructor().rebuild(tape, record)
 
 
 def _explored(found: Explored) -> dict[str, Any]:

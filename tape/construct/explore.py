@@ -12,7 +12,7 @@ from itertools import combinations, islice
 from math import log
 from typing import Any, Final
 
-from tape.construct.candidate import Readable, SemanticSource
+from tape.construct.candidate import Readable
 from tape.construct.keywords import words_of_task
 from tape.deletions import source_message
 from tape.entry import ANCHOR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
@@ -62,9 +62,7 @@ class Explored:
                     ranked.append(number)
 
 
-async def explore(
-    tape: Readable, task: str, lane: str | None, meaning: SemanticSource | None
-) -> Explored:
+async def explore(tape: Readable, task: str, lane: str | None) -> Explored:
     found = Explored(await tape.size())
     before = found.asof + 1
     latest = await tape.last_anchor(lane=lane, before=before)
@@ -78,9 +76,9 @@ async def explore(
     found.add("room", reversed(newest))
     await _by_words(tape, task, found)
     found.add("anchor", await _spoken_of(tape, found))
-    if meaning is not None:
+    if tape.semantic is not None:
         nearest = Query(tape.name, before=before, kinds=SPOKEN, limit=MAX_HITS)
-        found.add("meaning", [entry for entry, _score in await meaning.near(nearest, task)])
+        found.add("meaning", [entry for entry, _score in await tape.near(nearest, task)])
     await _add_neighbours(tape, found)
     await _complete(tape, found)
     return found

@@ -46,7 +46,7 @@ class SearchedTape(Protocol):
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
         """Return the query's entries nearest in meaning that may be shown."""
 
-    async def query(self, query: Query) -> list[Entry]: ...
+    async def run_query(self, query: Query) -> list[Entry]: ...
 
     async def shown(self, entries: Sequence[Entry]) -> list[Entry]: ...
 
@@ -75,8 +75,8 @@ async def _with_neighbours(tape: SearchedTape, query: Query, found: Sequence[Ent
     for place, entry in enumerate(found):
         placed.setdefault(entry.id, entry)
         if place < HITS_WITH_NEIGHBOURS:
-            before = await tape.query(replace(query, before=entry.id, limit=1, newest=True))
-            after = await tape.query(replace(query, after=entry.id, limit=1))
+            before = await tape.run_query(replace(query, before=entry.id, limit=1, newest=True))
+            after = await tape.run_query(replace(query, after=entry.id, limit=1))
             for neighbour in await tape.shown([*before, *after]):
                 placed.setdefault(neighbour.id, neighbour)
     return list(placed.values())[: query.limit]

@@ -104,7 +104,7 @@ async def test_a_fork_answers_queries_as_one_tape_would(service: TapeService) ->
             for newest in (False, True):
                 for after, before in ((0, None), (2, 5), (3, 4), (4, None), (0, 3)):
                     query = Query(T, after=after, before=before, limit=limit, newest=newest)
-                    assert await fork.query(query) == query.pick(whole), query
+                    assert await fork.run_query(query) == query.pick(whole), query
 
 
 async def test_a_fork_at_an_anchor_sees_the_anchor_and_nothing_after_it(

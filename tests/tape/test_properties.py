@@ -181,9 +181,9 @@ async def is_answered(tape: Tape, query: Query, entries: list[Entry]) -> None:
         wanted = answer(entries, query)
     except NoSuchAnchor:
         with pytest.raises(NotFound):
-            await tape.query(query)
+            await tape.run_query(query)
     else:
-        assert await tape.query(query) == wanted
+        assert await tape.run_query(query) == wanted
 
 
 async def go_on(model: Model, forks: list[tuple[ForkTape, list[Entry]]], step: DoInFork) -> None:

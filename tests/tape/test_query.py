@@ -128,7 +128,7 @@ async def test_the_newest_anchors_are_given_in_tape_order() -> None:
 async def test_a_handle_asks_only_its_own_tape() -> None:
     tape = await _story()
     await tape.store.append("other", [message("user", "elsewhere")])
-    assert "elsewhere" not in _said(await tape.query(Query("other")))
+    assert "elsewhere" not in _said(await tape.run_query(Query("other")))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from agent.tool import Role, ToolContext
 from agent.tools.chat_access import QUOTED_NOTE
 from agent.tools.context import CONSTRUCTED
 from tape.construct import Constructed
+from tape.construct.candidate import Strategy
 from tape.entry import message
 from tape.handle import Tape
 from tests.agent.scripted import new_tape
@@ -24,7 +25,12 @@ class ConstructedTape(Tape):
     """A tape whose context for any task is its newest message."""
 
     async def context_for(
-        self, task: str, *, budget: int = 4000, lane: str | None = None
+        self,
+        task: str,
+        *,
+        budget: int = 4000,
+        lane: str | None = None,
+        strategy: Strategy | None = None,
     ) -> Constructed:
         """Note what was asked for, and return the newest message and a call."""
         self.wanted = (task, budget, lane)

@@ -18,6 +18,7 @@ from gateway.hooks.results import ResultRefused
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
 from tape.context import LATEST, TapeContext, to_messages
+from tape.entry import Entry
 from tape.stores.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
@@ -216,18 +217,19 @@ async def test_a_view_of_the_wrong_type_is_refused(shown: Any) -> None:
     hooks = runtime(bad=plugin("build_tape_context", TapeContext(None, lambda _entries: shown)))
     context = await hooks.call_first("build_tape_context")
     with pytest.raises(ResultRefused):
-        context.select([])
+        await context.messages([])
     assert "`select`" in hooks.findings[0].problem
 
 
-async def test_a_view_from_an_async_select_is_refused() -> None:
-    async def select(_entries: Sequence[Any]) -> list[Any]:
-        return []
+async def test_a_view_may_come_from_an_async_select_that_gets_the_anchor_s_state() -> None:
+    async def select(_entries: Sequence[Any], context: TapeContext) -> list[Any]:
+        return [{"role": "system", "content": context.state["summary"]}]
 
-    hooks = runtime(bad=plugin("build_tape_context", TapeContext(None, select)))  # type: ignore[arg-type]
+    hooks = runtime(good=plugin("build_tape_context", TapeContext(select=select)))
     context = await hooks.call_first("build_tape_context")
-    with pytest.raises(ResultRefused):
-        context.select([])
+    start = Entry(1, "anchor", {"name": "a", "state": {"summary": "tea"}}, {}, "")
+    assert await context.messages([start]) == [{"role": "system", "content": "tea"}]
+    assert hooks.findings == []
 
 
 async def test_wrong_events_of_a_stream_are_left_out() -> None:

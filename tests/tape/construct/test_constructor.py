@@ -133,7 +133,7 @@ async def test_results_that_say_again_what_the_tape_holds_are_not_found(
         tool_call([CALL], turn="one"),
         tool_result(["a page on the plum"], turn="one"),
     )
-    found = await ContextConstructor(tape).construct("is the plum ripe")
+    found = await ContextConstructor().construct_for_task("is the plum ripe", tape)
     assert [one["content"] for one in found.messages if one["role"] == "tool"] == [
         "a page on the plum"
     ]
@@ -227,8 +227,8 @@ class Careless:
 
 async def test_a_careless_strategy_is_mended_and_that_is_on_record(tape: Tape) -> None:
     await tape.append(*noise(20))
-    careless = ContextConstructor(tape, strategy=Careless())
-    found = await careless.construct("tea", budget=100)
+    careless = ContextConstructor(Careless())
+    found = await careless.construct_for_task("tea", tape, budget=100)
     assert found.tokens <= 100
     assert len(set(found.entries)) == len(found.entries)
     whys = {one["why"] for one in found.record["mended"]}

@@ -27,7 +27,15 @@ from channels.errors import (
     SendDelayed,
     SendRefused,
 )
-from channels.host import BackfillHost, ChannelEvent, ChannelHost, Cursors, FullHost, HistoryHost
+from channels.host import (
+    BackfillHost,
+    ChannelEvent,
+    ChannelHost,
+    Cursors,
+    FullHost,
+    HistoryHost,
+    StopHost,
+)
 from channels.message import (
     Author,
     InboundMessage,
@@ -75,6 +83,7 @@ __all__ = [
     "SendDelayed",
     "SendRefused",
     "ShownMessage",
+    "StopHost",
     "SystemClock",
     "Traits",
 ]

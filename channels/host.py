@@ -107,5 +107,16 @@ class HistoryHost(Protocol):
         """Return a chat's newest messages, oldest first."""
 
 
-class FullHost(ChannelHost, BackfillHost, DraftJournal, HistoryHost, Protocol):
+class StopHost(Protocol):
+    """The host of a channel whose people stop answers without a message."""
+
+    async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
+        """Stop the answer with an id (a message's `idem`), or else the person's newest one.
+
+        The request says who stops and in which chat; it is not stored. Return whether there was an
+        answer to stop; raise InboundRefused if only admins may stop it.
+        """
+
+
+class FullHost(ChannelHost, BackfillHost, DraftJournal, HistoryHost, StopHost, Protocol):
     """All the host protocols together; `Channel.start` gets one."""

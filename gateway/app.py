@@ -48,12 +48,13 @@ from gateway.logs import get_log
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.pipeline.turn import RunningTurns
-from gateway.scheduling.commands import Commands, Stopper
+from gateway.scheduling.commands import Commands
 from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.dispatcher import Dispatcher
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
 from gateway.scheduling.recovery import Recovery
+from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
@@ -87,6 +88,7 @@ class GatewayParts:
     dispatcher: Dispatcher
     intake: Intake
     recovery: Recovery
+    stopper: Stopper
 
 
 @dataclass(slots=True)
@@ -202,7 +204,9 @@ async def _opened(
         stack.push_async_callback(_shielded, lambda: _close_channels(channels))
         running = list(channels.values())
         status = StatusBoard(clock, running)
-        make_host = partial(GatewayHost, services, status, parts.intake, parts.sender, parts.turns)
+        make_host = partial(
+            GatewayHost, services, status, parts.intake, parts.sender, parts.turns, parts.stopper
+        )
         async with anyio.create_task_group() as group:
             background.open(group)
             if meaning is not None:
@@ -252,12 +256,13 @@ def _parts(services: Services) -> GatewayParts:
     scheduler = LaneScheduler(runner.run, spawn, settings.turn)
     debouncer = Debouncer(services.clock, settings.buffer.longest, scheduler.ask, spawn)
     notices = Notices(services, access, sender)
-    commands = Commands(services, Stopper(scheduler, debouncer, notices).stop)
+    stopper = Stopper(scheduler, debouncer, notices, access)
+    commands = Commands(services, stopper.stop)
     dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices)
     lanes = LaneAssigner(services, memories, dispatcher)
     intake = Intake(services, access, dispatcher, lanes, memories)
     recovery = Recovery(services, access, dispatcher, sender, intake)
-    return GatewayParts(memories, turns, sender, dispatcher, intake, recovery)
+    return GatewayParts(memories, turns, sender, dispatcher, intake, recovery, stopper)
 
 
 async def _close_channels(channels: Mapping[str, Channel]) -> None:

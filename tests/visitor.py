@@ -75,9 +75,12 @@ class Visitor:
         """Ask whether the gateway is ready."""
         return await self._client.get("/health/ready")
 
-    async def stop(self) -> None:
-        """Press Stop."""
-        await self._client.post(f"{self._path}/stop", json={"person": self.person})
+    async def stop(self, answer: str | None = None) -> bool:
+        """Press Stop, or the Stop of one answer; return whether there was one to stop."""
+        body = {"person": self.person, "answer": answer}
+        response = await self._client.post(f"{self._path}/stop", json=body)
+        assert response.status_code == 200, response.text
+        return bool(response.json()["stopped"])
 
     async def answer(self, message_id: str) -> Json:
         """Wait for the finished answer to a message."""

@@ -10,6 +10,7 @@ from starlette.routing import Route
 from channels.base import Feature, Traits
 from channels.cli.inbound import parse
 from channels.cli.settings import CliSettings
+from channels.message import InboundMessage
 from channels.room.channel import RoomChannel
 from channels.room.routes import Post, room_routes
 
@@ -30,8 +31,9 @@ class CliChannel(RoomChannel):
         return ""
 
     def routes(self) -> list[Route]:
-        return room_routes(self, "/api/terminal", self.post)
+        return room_routes(self, "/api/terminal", self.read)
 
-    async def post(self, chat: str, post: Post) -> None:
+    def read(self, chat: str, post: Post) -> InboundMessage:
+        """Turn a line in a terminal into a message."""
         date = datetime.now(UTC).isoformat(timespec="microseconds")
-        await self.submit(parse(self.name, chat, post, date))
+        return parse(self.name, chat, post, date)

@@ -9,6 +9,7 @@ from channels.markdown.tree import parse
 
 _HALF_LINK: Final = re.compile(r"!?\[([^\[\]\n]*)(?:\](?:\([^()\n]*)?)?\Z")
 _HALF_MARK: Final = re.compile(r"(?:\*{1,3}|_{1,3}|~{1,2}|`{1,3}|<[^<>\s]*|!)\Z")
+_FENCE: Final = re.compile(r"^[ \t>]*(`{3,}|~{3,})", re.MULTILINE)
 _MARKS: Final = re.compile(r"\\.|`+|\*{1,3}|~~")
 
 
@@ -25,6 +26,17 @@ def close_open_marks(text: str) -> str:
     head, tail = text[:start], _HALF_MARK.sub("", text[start:].rstrip())
     tail = _HALF_LINK.sub(r"\1", tail)
     return head + tail + _open_marks(tail)
+
+
+def add_paragraph(text: str, paragraph: str) -> str:
+    """Return an unfinished text with a last paragraph, which no open mark or fence swallows."""
+    text = close_open_marks(text.rstrip()).rstrip()
+    for fence in ("", *reversed(_FENCE.findall(text))):
+        whole = f"{text}\n{fence}\n\n{paragraph}" if fence else f"{text}\n\n{paragraph}"
+        events = parse(whole)
+        if not events or events[-1].name != "CodeBlock":
+            return whole
+    return whole
 
 
 def _open_marks(tail: str) -> str:

@@ -63,7 +63,7 @@ class RoomChannel(Channel):
         return reference.idem
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
-        self.hub.typing(message.chat_id, message.sender.id, on)
+        self.hub.typing(message.chat_id, message.message_id, on)
 
     async def remove_draft(self, message: InboundMessage, reference: DraftReference) -> None:
         self.hub.drop_draft(message.chat_id, reference.idem)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Annotated, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import anyio
 import orjson
@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from channels.errors import InboundRefused
+from channels.message import InboundMessage
 from channels.room.channel import RoomChannel
 from channels.room.hub import Json
 
@@ -51,18 +52,18 @@ class Post(BaseModel, frozen=True):
 
 
 class Stop(BaseModel, frozen=True):
-    """A request to stop an answer: the one to `reply_to`, or the person's own."""
+    """A request to stop an answer: the one with the id `answer`, or the person's newest."""
 
     person: RoomPerson
-    reply_to: Annotated[str, StringConstraints(max_length=200)] | None = None
+    answer: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
-Submit = Callable[[str, Post], Awaitable[None]]
+Read = Callable[[str, Post], InboundMessage]
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def room_routes(channel: RoomChannel, prefix: str, submit: Submit) -> list[Route]:
-    """Return the HTTP routes of a channel's rooms; `submit` gets the room and the post."""
+def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
+    """Return the HTTP routes of a channel's rooms; `read` parses a post in a room."""
 
     async def events(request: Request) -> Response:
         room = _room(request)
@@ -78,21 +79,25 @@ def room_routes(channel: RoomChannel, prefix: str, submit: Submit) -> list[Route
         message = Post.model_validate_json(await _body(request))
         if not message.text.strip():
             raise InboundRefused("The message is empty.")
-        await submit(_room(request), message)
+        await channel.submit(read(_room(request), message))
         return JSONResponse({"id": str(message.id)}, status_code=202)
 
     async def stop(request: Request) -> Response:
         wanted = Stop.model_validate_json(await _body(request))
-        number = UUID(int=int(channel.host.clock.monotonic() * 1_000_000_000), version=4)
-        message = Post(id=number, person=wanted.person, text=",stop", reply_to=wanted.reply_to)
-        await submit(_room(request), message)
-        return JSONResponse({}, status_code=202)
+        asked = read(_room(request), stop_post(wanted.person))
+        stopped = await channel.host.stop_answer(asked, wanted.answer)
+        return JSONResponse({"stopped": stopped})
 
     return [
         Route(f"{prefix}/{{room}}/events", events),
         Route(f"{prefix}/{{room}}/messages", _guarded(channel, post), methods=["POST"]),
         Route(f"{prefix}/{{room}}/stop", _guarded(channel, stop), methods=["POST"]),
     ]
+
+
+def stop_post(person: RoomPerson) -> Post:
+    """Return a post that says who presses Stop; it is never stored."""
+    return Post(id=uuid4(), person=person, text=",stop")
 
 
 def _guarded(channel: RoomChannel, endpoint: _Endpoint) -> _Endpoint:

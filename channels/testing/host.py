@@ -27,6 +27,7 @@ class FakeHost(FullHost):
     errors      logged exceptions, as "event: exception"
     gaps        "opened", "skipped ACCOUNT/CHAT", "closed" and "resumed" (closed without cursors)
     drafts      maps a key to its draft
+    stops       requests to stop an answer
     past        maps a channel and a chat to the messages that `history` returns
     known       cursors that `cursors` returns
     """
@@ -50,6 +51,7 @@ class FakeHost(FullHost):
         self.errors: list[str] = []
         self.gaps: list[str] = []
         self.drafts: dict[str, DraftReference] = {}
+        self.stops: list[tuple[InboundMessage, str | None]] = []
         self.past: dict[tuple[str, str], list[ShownMessage]] = {}
         self.known = Cursors()
         self._keys: set[str] = set()
@@ -127,6 +129,10 @@ class FakeHost(FullHost):
 
     async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
         return self.past.get((channel, chat_id), [])[-limit:]
+
+    async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
+        self.stops.append((request, answer))
+        return True
 
     def texts(self) -> list[str]:
         return [message.text for message in self.accepted]

@@ -34,7 +34,7 @@ _PROMISES: Final = (
     Promise("C1", "Two people asking at once each get a reply to their own message.", ("groups",)),
     Promise("C2", "Conversations are answered in parallel, and each one in order."),
     Promise("C3", "A full queue is reported; nothing is dropped silently."),
-    Promise("C4", "`stop` ends the turn and the questions behind it; the tape names who did it."),
+    Promise("C4", "`stop` ends the turn and the questions behind it, and keeps what was said."),
     Promise("C5", "With a hundred chats at once, nothing reaches another chat."),
     Promise("C6", "A tool that uses all of a CPU delays nobody else.", ("typing",)),
     Promise("D1", "Killed at any moment, it restarts and answers each question once, completely."),

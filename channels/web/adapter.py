@@ -8,6 +8,7 @@ from typing import ClassVar
 from starlette.routing import Route
 
 from channels.base import Feature
+from channels.message import InboundMessage
 from channels.room.channel import RoomChannel
 from channels.room.routes import Post, room_routes
 from channels.web.format import to_html
@@ -30,9 +31,10 @@ class WebChannel(RoomChannel):
         return to_html(text)
 
     def routes(self) -> list[Route]:
-        return [*page_routes(), *room_routes(self, "/api/rooms", self.post)]
+        return [*page_routes(), *room_routes(self, "/api/rooms", self.read)]
 
-    async def post(self, room: str, post: Post) -> None:
+    def read(self, room: str, post: Post) -> InboundMessage:
+        """Turn a post in a room into a message."""
         others = [str(person["name"]) for person in self.hub.people(room)]
         date = datetime.now(UTC).isoformat(timespec="microseconds")
-        await self.submit(parse(self.name, room, post, date, self.host.agent_name, others))
+        return parse(self.name, room, post, date, self.host.agent_name, others)

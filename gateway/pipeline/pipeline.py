@@ -16,7 +16,7 @@ from gateway.hooks.messages import as_outbound, content_of, field_of, session_of
 from gateway.hooks.runtime import HookRuntime, call
 from gateway.logs import get_log
 from gateway.pipeline.router import OutboundChannelRouter
-from gateway.pipeline.turn import Turn, current_turn
+from gateway.pipeline.turn import TextSoFar, Turn, current_turn
 from gateway.storage.ledger.rows import idem_key
 
 SAVE_SECONDS: Final = 5.0
@@ -39,11 +39,8 @@ class TurnResult:
 class _Output:
     """The text so far, which a `reset` event empties, and the text of the last step."""
 
-    pieces: list[str] = field(default_factory=list)
+    said: TextSoFar
     final: str | None = None
-
-    def text(self) -> str:
-        return "".join(self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +80,35 @@ class TurnPipeline:
             if isinstance(loaded, dict):
                 state.update(loaded)
         values["state"] = state
-        output = _Output()
+        output = _Output(turn.said if turn else TextSoFar())
         failed = True
         try:
             prompt = await self.hooks.call_first("build_prompt", **values) or content_of(message)
             await self._run_model({**values, "prompt": prompt}, output)
             failed = False
         finally:
-            values["model_output"] = text = output.text()
+            values["model_output"] = text = output.said.whole()
+            if failed and turn is not None and turn.stopped_by and text.strip():
+                await self._keep(values, turn)
             await self._save_state(values, failed=failed)
         outbounds = await self._render(values, turn)
-        unsent = [
+        unsent = await self._unsent(outbounds)
+        return TurnResult(session_id, prompt, text, output.final, outbounds, unsent)
+
+    async def _keep(self, values: dict[str, Any], turn: Turn) -> None:
+        """Render what a stopped turn said so far; if a plugin can't, nothing is kept."""
+        with anyio.move_on_after(SAVE_SECONDS, shield=True):
+            try:
+                turn.kept[:] = await self._unsent(await self._render(values, turn))
+            except Exception as cause:
+                get_log().error("hook.stopped_not_rendered", exc_info=cause)
+
+    async def _unsent(self, outbounds: list[OutboundMessage]) -> list[OutboundMessage]:
+        return [
             outbound
             for outbound in outbounds
             if await self.hooks.call_first("dispatch_outbound", message=outbound) is None
         ]
-        return TurnResult(session_id, prompt, text, output.final, outbounds, unsent)
 
     async def _run_model(self, values: dict[str, Any], output: _Output) -> None:
         message, prompt = values["message"], values["prompt"]
@@ -108,7 +118,9 @@ class TurnPipeline:
             if events is None:
                 missing = LookupError("no plugin implements run_model or run_model_stream")
                 await self.hooks.notify_error("run_model", missing, message)
-                output.pieces.append(prompt if isinstance(prompt, str) else content_of(message))
+                output.said.pieces.append(
+                    prompt if isinstance(prompt, str) else content_of(message)
+                )
                 return
             if inspect.isasyncgen(events):
                 await stack.enter_async_context(aclosing(events))
@@ -134,9 +146,11 @@ class TurnPipeline:
 
     async def _take_event(self, event: AgentEvent, message: Any, output: _Output) -> None:
         if event.kind == "text":
-            output.pieces.append(str(event.data.get("delta", "")))
+            output.said.pieces.append(str(event.data.get("delta", "")))
         elif event.kind == "reset":
-            output.pieces.clear()
+            output.said.reset()
+        elif event.kind == "tool_call":
+            output.said.end_step()
         elif event.kind == "final":
             final = event.data.get("text")
             output.final = final if isinstance(final, str) else None

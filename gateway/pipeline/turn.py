@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.tool import Role
 from agent.turn_log import TurnLog
-from channels.message import InboundMessage
+from channels.message import InboundMessage, OutboundMessage
 from gateway.storage.ledger.rows import InboxRow
 from tape.handle import Tape
 
@@ -71,6 +71,28 @@ class Question:
         )
 
 
+@dataclass(slots=True)
+class TextSoFar:
+    """The text that a turn has produced so far; its current step's text begins at `step`."""
+
+    pieces: list[str] = field(default_factory=list)
+    step: int = 0
+
+    def reset(self) -> None:
+        self.pieces.clear()
+        self.step = 0
+
+    def end_step(self) -> None:
+        """End a step: the tape has its text, so it is no part of the final message."""
+        self.step = len(self.pieces)
+
+    def whole(self) -> str:
+        return "".join(self.pieces)
+
+    def of_step(self) -> str:
+        return "".join(self.pieces[self.step :])
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A running turn: its question, its tape, and the messages that it has taken."""
@@ -84,6 +106,8 @@ class Turn:
     took: list[InboxRow] = field(default_factory=list)  # all messages that it answers
     steered: list[Question] = field(default_factory=list)  # its next step takes them
     stopped_by: dict[str, Any] = field(default_factory=dict)  # as in the event `turn.end`
+    said: TextSoFar = field(default_factory=TextSoFar)
+    kept: list[OutboundMessage] = field(default_factory=list)  # what a stopped turn still sends
 
     @property
     def message(self) -> InboundMessage:

@@ -23,9 +23,6 @@ from gateway.context.tape_access import other_tapes
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
-from gateway.scheduling.debounce import Debouncer
-from gateway.scheduling.lane_scheduler import LaneScheduler
-from gateway.scheduling.notices import Notices
 from gateway.services import Services
 from gateway.turn.runner import new_error_id
 
@@ -64,38 +61,6 @@ def parse_command(line: str) -> Command:
     pairs = dict(part.split("=", 1) for part in parts[1:] if "=" in part)
     words = tuple(part for part in parts[1:] if "=" not in part)
     return Command(parts[0].lower(), words, pairs)
-
-
-@dataclass(frozen=True, slots=True)
-class Stopper:
-    """Stops running turns and drops waiting questions."""
-
-    _scheduler: LaneScheduler
-    _debouncer: Debouncer
-    _notices: Notices
-
-    async def stop(self, command: Question, everything: bool) -> int:
-        """Stop questions of the command's lane or author, or all; return their number."""
-        message = command.message
-        private = message.chat_kind == "private"
-        # Without a thread or a reply, the lane of the command itself is only a guess.
-        in_a_lane = message.thread_id is not None or message.reply_to is not None
-
-        def wanted(other: Question) -> bool:
-            if other.session_id != command.session_id:
-                return False
-            if everything or private:
-                return True
-            if in_a_lane and command.lane is not None:
-                return other.lane == command.lane
-            return other.message.sender.id == message.sender.id
-
-        by = {"by": message.sender.id, "name": message.sender.name, "why": "stop"}
-        running, waiting = self._scheduler.stop(command.session_id, wanted, by)
-        dropped = [*waiting, *self._debouncer.take_away(wanted)]
-        for question in dropped:
-            await self._notices.stopped(question, by)
-        return running + len(dropped)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,10 @@ class Debouncer:
                 return removed
         return None
 
+    def questions(self, session_id: str) -> list[Question]:
+        held = [burst.question for burst in self._bursts.values()]
+        return [question for question in held if question.session_id == session_id]
+
     def take_away(self, wanted: Callable[[Question], bool]) -> list[Question]:
         keys = [key for key, burst in self._bursts.items() if wanted(burst.question)]
         return [self._take(key) for key in keys]

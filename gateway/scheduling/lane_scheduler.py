@@ -95,8 +95,20 @@ class LaneScheduler:
         return session is not None and lane in session.lanes
 
     def waiting(self, session_id: str) -> int:
+        return len(self.queued(session_id))
+
+    def running(self, session_id: str) -> list[tuple[Question, str]]:
+        """Return a session's running questions, each with the id of its turn, if that has begun."""
         session = self.sessions.get(session_id)
-        return sum(len(lane.queue) for lane in session.lanes.values()) if session else 0
+        return [
+            (lane.running, lane.turn.id if lane.turn else "")
+            for lane in (session.lanes.values() if session else ())
+            if lane.running is not None
+        ]
+
+    def queued(self, session_id: str) -> list[Question]:
+        session = self.sessions.get(session_id)
+        return [q for lane in session.lanes.values() for q in lane.queue] if session else []
 
     def forget(self, inbox_id: int) -> InboxRow | None:
         """Remove a waiting message and return its row, or None; running turns are not affected."""

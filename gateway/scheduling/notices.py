@@ -16,7 +16,8 @@ from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.storage.ledger.ledger import MAX_ATTEMPTS
 from gateway.storage.ledger.rows import InboxRow
-from gateway.turn.runner import STOPPED, answer_to
+from gateway.turn.runner import answer_to
+from gateway.turn.stopped import STOPPED
 from tape.entry import event
 from tape.unit_of_work import Unit
 

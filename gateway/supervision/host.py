@@ -21,6 +21,7 @@ from gateway.delivery.sender import OutboxSender
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
 from gateway.pipeline.turn import RunningTurns
+from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
 from gateway.storage.ledger.rows import account_id
 from gateway.supervision.status import StatusBoard
@@ -93,6 +94,7 @@ class GatewayHost(FullHost):
     _intake: Intake
     _sender: OutboxSender
     _turns: RunningTurns
+    _stopper: Stopper
     _channel: Channel
 
     def __post_init__(self) -> None:
@@ -153,11 +155,6 @@ class GatewayHost(FullHost):
         get_log().error(event, channel=self._channel.name, exc_info=True)
 
     async def history(self, channel: str, chat_id: str, limit: int) -> list[ShownMessage]:
-        session_id = await self._session_of(channel, chat_id)
-        tape = self._services.tapes.session_tape(session_id)
-        return await read_history(tape, self.agent_name, limit)
-
-    async def _session_of(self, channel: str, chat_id: str) -> str:
         # Plugins expect a whole message; this one stands for the chat and has no author.
         message = InboundMessage(
             channel=channel,
@@ -168,6 +165,14 @@ class GatewayHost(FullHost):
             text="",
             date=utc_iso(self.clock.now()),
         )
+        session_id = await self._session_of(message)
+        tape = self._services.tapes.session_tape(session_id)
+        return await read_history(tape, self.agent_name, limit)
+
+    async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
+        return await self._stopper.stop_answer(request, await self._session_of(request), answer)
+
+    async def _session_of(self, message: InboundMessage) -> str:
         pipeline = self._services.pipeline
         try:
             return await pipeline.resolve_session(message)

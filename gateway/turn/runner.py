@@ -30,6 +30,7 @@ from gateway.services import Services
 from gateway.storage.ledger.leases import LEASE_SECONDS
 from gateway.storage.ledger.ledger import MAX_ATTEMPTS
 from gateway.storage.ledger.rows import OutboxRow, idem_key
+from gateway.turn.stopped import STOPPED, mark_final, mark_last
 from gateway.turn.transactions import (
     begin,
     begun_before,
@@ -42,7 +43,6 @@ from gateway.turn.transactions import (
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, UnitFailed
 
 RENEW_SECONDS: Final = LEASE_SECONDS / 3
-STOPPED: Final = "Stopped."
 _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 
@@ -183,7 +183,9 @@ class TurnRunner:
         if rows is None:
             return
         get_log().info("turn.done", characters=len(result.model_output))
-        final = final_of(result)
+        await self._answered(turn, final_of(result), rows)
+
+    async def _answered(self, turn: Turn, final: str, rows: list[OutboxRow]) -> None:
         if final.strip():
             now = self._services.clock.now().timestamp()
             self._memories.answered(turn.question.tape, turn.question.lane, turn.id, final, now)
@@ -235,9 +237,18 @@ class TurnRunner:
             get_log().info("turn.handed_over")
             return
         silent = turn.stopped_by.get("why") == "interrupted"
-        notice = None if silent else answer_to(turn.message, STOPPED, turn.id)
+        sends = [] if silent else mark_last(turn.kept, turn.stopped_by)
+        final = mark_final(turn.said.of_step(), turn.stopped_by) if sends else None
+        if not (sends or silent):
+            sends = [answer_to(turn.message, STOPPED, turn.id)]
         await self._services.router.end_without_answer(turn.message, silent=silent)
-        await self._end(turn, lambda: commit_stopped(self._services, turn, notice))
+        try:
+            rows = await self._end(turn, lambda: commit_stopped(self._services, turn, sends, final))
+        except AppendRefused as cause:  # the tape refuses the text so far
+            await self._failed(turn, cause)
+            return
+        if rows is not None and final is not None:
+            await self._answered(turn, final, rows)
         get_log().info("turn.stopped", by=turn.stopped_by)
 
 

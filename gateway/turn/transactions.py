@@ -93,10 +93,12 @@ async def commit_failed(
 
 
 async def commit_stopped(
-    services: Services, turn: Turn, notice: OutboundMessage | None
+    services: Services, turn: Turn, sends: Sequence[OutboundMessage], final: str | None
 ) -> list[OutboxRow]:
-    sends = [notice] if notice else []
-    entries = [outbound_event(send) for send in sends]
+    """End a stopped turn; `final` is the text so far, or None if only a notice is sent."""
+    by = {name: turn.stopped_by[name] for name in ("by", "name") if name in turn.stopped_by}
+    said = [] if final is None else [message("assistant", final, final=True, stopped=by)]
+    entries = [*said, *(outbound_event(send, final) for send in sends)]
     return await _end(services, turn, "stopped", entries, sends, turn.stopped_by)
 
 

@@ -143,17 +143,40 @@ async def test_c4_stop_ends_the_turn_and_what_waits_behind_it_and_the_tape_says_
 ) -> None:
     async with playing(channel, tmp_path) as play:
         chat, alice = play.chat(), play.person()
-        play.model.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
-        await asked(play, chat, alice, "one")
+        silent = ToolCalls((Call("a", "tape_info", "{}"),), gate=asyncio.Event())
+        play.model.enqueue(silent)
+        first = await asked(play, chat, alice, "one")
         await asked(play, chat, alice, "two")
         await play.ask_command(chat, alice, "stop")
         await play.model.wait_for_disconnects(1)
         assert len(play.model.requests) == 1
         ends = await play.events(chat, "turn.end") + await play.events(chat, "message.end")
         assert [(end["status"], end["by"]) for end in ends] == [("stopped", alice.id)] * 2
-        assert not any("never" in text for text in play.texts(chat))
+        assert play.answer(first).text == "Stopped."
         play.answer(await play.ask(chat, alice, "three"))
         assert len(play.model.requests) == 2
+
+
+@promises("C4")
+async def test_c4_stop_keeps_what_was_said_and_names_who_stopped_it(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path) as play:
+        chat, alice = play.chat(), play.person()
+        play.model.enqueue(Text(("The kettle is ", "never"), gate=asyncio.Event()))
+        first = await asked(play, chat, alice, "one")
+        await play.run(play.stage.until(lambda: play.texts(chat) != []))
+        (draft,) = play.stage.answers(chat)
+        await play.ask_command(chat, alice, "stop")
+        kept = play.answer(first)
+        assert kept.id == draft.id
+        assert kept.text.split() == ["The", "kettle", "is", *kept.text.split()[3:]]
+        assert re.sub(r"[*_]", "", kept.text).casefold().endswith("stopped by alice.")
+        (final,) = [entry for entry in await play.tape(chat) if entry.meta.get("final")]
+        assert final.text.casefold() == "the kettle is\n\n*stopped by alice.*"
+        assert final.meta["stopped"]["by"] == alice.id
+        await play.ask(chat, alice, "two")
+        assert final.text in prompt_of(play.model)
 
 
 @promises("C5")

@@ -85,8 +85,27 @@ async def test_stop_ends_the_answer_and_the_room_says_so(tmp_path: Path) -> None
         await say(page, "Go on for ever")
         await expect(page.locator(".draft")).to_be_visible()
         await page.keyboard.press("Escape")
-        await expect(page.get_by_text("Stopped.")).to_be_visible()
+        await expect(page.get_by_text("Stopped by Alice.")).to_be_visible()
+        await expect(page.locator("[data-role=agent]", has_text="never")).to_have_count(1)
         await expect(page.locator(".draft")).to_have_count(0)
+        await settled(gateway)
+
+
+async def test_somebody_else_s_answer_has_a_stop_of_its_own(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+        server.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
+        context = await opened.new_context()
+        alice = await enter(context, gateway.url, "Alice")
+        bob = await enter(context, gateway.url, "Bob")
+        await say(alice, "Go on for ever")
+        await expect(bob.locator(".draft")).to_be_visible()
+        await expect(alice.locator("#stop-button")).to_be_visible()
+        await expect(bob.locator("#stop-button")).to_be_hidden()
+        await expect(alice.get_by_label("Stop the answer to Alice")).to_have_count(0)
+        await bob.keyboard.press("Escape")
+        await bob.get_by_label("Stop the answer to Alice").click()
+        await expect(alice.get_by_text("Stopped by Bob.")).to_be_visible()
+        await expect(bob.locator(".draft")).to_have_count(0)
         await settled(gateway)
 
 

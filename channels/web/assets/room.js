@@ -40,6 +40,7 @@ const transcript = new Transcript({
   isOwn: (id) => id === person?.id,
   onReply: (id) => composer.replyTo(transcript.get(id)),
   onRetry: () => outbox.kick(),
+  onStop: (id) => stopAnswer(id),
   announce,
   showMessage: scrolling.show,
   onChange: refresh,
@@ -63,8 +64,9 @@ let wasRunning = false;
 // Everything that depends on the whole state.
 function refresh() {
   const running = thinking.size > 0 || transcript.hasDraft;
+  const own = transcript.hasOwnDraft || [...thinking].some((id) => transcript.asksOwn(id));
   $('typing').hidden = thinking.size === 0 || transcript.hasDraft;
-  composer.setRunning(running);
+  composer.setRunning(own);
   $('app').classList.toggle('running', running);
   if (running && !wasRunning) announce(`${agent} is thinking`);
   wasRunning = running;
@@ -268,16 +270,19 @@ const composer = setUpComposer({
       id: newMessageId(), person, text, to_agent: toAgent, reply_to: replyTo,
     });
   },
-  onStop: async () => {
-    try {
-      const response = await post(room, 'stop', { person, reply_to: transcript.draftId });
-      if (response.status === 401) goToLogin();
-      else if (!response.ok) composer.showError(await refusal(response));
-    } catch {
-      composer.showError('The gateway cannot be reached, so the answer goes on for now.');
-    }
-  },
+  onStop: () => stopAnswer(),
 });
+
+// Stop one's own newest answer, or the one with an id.
+async function stopAnswer(answer = null) {
+  try {
+    const response = await post(room, 'stop', { person, answer });
+    if (response.status === 401) goToLogin();
+    else if (!response.ok) composer.showError(await refusal(response));
+  } catch {
+    composer.showError('The gateway cannot be reached, so the answer goes on for now.');
+  }
+}
 
 for (const prompt of document.querySelectorAll('.prompt')) {
   prompt.addEventListener('click', () => composer.fill(prompt.textContent));

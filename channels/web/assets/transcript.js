@@ -25,9 +25,9 @@ export class Transcript {
   #primed = false;
   #stale = new Set();    // drafts shown before a reconnect, not confirmed since
 
-  constructor({ log, pending, drafts, isOwn, onReply, onRetry, announce, showMessage, onChange }) {
+  constructor({ log, pending, drafts, isOwn, onReply, onRetry, onStop, announce, showMessage, onChange }) {
     Object.assign(this, {
-      log, pending, drafts, isOwn, onReply, onRetry, announce, showMessage, onChange,
+      log, pending, drafts, isOwn, onReply, onRetry, onStop, announce, showMessage, onChange,
     });
   }
 
@@ -35,8 +35,12 @@ export class Transcript {
   get isEmpty() { return this.#known.size === 0; }
   get hasDraft() { return this.drafts.childElementCount > 0; }
 
-  // The newest answer in progress: Stop ends this one.
-  get draftId() { return this.drafts.lastElementChild?.dataset.id ?? null; }
+  get hasOwnDraft() {
+    return [...this.drafts.children].some(({ dataset }) => this.asksOwn(this.get(dataset.id)?.reply_to));
+  }
+
+  // Whether one asked this question.
+  asksOwn(id) { return this.isOwn(this.get(id)?.author.id); }
   get(id) { return this.#known.get(id)?.message ?? null; }
   has(id) { return this.#known.get(id)?.stage === 'log'; }
 
@@ -120,6 +124,7 @@ export class Transcript {
     }
     const created = this.#create(message, 'draft');
     growBody(created.element.querySelector('.body'), message.html ?? '');
+    this.#offerStop(created.element, message);
     this.drafts.append(created.element);
   }
 
@@ -133,7 +138,10 @@ export class Transcript {
 
   // A new name changes which messages are own ones.
   refreshOwn() {
-    for (const { message, element } of this.#known.values()) this.#markOwn(element, message);
+    for (const { message, element, stage } of this.#known.values()) {
+      this.#markOwn(element, message);
+      if (stage === 'draft') this.#offerStop(element, message);
+    }
   }
 
   reveal(id) {
@@ -264,6 +272,19 @@ export class Transcript {
     const quiet = message.role === 'person' && message.to_agent === false;
     element.toggleAttribute('data-quiet', quiet);
     if (quiet) tags.append(make('span', 'tag-quiet', 'people only'));
+  }
+
+  // An answer to somebody else has a Stop of its own: the composer's ends only one's own.
+  #offerStop(element, message) {
+    const line = element.querySelector('.state');
+    line.replaceChildren();
+    if (this.asksOwn(message.reply_to)) return;
+    const asker = this.get(message.reply_to)?.author.name ?? 'somebody else';
+    const stop = make('button', 'retry', 'Stop');
+    stop.type = 'button';
+    stop.setAttribute('aria-label', `Stop the answer to ${asker}`);
+    stop.addEventListener('click', () => this.onStop(message.id));
+    line.append(make('span', '', `For ${asker}`), stop);
   }
 
   #quote(id) {

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from channels.cli.adapter import CliChannel
 from channels.room.hub import Json
-from channels.room.routes import Post, RoomPerson
+from channels.room.routes import Post, RoomPerson, stop_post
 from gateway.app import running_gateway
 from gateway.errors import GatewayError, HomeInUse
 from gateway.home import Running, find_running
@@ -30,6 +30,10 @@ class ChatClient(Protocol):
 
     async def say(self, text: str, message_id: UUID) -> None:
         """Send a message; raises GatewayError if the message is refused."""
+        ...
+
+    async def stop(self) -> None:
+        """Stop the person's newest answer."""
         ...
 
 
@@ -54,7 +58,11 @@ class LocalChat:
         except ValidationError as cause:
             first = cause.errors(include_url=False, include_context=False)[0]
             raise GatewayError(f"the message was refused: {first['msg']}") from cause
-        await self._channel.post(self._chat, post)
+        await self._channel.submit(self._channel.read(self._chat, post))
+
+    async def stop(self) -> None:
+        request = self._channel.read(self._chat, stop_post(self._person))
+        await self._channel.host.stop_answer(request, None)
 
 
 class RemoteChat:
@@ -81,6 +89,12 @@ class RemoteChat:
             response = await self._client.post(f"{self._path}/messages", json=body)
             if response.status_code == 422:
                 raise GatewayError(response.json()["error"])
+            response.raise_for_status()
+
+    async def stop(self) -> None:
+        person = {"id": self._person.id, "name": self._person.name}
+        with _plain_errors():
+            response = await self._client.post(f"{self._path}/stop", json={"person": person})
             response.raise_for_status()
 
 

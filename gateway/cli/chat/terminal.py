@@ -28,7 +28,6 @@ from gateway.settings import Settings
 
 COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BUILTIN_TOOLS)))
 HISTORY_SHOWN: Final = 6
-STOP: Final = ",stop"
 ERROR_ID: Final = re.compile(r"\((?:Error|Ref) E-")
 
 GREETING: Final = (
@@ -118,13 +117,19 @@ class Screen:
     async def say(self, text: str) -> None:
         """Send a line; if the gateway refuses it, print the reason."""
         message_id = uuid4()
-        if text.strip() != STOP:
-            self.waiting.add(str(message_id))
+        self.waiting.add(str(message_id))
         try:
             await self.link.say(text, message_id)
         except GatewayError as refused:
             _write(f"{refused}\n")
             self._settle(str(message_id))
+
+    async def stop(self) -> None:
+        """Stop the newest answer; if the gateway refuses, print the reason."""
+        try:
+            await self.link.stop()
+        except GatewayError as refused:
+            _write(f"{refused}\n")
 
     async def settled(self) -> None:
         while self.waiting:
@@ -178,7 +183,7 @@ async def _converse(screen: Screen, settings: Settings) -> None:
                 line = await prompt.prompt_async("> ")
             except KeyboardInterrupt:
                 if screen.waiting:
-                    await screen.say(STOP)
+                    await screen.stop()
                 continue
             except EOFError:
                 return
@@ -191,7 +196,7 @@ async def _until_answered(screen: Screen) -> None:
     async def watch(cancel: Callable[[], None]) -> None:
         with anyio.open_signal_receiver(signal.SIGINT) as signals:
             async for _number in signals:
-                await screen.say(STOP)
+                await screen.stop()
         cancel()
 
     async with anyio.create_task_group() as group:

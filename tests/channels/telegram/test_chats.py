@@ -246,7 +246,7 @@ async def test_the_stop_of_a_draft_ends_the_answer(tmp_path: Path) -> None:
         ((_, number),) = bot.fake.drafts
         bot.fake.stop_draft(7, number)
         await bot.settled(7)
-        assert [message.text for message in bot.fake.messages(7)] == ["Stopped."]
+        assert [message.text for message in bot.fake.messages(7)] == ["half\n\nStopped by Ada."]
 
 
 async def test_a_private_chat_has_drafts_that_cost_nothing_and_a_group_edits(

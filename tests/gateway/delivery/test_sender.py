@@ -204,7 +204,7 @@ async def test_d6_a_permanent_refusal_is_recorded_and_stops_nothing(tmp_path: Pa
     assert len(platform.messages) == 1
 
 
-async def test_a_stopped_turn_s_notice_takes_the_place_of_a_draft_that_is_being_posted(
+async def test_a_stopped_turn_s_text_takes_the_place_of_a_draft_that_is_being_posted(
     tmp_path: Path,
 ) -> None:
     platform = Platform()
@@ -218,7 +218,7 @@ async def test_a_stopped_turn_s_notice_takes_the_place_of_a_draft_that_is_being_
         await gateway.taken_in()
         channel.slow.set()
         await settled(gateway, "editing:1")
-    assert platform.messages == {"m1": "Stopped."}
+    assert platform.messages == {"m1": "half\n\n*Stopped by Alice.*"}
 
 
 @pytest.mark.parametrize("policy", ["resend", "hold"])

@@ -11,7 +11,16 @@ from typing import Any, Final
 
 from agent.errors import ModelDown, ModelError, OutputLimit, RequestRejected, UnknownModel
 from agent.image_parts import has_images
-from agent.models.request_body import CALL_IDS, ESSENTIAL, FILLER, IMAGES, SINGLE, TOOLS
+from agent.models.request_body import (
+    CALL_IDS,
+    ESSENTIAL,
+    FILLER,
+    IMAGES,
+    ROLES,
+    SINGLE,
+    SYSTEM,
+    TOOLS,
+)
 
 KEPT: Final = timedelta(days=1)
 _BLAMES_TOOLS: Final = re.compile(
@@ -32,6 +41,10 @@ _WORDINGS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         CALL_IDS: re.compile(r"call.?id.{0,120}length of 9", re.IGNORECASE | re.DOTALL),
         FILLER: re.compile(r"role\W+user\W+after role\W+tool", re.IGNORECASE),
         SINGLE: re.compile(r"single tool.?calls? at once", re.IGNORECASE),
+        SYSTEM: re.compile(
+            r"system (role|message|prompt)s?( is| are)? not supported", re.IGNORECASE
+        ),
+        ROLES: re.compile(r"roles? must alternate|no first user message", re.IGNORECASE),
     }
 )
 

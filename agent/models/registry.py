@@ -36,5 +36,5 @@ def _one(name: str, settings: ModelSettings, learned: Learned) -> ChatModel:
         return OfflineModel()
     module, _, attribute = MODELS["openai"].partition(":")
     served: ServedModel = getattr(import_module(module), attribute)(name, settings, learned)
-    model = WiredModel(served, strict=settings.strict_roles)
+    model = WiredModel(served)
     return RetryingModel(model, settings.retries)

@@ -10,17 +10,19 @@ from typing import Any, Final
 from agent.image_parts import without_images
 from agent.model import Message, ModelRequest
 from agent.model_settings import ModelSettings
+from agent.models.strict import NO_ANSWER, alternate, fold_system, one_call_each
 from tape.context import merge_neighbours
 
 TOOLS: Final = "tools"
 IMAGES: Final = "images"
+SYSTEM: Final = "a system message"
 SINGLE: Final = "several calls in one message"
+ROLES: Final = "roles that do not alternate"
 CALL_IDS: Final = "call ids other than nine letters and digits"
 FILLER: Final = "a question right after a tool's result"
 ESSENTIAL: Final = frozenset({"model", "messages", "stream", TOOLS})
 """Fields without which there is no request, or which are left out by rules of their own."""
 
-FILLER_TEXT: Final = "OK."
 ID_LENGTH: Final = 9
 _ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -31,6 +33,7 @@ def refused_in(settings: ModelSettings) -> frozenset[str]:
         TOOLS: not settings.tools,
         IMAGES: not settings.images,
         "stream_options": not settings.stream_options,
+        ROLES: settings.strict_roles,
         CALL_IDS: settings.call_ids == "nine",
         FILLER: settings.filler,
     }
@@ -81,24 +84,6 @@ def without_calls(messages: Sequence[Message]) -> list[Message]:
     return [*merge_neighbours(plain)]
 
 
-def with_single_calls(messages: Sequence[Message]) -> list[Message]:
-    """Give every call a message of its own, followed by its result."""
-    results = {m["tool_call_id"]: m for m in messages if m["role"] == "tool"}
-    single: list[Message] = []
-    for message in messages:
-        calls = message.get("tool_calls") or ()
-        if len(calls) < 2:
-            if message["role"] != "tool" or message["tool_call_id"] in results:
-                single.append(message)
-            continue
-        for number, call in enumerate(calls):
-            text = message.get("content") if number == 0 else None
-            single.append({**message, "content": text, "tool_calls": [call]})
-            if result := results.pop(call["id"], None):
-                single.append(result)
-    return single
-
-
 def with_short_ids(messages: Sequence[Message]) -> list[Message]:
     """Map the ids of calls to nine letters and digits; an id that fits stays as it is."""
     short: dict[str, str] = {}
@@ -131,7 +116,7 @@ def with_filler(messages: Sequence[Message]) -> list[Message]:
     filled: list[Message] = []
     for message in messages:
         if message["role"] == "user" and filled and filled[-1]["role"] == "tool":
-            filled.append({"role": "assistant", "content": FILLER_TEXT})
+            filled.append({"role": "assistant", "content": NO_ANSWER})
         filled.append(message)
     return filled
 
@@ -139,7 +124,9 @@ def with_filler(messages: Sequence[Message]) -> list[Message]:
 CHANGES: Final[Mapping[str, Callable[[Sequence[Message]], list[Message]]]] = MappingProxyType(
     {
         TOOLS: without_calls,
-        SINGLE: with_single_calls,
+        SYSTEM: fold_system,
+        SINGLE: one_call_each,
+        ROLES: alternate,
         CALL_IDS: with_short_ids,
         FILLER: with_filler,
         IMAGES: without_images,

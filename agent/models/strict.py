@@ -7,7 +7,7 @@ tool calls. The result has the same texts in the same order, and depends on the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from agent.model import Message
@@ -26,47 +26,12 @@ def alternate(messages: Sequence[Message]) -> list[Message]:
     """
     kept = 1 if messages and messages[0].get("role") == "system" else 0
     arranged: list[Message] = []
-    for message in _one_call_each(_as_user(messages[kept:])):
+    for message in one_call_each(_as_user(messages[kept:])):
         _add(arranged, message)
     return [*messages[:kept], *arranged]
 
 
-def fold_system(messages: Sequence[Message]) -> list[Message]:
-    """Put the system message into the first user message, for templates without that role."""
-    if not messages or messages[0].get("role") != "system":
-        return list(messages)
-    system, *rest = messages
-    if rest and rest[0].get("role") == "user":
-        return [_joined({**system, "role": "user"}, rest[0]), *rest[1:]]
-    return [{**system, "role": "user"}, *rest]
-
-
-def as_text(messages: Iterable[Message]) -> list[Message]:
-    """Write tool calls and results as plain messages, for models that take no tools."""
-    return [_call_as_text(message) for message in messages]
-
-
-def _call_as_text(message: Message) -> Message:
-    if message.get("role") == "tool":
-        name = message.get("name") or "the tool"
-        return {"role": "user", "content": f"[Result of {name}]\n{message.get('content', '')}"}
-    if not message.get("tool_calls"):
-        return message
-    lines = [str(message["content"])] if message.get("content") else []
-    for call in message["tool_calls"]:
-        function = call.get("function") or {}
-        lines.append(f"[Called {function.get('name')} with {function.get('arguments')}]")
-    return {"role": "assistant", "content": "\n".join(lines)}
-
-
-def _as_user(messages: Sequence[Message]) -> list[Message]:
-    return [
-        {**message, "role": "user"} if message.get("role") == "system" else message
-        for message in messages
-    ]
-
-
-def _one_call_each(messages: Sequence[Message]) -> list[Message]:
+def one_call_each(messages: Sequence[Message]) -> list[Message]:
     """Give each call of a step its own message, followed by its result."""
     split: list[Message] = []
     later: list[Message] = []  # the step's further calls, whose results come next
@@ -83,6 +48,23 @@ def _one_call_each(messages: Sequence[Message]) -> list[Message]:
         if message.get("role") == "tool" and later:
             split.append(later.pop(0))
     return split
+
+
+def fold_system(messages: Sequence[Message]) -> list[Message]:
+    """Put the system message into the first user message, for templates without that role."""
+    if not messages or messages[0].get("role") != "system":
+        return list(messages)
+    system, *rest = messages
+    if rest and rest[0].get("role") == "user":
+        return [_joined({**system, "role": "user"}, rest[0]), *rest[1:]]
+    return [{**system, "role": "user"}, *rest]
+
+
+def _as_user(messages: Sequence[Message]) -> list[Message]:
+    return [
+        {**message, "role": "user"} if message.get("role") == "system" else message
+        for message in messages
+    ]
 
 
 def _add(arranged: list[Message], message: Message) -> None:

@@ -9,7 +9,6 @@ from typing import Protocol
 
 from agent.errors import RequestRejected
 from agent.model import ChatModel, ModelRequest, Piece
-from agent.models.strict import alternate
 from agent.wire import How, WireFields
 
 
@@ -20,15 +19,14 @@ class ServedModel(ChatModel, Protocol):
 
 
 class WiredModel:
-    """Puts back what the provider had put beside messages; with `strict`, arranges the roles.
+    """Puts back what the provider had put beside messages.
 
     A request that the server rejects because of these fields is repeated once.
     """
 
-    def __init__(self, model: ServedModel, *, strict: bool = False) -> None:
+    def __init__(self, model: ServedModel) -> None:
         self.name = model.name
         self._model = model
-        self._strict = strict
         self._fields = WireFields(model.server, model.name)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
@@ -48,8 +46,6 @@ class WiredModel:
 
     def _ask(self, request: ModelRequest, how: How) -> AsyncGenerator[Piece, None]:
         messages = self._fields.restore(request.messages, how)
-        if self._strict:
-            messages = [dict(message) for message in alternate(messages)]
         return self._model.stream(replace(request, messages=messages))
 
     async def aclose(self) -> None:

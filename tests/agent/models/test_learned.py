@@ -131,7 +131,9 @@ async def ask(server: FakeOpenAI, learned: Learned, *messages: dict[str, Any]) -
         await model.aclose()
 
 
-@pytest.mark.parametrize(("failure", "refuses"), REFUSALS, ids=lambda one: str(one)[:90])
+@pytest.mark.parametrize(
+    ("failure", "refuses"), REFUSALS, ids=[failure.message for failure, _ in REFUSALS]
+)
 async def test_what_a_server_refuses_costs_one_call_a_day(
     failure: Failure, refuses: Refuses
 ) -> None:

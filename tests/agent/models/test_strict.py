@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.model import Message
-from agent.models.strict import NO_ANSWER, OPENING, alternate, as_text, fold_system
+from agent.models.request_body import without_calls
+from agent.models.strict import NO_ANSWER, OPENING, alternate, fold_system
 
 LLAMA_3 = """
 {%- set turns = messages[1:] if messages[0].role == 'system' else messages -%}
@@ -94,7 +95,7 @@ def render(template: str, messages: Sequence[Message]) -> str:
 
 def arranged(name: str, messages: Sequence[Message]) -> list[Message]:
     if name == "gemma":
-        return alternate(fold_system(as_text(messages)))
+        return alternate(fold_system(without_calls(messages)))
     return alternate(messages)
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from tape.deletions import without_deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
+from tape.payloads import is_sound, sound
 from tape.reads import Reads
 from tape.turn_events import TURN_START, is_take, read_take
 
@@ -96,7 +97,7 @@ async def view_entries(
     from before that turn (or before its retake after an overflow), so that the turn still sees its
     own question and calls.
     """
-    own = await tape.find(turn=turn) if turn else []
+    own = sound(tape.name, await tape.find(turn=turn)) if turn else []
     opened = max((entry.id for entry in own if _opens(entry)), default=None)
     start: Entry | None = None
     if anchor is LATEST:
@@ -105,7 +106,7 @@ async def view_entries(
         start = await tape.anchor(anchor)
     after = start.id if start else 0
     # People's messages are read by the ids that turns took: thousands may wait for their turns.
-    entries = await _entries_after(tape, after, lane, unauthored=bool(own))
+    entries = sound(tape.name, await _entries_after(tape, after, lane, unauthored=bool(own)))
     if opened is not None:
         entries = _of_running_turn(entries, start, turn)
     listed = [start, *entries] if start else entries
@@ -133,12 +134,12 @@ async def _with_taken(
     elsewhere = [number for shown in takes for number in shown if number not in known]
     if not elsewhere:
         return known
-    found = await tape.entries(elsewhere)
+    found = {one.id: one for one in sound(tape.name, (await tape.entries(elsewhere)).values())}
     known.update(found)
     foreign = [n for n, e in found.items() if n <= after or e.meta.get("lane") != lane]
     if foreign:
         edits = await tape.find(about=tuple(foreign), kinds=(EVENT,), name=MESSAGE_EDIT)
-        known.update((entry.id, entry) for entry in edits)
+        known.update((entry.id, entry) for entry in sound(tape.name, edits))
     return known
 
 
@@ -228,7 +229,7 @@ def _with_media(entry: Entry, media: Entry | None) -> Entry:
 
 
 def is_edit(entry: Entry) -> bool:
-    return entry.kind == EVENT and entry.name == MESSAGE_EDIT
+    return entry.kind == EVENT and entry.name == MESSAGE_EDIT and is_sound(entry)
 
 
 def is_inbox_message(entry: Entry) -> bool:
@@ -237,12 +238,14 @@ def is_inbox_message(entry: Entry) -> bool:
 
 
 def to_messages(entries: Iterable[Entry]) -> list[Message]:
-    """Convert entries to chat messages, without events, errors and other kinds."""
+    """Convert entries to chat messages, without events, errors, other kinds and unreadable ones."""
     messages: list[Message] = []
     pending: dict[str, Sequence[Mapping[str, Any]]] = {}
     for entry in entries:
         # Turns of a tape run concurrently: a result answers the calls of its own turn.
         loop = f"{entry.meta.get('turn')} {entry.meta.get('fork')}"
+        if not is_sound(entry):
+            continue
         if entry.kind == ANCHOR:
             messages.append(_anchor_message(entry))
         elif entry.kind == MESSAGE:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from tape.entry import EVENT, MESSAGE, Entry, NewEntry, event
+from tape.payloads import sound
 from tape.quoted_results import quoted
 from tape.reads import Reads
 
@@ -26,7 +27,7 @@ def deletion(entry_id: int, message_id: str, **meta: object) -> NewEntry:
 async def deleted(tape: Reads, after: int = 0, about: tuple[int, ...] | None = None) -> set[int]:
     """Return the ids of messages (only those in `about`, if given) deleted after an id."""
     found = await tape.find(after=after, kinds=(EVENT,), name=MESSAGE_DELETE, about=about)
-    return {entry.payload["data"]["entry"] for entry in found}
+    return {entry.payload["data"]["entry"] for entry in sound(tape.name, found)}
 
 
 async def without_deleted(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:

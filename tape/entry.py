@@ -215,32 +215,6 @@ def numbered(batch: Iterable[NewEntry], newest: int, date: str) -> list[Entry]:
     ]
 
 
-def check(batch: Iterable[NewEntry]) -> None:
-    """Raise AppendRefused for a malformed entry, an unknown kind or a missing name."""
-    for new in batch:
-        if not _well_typed(new):
-            raise AppendRefused(
-                "an entry needs a string as kind and date, and a mapping as payload and meta: "
-                "make it with tape.message, tape.event or another constructor"
-            )
-        if new.kind not in KINDS:
-            raise AppendRefused(
-                f"{new.kind!r} is not a kind of entry: use one of {', '.join(sorted(KINDS))}"
-            )
-        if new.kind in (ANCHOR, EVENT) and not new.name:
-            raise AppendRefused(f"the payload of this {new.kind} has no name: add one")
-
-
-def _well_typed(new: object) -> bool:
-    if not isinstance(new, NewEntry):
-        return False
-    texts: tuple[object, ...] = (new.kind, new.date)
-    mappings: tuple[object, ...] = (new.payload, new.meta)
-    return all(isinstance(value, str) for value in texts) and all(
-        isinstance(value, Mapping) for value in mappings
-    )
-
-
 def to_line(entry: Entry) -> str:
     """Write an entry as one line of JSONL, without the newline."""
     # A file tape seals the bytes of each line, so the keys must keep this order.

@@ -15,6 +15,7 @@ from tape.deletions import MESSAGE_DELETE, deleted, source_message, without_dele
 from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, bootstrap, handoff, is_start
 from tape.errors import ForkClosed, TapeError
 from tape.fork import DISCARDED, INFIX, MERGED, MERGING, OPENING_ID, ForkEnd, Forking, opening
+from tape.payloads import sound
 from tape.query import MAX_NAMES, Query, locating, subject_of
 from tape.reads import Reads
 from tape.search.query_text import SearchQuery
@@ -125,6 +126,7 @@ class Tape(Reads):
         }
 
     async def _messages_among(self, entries: Sequence[Entry]) -> list[Message]:
+        entries = sound(self.name, entries)
         known = {entry.id: entry for entry in entries}
         turned = any(is_take(entry) for entry in entries)
         shown = arrange(entries, known) if turned else entries

@@ -78,10 +78,15 @@ def is_take(entry: Entry) -> bool:
 
 
 def read_take(entry: Entry) -> TurnStart | TurnRetake:
-    """Read an entry for which `is_take` holds; missing fields become empty."""
-    data: Mapping[str, Any] = entry.payload["data"]
+    """Read an entry for which `is_take` holds; missing and unreadable fields become empty."""
+    given = entry.payload.get("data")
+    data: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     turn = str(data.get("turn", ""))
-    takes, include = tuple(data.get("takes") or ()), tuple(data.get("include") or ())
+    takes, include = _ids(data.get("takes")), _ids(data.get("include"))
     if entry.name == TURN_START:
         return TurnStart(turn, takes, include, data.get("view") == _WHOLE_ROOM)
     return TurnRetake(turn, takes, bool(data.get("steered")), include)
+
+
+def _ids(value: object) -> tuple[int, ...]:
+    return tuple(one for one in value if type(one) is int) if isinstance(value, list) else ()

@@ -15,6 +15,7 @@ from channels.base import Channel
 from channels.web.outbound import asset
 from gateway.http.auth import Guard, log_in
 from gateway.supervision.status import ChannelState
+from tape.payloads import left_out
 
 
 @runtime_checkable
@@ -85,4 +86,6 @@ def readiness(
     body: Readiness = {"status": "ready" if ready else "not ready", "channels": channels}
     if store_away is not None:
         body["store"] = {"state": "away", "seconds": round(store_away, 1), "why": why}
+    if notes := left_out.notes():
+        body["notes"] = notes
     return body

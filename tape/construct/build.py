@@ -10,6 +10,7 @@ from tape.construct.explore import call_ids
 from tape.context import Message, is_edit, to_messages
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
+from tape.payloads import is_sound
 from tape.quoted_results import Writer, quotes_the_tape, writer_of
 
 Group = tuple[int, ...]  # the ids of entries that are either all shown or all left out
@@ -50,6 +51,8 @@ def grouped(entries: Mapping[int, Entry]) -> list[Group]:
 
 
 def _is_shown(call: Entry, result: Entry) -> bool:
+    if not (is_sound(call) and is_sound(result)):
+        return False
     # Searches find the quoted entries themselves, with their edits.
     if any(quotes_the_tape(one) for one in call.payload["calls"]):
         return False

@@ -19,8 +19,9 @@ from typing import Final, Protocol
 import apsw
 
 from tape.database.connection import read_entry, run_step
-from tape.entry import Entry, NewEntry, check, dump, numbered, utc_iso, with_bootstrap
+from tape.entry import Entry, NewEntry, dump, numbered, utc_iso, with_bootstrap
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
+from tape.payloads import check
 from tape.store import Now
 from tape.unit_of_work import Append, AppendBatch, Outcome, Unit
 
@@ -200,7 +201,7 @@ class Transaction:
             raise TapeMismatch(step.tape, step.batch.after, newest)
         entries = iter(step.batch)
         while piece := list(islice(entries, PIECE_SIZE)):
-            check(piece)
+            check(piece, imported=True)
             dated, newest, last = self._newest(tape)
             self._write(tape, newest, (dated, last), piece)
             newest += len(piece)

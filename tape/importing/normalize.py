@@ -15,19 +15,9 @@ from typing import Any, Final
 
 import orjson
 
-from tape.entry import (
-    ANCHOR,
-    ERROR,
-    EVENT,
-    MESSAGE,
-    SYSTEM,
-    TOOL_CALL,
-    TOOL_RESULT,
-    as_date,
-    utc_iso,
-)
-from tape.importing.normalize_meta import is_list_of, without_invalid
-from tape.turn_events import TURN_RETAKE, TURN_START
+from tape.entry import ANCHOR, EVENT, KINDS, as_date, utc_iso
+from tape.importing.normalize_meta import without_invalid
+from tape.payloads import fits
 
 MAX_DEPTH: Final = 60  # the maximum depth of nested objects and lists
 MAX_LINE_BYTES: Final = 32 * 1024 * 1024
@@ -117,9 +107,9 @@ def _is_out_of_range(value: object) -> bool:
 
 def _fit(kind: str, payload: Any, note: Note) -> tuple[str, dict[str, Any]]:
     """Return a kind and a payload that views and tools can read."""
-    if kind in _REPAIRS and isinstance(payload, dict):
-        repaired = _REPAIRS[kind](payload)
-        if repaired is not None:
+    if kind in KINDS and isinstance(payload, dict):
+        repaired = _REPAIRS[kind](payload) if kind in _REPAIRS else payload
+        if repaired is not None and fits(kind, repaired):
             if repaired is not payload:
                 note(f"incomplete {kind}: completed")
             return kind, repaired
@@ -129,40 +119,12 @@ def _fit(kind: str, payload: Any, note: Note) -> tuple[str, dict[str, Any]]:
     return EVENT, {"name": f"import.{kind}"[:200], "data": {"kind": kind, "payload": payload}}
 
 
-def _message(payload: dict[str, Any]) -> dict[str, Any] | None:
-    content, calls = payload.get("content"), payload.get("tool_calls")
-    valid = (
-        isinstance(payload.get("role"), str)
-        and (isinstance(content, str) or is_list_of(content, dict))
-        and (calls is None or _are_calls(calls))
-        and isinstance(payload.get("tool_call_id"), str | None)
-    )
-    return payload if valid else None
-
-
-def _are_calls(value: object) -> bool:
-    return isinstance(value, list) and all(_is_call(one) for one in value)
-
-
-def _is_call(value: object) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("id"), str | None):
-        return False
-    function = value.get("function")
-    return function is None or (
-        isinstance(function, dict) and isinstance(function.get("name"), str | None)
-    )
-
-
 def _anchor(payload: dict[str, Any]) -> dict[str, Any] | None:
     return _with_object(payload, "state") if _named(payload) else None
 
 
 def _event(payload: dict[str, Any]) -> dict[str, Any] | None:
-    if not _named(payload):
-        return None
-    payload = _with_object(payload, "data")
-    is_valid = _EVENTS.get(payload["name"])
-    return payload if is_valid is None or is_valid(payload["data"]) else None
+    return _with_object(payload, "data") if _named(payload) else None
 
 
 def _with_object(payload: dict[str, Any], name: str) -> dict[str, Any]:
@@ -176,34 +138,9 @@ def _named(payload: dict[str, Any]) -> bool:
     return isinstance(payload.get("name"), str) and bool(payload["name"])
 
 
-def _takes(data: dict[str, Any]) -> bool:
-    return is_list_of(data.get("takes"), int) and is_list_of(data.get("include", []), int)
-
-
-def _media(data: dict[str, Any]) -> bool:
-    lists = (data.get("refused", []), data.get("images", []))
-    return _names_an_entry(data) and all(is_list_of(texts, str) for texts in lists)
-
-
-def _names_an_entry(data: dict[str, Any]) -> bool:
-    return type(data.get("entry")) is int
-
-
 _REPAIRS: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any] | None]]] = {
-    MESSAGE: _message,
-    TOOL_CALL: lambda payload: payload if _are_calls(payload.get("calls")) else None,
-    TOOL_RESULT: lambda payload: payload if isinstance(payload.get("results"), list) else None,
     ANCHOR: _anchor,
     EVENT: _event,
-    SYSTEM: lambda payload: payload,
-    ERROR: lambda payload: payload,
-}
-_EVENTS: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
-    TURN_START: _takes,
-    TURN_RETAKE: _takes,
-    "message.delete": _names_an_entry,
-    "message.edit": lambda data: _names_an_entry(data) and "content" in data,
-    "message.media": _media,
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tape.entry import parse_date
+from tape.payloads import is_list_of
 
 _INBOX: Final = ("message_id", "author", "text")
 """Fields required with `inbox` in a person's message, because room memory and views read them."""
@@ -26,11 +27,6 @@ def without_invalid(meta: dict[str, Any], note: Callable[[str], None]) -> dict[s
     for name in sorted(invalid):
         note(f"invalid {name} in meta: removed")
     return {name: value for name, value in meta.items() if name not in invalid} if invalid else meta
-
-
-def is_list_of(value: object, wanted: type) -> bool:
-    """Return whether a value is a list in which every item has exactly the given type."""
-    return isinstance(value, list) and all(type(one) is wanted for one in value)
 
 
 def _is_valid(name: str, value: object) -> bool:

@@ -8,7 +8,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from tape.deletions import MESSAGE_DELETE, source_message
 from tape.entry import EVENT, Entry
-from tape.query import Query
+from tape.query import Query, subject_of
 from tape.search.bm25 import MAX_RANKED, best_first, fused, scores
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
@@ -108,7 +108,7 @@ async def shown_entries(store: TapeStore, tape: str, page: Sequence[Entry]) -> l
     if not ids:
         return list(page)
     deletions = Query(tape, after=min(ids), about=tuple(dict.fromkeys(ids)), name=MESSAGE_DELETE)
-    gone = {event.payload["data"]["entry"] for event in await store.query(deletions)}
+    gone = {subject_of(event) for event in await store.query(deletions)}
     return [entry for entry in page if _words_of(entry) not in gone]
 
 

@@ -11,8 +11,9 @@ import orjson
 
 from tape.database.connection import migrate, rows_of, run_step
 from tape.database.schema import Schema
-from tape.entry import Entry, NewEntry, check, dump, numbered, utc_iso, with_bootstrap
+from tape.entry import Entry, NewEntry, dump, numbered, utc_iso, with_bootstrap
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
+from tape.payloads import check
 from tape.query import Query
 from tape.store import Now, TapeInfo, utc_now
 from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit
@@ -102,7 +103,7 @@ class MemoryStore:
     def _append(
         self, step: Append, undo: list[tuple[str, int, str | None]], *, imported: bool = False
     ) -> Outcome:
-        check(step.entries)
+        check(step.entries, imported=imported)
         dump([step.tape, step.key])  # raises AppendRefused unless tape and key are valid text
         tape = self._tapes.setdefault(step.tape, _Tape())
         if step.key is not None and step.key in tape.keys:

@@ -121,13 +121,16 @@ async def every_condition_narrows_a_search(store: TapeStore) -> None:
     tape = Tape(store, T)
     moments = (DATE.format(5), DATE.format(3), DATE.format(4))
     await tape.append(
-        *(NewEntry("message", {"content": f"tea {date[9]}"}, {}, date) for date in moments),
+        *(
+            NewEntry("message", {"role": "user", "content": f"tea {date[9]}"}, {}, date)
+            for date in moments
+        ),
         said("tea of ana", author="7", lane="a"),
         said("tea of bo", author="8", lane="a"),
         anchor("phase:tea", {"summary": "a cup", "open": ["milk", {"ticket": 4711}]}, lane="b"),
         tool_call([{"id": "c", "function": {"name": "brew", "arguments": '{"what": "tea"}'}}]),
         tool_result(["tea is ready", {"degrees": 96}]),
-        event("message.edit", {"entry": 6, "text": "coffee"}),
+        event("message.edit", {"entry": 6, "text": "coffee", "content": "coffee"}),
     )
     searches: list[tuple[str, dict[str, Any], list[int]]] = [
         ("tea", {}, [8, 7, 6, 5, 4, 3]),
@@ -227,7 +230,9 @@ async def the_longest_searches_are_answered(store: TapeStore) -> None:
 async def deleted_messages_are_not_found(store: TapeStore) -> None:
     tape = Tape(store, T)
     await tape.append(*(said(f"plum {number}") for number in range(30)))
-    await tape.append(event("message.edit", {"entry": 32, "text": "plum tart"}))
+    await tape.append(
+        event("message.edit", {"entry": 32, "text": "plum tart", "content": "plum tart"})
+    )
     await tape.append(said("Be kind. plum 29", prompt_of=32))
     if isinstance(store, IndexedStore):
         await store.indexed()

@@ -25,6 +25,31 @@ _WORKSPACE: Final = Path("workspace")
 _ENDS: Final = ((True,), (False,), (True, False), (False, True), (True, True))
 """Who ends a fork at once: each merges it (True) or discards it."""
 
+UNSHOWABLE: Final = (
+    NewEntry("message", {}),
+    NewEntry("message", {"role": "user"}),
+    NewEntry("message", {"role": 7, "content": "a"}),
+    NewEntry("message", {"role": "user", "content": ["a"]}),
+    NewEntry("message", {"role": "assistant", "content": "", "tool_calls": ["a"]}),
+    NewEntry("message", {"role": "user", "content": "a"}, {"prompt_of": [1]}),
+    NewEntry("tool_call", {}),
+    NewEntry("tool_call", {"calls": None}),
+    NewEntry("tool_call", {"calls": ["a"]}),
+    NewEntry("tool_call", {"calls": [{"id": "c", "function": "n"}]}),
+    NewEntry("tool_result", {}),
+    NewEntry("tool_result", {"results": {"a": 1}}),
+    NewEntry("event", {"name": "turn.start"}),
+    NewEntry("event", {"name": "turn.start", "data": {"takes": None}}),
+    NewEntry("event", {"name": "turn.start", "data": {"takes": [[1]]}}),
+    NewEntry("event", {"name": "turn.retake", "data": {"takes": [1], "include": "a"}}),
+    NewEntry("event", {"name": "message.delete", "data": {}}),
+    NewEntry("event", {"name": "message.delete", "data": {"entry": "1"}}),
+    NewEntry("event", {"name": "message.edit", "data": {"entry": 2}}),
+    NewEntry("event", {"name": "message.edit", "data": [2, "b"]}),
+    NewEntry("event", {"name": "message.media", "data": {"entry": 2, "images": [1]}}),
+)
+"""Entries that would break every later view of their tape."""
+
 
 def said(text: str, /, **meta: Any) -> NewEntry:
     return message("user", text, **meta)
@@ -107,13 +132,15 @@ async def a_refused_batch_writes_nothing(store: TapeStore) -> None:
     bad = [
         NewEntry("gossip", {}),
         NewEntry("anchor", {"state": {}}),
-        NewEntry("message", {"content": object()}),
-        NewEntry("message", {"content": "\ud800"}),
+        NewEntry("system", {"content": object()}),
+        NewEntry("message", {"role": "user", "content": "\ud800"}),
         NewEntry("message", None),  # type: ignore[arg-type]
-        NewEntry("message", {}, None),  # type: ignore[arg-type]
-        NewEntry("message", {1: 2}),  # type: ignore[dict-item]
+        NewEntry("system", {}, None),  # type: ignore[arg-type]
+        NewEntry("system", {1: 2}),  # type: ignore[dict-item]
         NewEntry(["message"], {}),  # type: ignore[arg-type]
         {"kind": "message"},
+        NewEntry("event", {"name": "message.delete", "data": {"entry": 0}}),
+        *UNSHOWABLE,
     ]
     for entry in bad:
         batch = [said("good"), entry]

@@ -12,7 +12,6 @@ from tape.entry import (
     NewEntry,
     anchor,
     bootstrap,
-    check,
     dump,
     event,
     from_line,
@@ -145,12 +144,3 @@ def test_what_json_cannot_hold_is_refused(value: object) -> None:
 def test_a_number_that_json_has_no_word_for_is_refused_and_not_made_null(number: float) -> None:
     with pytest.raises(AppendRefused, match="clean it before the append"):
         dump({"content": [number]})
-
-
-def test_an_unknown_kind_and_a_nameless_anchor_are_refused() -> None:
-    with pytest.raises(AppendRefused, match="'gossip' is not a kind"):
-        check([message("user", "fine"), NewEntry("gossip", {})])
-    with pytest.raises(AppendRefused, match="has no name"):
-        check([NewEntry("anchor", {"name": "", "state": {}})])
-    with pytest.raises(AppendRefused, match="has no name"):
-        check([NewEntry("event", {"name": 5})])

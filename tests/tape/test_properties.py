@@ -83,10 +83,14 @@ def rarely(some: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 def new_entries(draw: st.DrawFn) -> NewEntry:
     kind = draw(st.sampled_from(sorted(KINDS)))
     payload: dict[str, Any] = {"content": draw(few_words), "more": draw(json_value)}
+    payload |= {"role": draw(few_words), "calls": [], "results": draw(st.lists(json_value))}
     if kind in ("anchor", "event"):
         payload = {"name": draw(few_names), "state": draw(json_object)}
-        if draw(st.booleans()):
-            payload["data"] = draw(st.just({"entry": draw(st.integers(0, 4))}) | json_value)
+        payload["data"] = {
+            "entry": draw(st.integers(1, 4)),
+            "content": draw(json_value),
+            "takes": draw(st.lists(st.integers(0, 4), max_size=2)),
+        }
     return NewEntry(kind, payload, draw(metas), draw(few_dates))
 
 

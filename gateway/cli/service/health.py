@@ -55,7 +55,8 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 def _notes(body: Mapping[str, Any]) -> list[str]:
     states = body.get("channels", {}).items()
-    return [f"{name}: {note}" for name, state in states for note in state.get("notes", ())]
+    notes = [f"{name}: {note}" for name, state in states for note in state.get("notes", ())]
+    return [*notes, *body.get("notes", ())]
 
 
 def _problems(body: Mapping[str, Any]) -> str:

@@ -18,8 +18,9 @@ from typing import Final
 import apsw
 
 from tape.database.group_commit import PIECE_SIZE, Job, Result, failed
-from tape.entry import Entry, NewEntry, check, dump, numbered, utc_iso, with_bootstrap
+from tape.entry import Entry, NewEntry, dump, numbered, utc_iso, with_bootstrap
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
+from tape.payloads import check
 from tape.store import Now
 from tape.stores.jsonl.check import Checkpoint
 from tape.stores.jsonl.folder import Folder
@@ -152,7 +153,7 @@ class FileBatches:
         block = Block(step.batch.count)
         batch = iter(step.batch)
         while piece := _next(batch):
-            check(piece)
+            check(piece, imported=True)
             entries = numbered(piece, stage.newest, date)
             first = stage.newest - step.batch.after + 1
             lines, digest = seal(entries, block, stage.checkpoint.sum, first)

@@ -17,6 +17,8 @@ from channels.message import OutboundMessage, Receipt
 from gateway.cli.service.health import ask, health
 from gateway.home import Running, announce, locked
 from gateway.hooks.specs import hookimpl
+from tape.entry import NewEntry, numbered
+from tape.payloads import left_out
 from tests.gateways import gateway_of, gateway_process, make_environ, run_tapeway
 
 
@@ -145,3 +147,14 @@ async def test_it_imports_neither_settings_nor_an_sdk(tmp_path: Path) -> None:
     )
     out, _err = await done.communicate()
     assert b"HEAVY []" in out
+
+
+@pytest.mark.anyio
+async def test_an_entry_that_views_left_out_is_named(tmp_path: Path) -> None:
+    left_out.entries.clear()
+    left_out.note("a tape", numbered([NewEntry("tool_result", {})], 6, "")[0])
+    async with gateway_of(tmp_path):
+        ready, told = await anyio.to_thread.run_sync(ask, tmp_path)
+    left_out.entries.clear()
+    assert ready
+    assert "views leave out what they cannot show of the tape a tape: entry 7" in told

@@ -15,7 +15,7 @@ from tape.construct import Candidate, Choice, ContextConstructor, rebuild
 from tape.construct.build import ids_of
 from tape.context import pair_up
 from tape.deletions import deletion
-from tape.entry import Entry, NewEntry, dump, event, message, tool_call, tool_result
+from tape.entry import Entry, NewEntry, bootstrap, dump, event, message, tool_call, tool_result
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.query import Query
@@ -25,10 +25,10 @@ from tape.search.search import SearchStore
 from tape.service import TapeService
 from tape.snapshot import TapeSnapshot
 from tape.store import TapeStore
-from tape.stores.memory import MemoryStore
 from tape.stores.registry import open_store, open_tapes
 from tape.stores.sqlite import tape_schema
 from tape.tokens import estimate
+from tests.tape.old_store import OldStore
 
 pytestmark = pytest.mark.anyio
 
@@ -365,9 +365,8 @@ some_entries = st.lists(
 async def test_whatever_is_on_a_tape_the_context_keeps_its_promises(
     entries: list[NewEntry], words: list[str], budget: int, lane: str | None
 ) -> None:
-    store = MemoryStore([tape_schema()])
+    store = OldStore(*bootstrap(), *entries)
     tape = Tape(store, "t")
-    await tape.append(*entries)
     found = await tape.context_for(" ".join(words), budget=budget, lane=lane)
     on_tape = {entry.id: entry for entry in await tape.read()}
     assert found.tokens == estimate(found.messages) <= budget

@@ -134,6 +134,8 @@ async def test_a_date_is_the_moment_of_the_append_unless_it_is_given(tmp_path: P
     moment = datetime(2026, 1, 2, tzinfo=UTC)
     store = SqliteStore.open(tmp_path / "own.db", now=lambda: moment)
     given = (moment - timedelta(days=1)).isoformat()
-    entries = await store.append(T, [said("a"), NewEntry("message", {"content": ""}, {}, given)])
+    entries = await store.append(
+        T, [said("a"), NewEntry("message", {"role": "user", "content": ""}, {}, given)]
+    )
     assert [entry.date for entry in entries] == ["2026-01-02T00:00:00.000000+00:00", given]
     await store.close()

@@ -63,7 +63,10 @@ questions = texts | pieces | pieces
 
 dates = st.integers(1, 9).map("2026-01-0{}T00:00:00.000000+00:00".format)
 messages = st.builds(
-    lambda text, meta, date: NewEntry("message", {"content": text}, meta, date), texts, metas, dates
+    lambda text, meta, date: NewEntry("message", {"role": "user", "content": text}, meta, date),
+    texts,
+    metas,
+    dates,
 )
 anchors = st.builds(lambda text: NewEntry("anchor", {"name": text or "-", "state": {}}), texts)
 results = st.builds(lambda text: NewEntry("tool_result", {"results": [text]}), texts)

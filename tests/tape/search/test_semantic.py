@@ -211,7 +211,7 @@ async def test_the_text_of_a_vector_says_when_and_who(store: SqliteStore) -> Non
         [
             NewEntry(
                 "message",
-                {"content": "[framed]\n> hi"},
+                {"role": "user", "content": "[framed]\n> hi"},
                 {"text": "hi", "name": "Ana"},
                 "2026-01-02T03:04:05.000006+00:00",
             )

@@ -21,7 +21,7 @@ from bench.chaos_plan import Question
 from bench.chaos_record import LINE, Record, Row, is_final
 from bench.chaos_window import Window
 from gateway.delivery.sender import RESENT
-from gateway.storage.ledger.ledger import MAX_ATTEMPTS
+from gateway.storage.ledger.ledger import MAX_CRASHES
 
 SORRY: Final = "Sorry, I couldn't answer"
 
@@ -159,7 +159,7 @@ class _Judge:
     def _error(self, token: str, seen: list[Seen]) -> None:
         """Judge an answer that ended in an error, and what is left of it."""
         self._verdict.errors += 1
-        given_up = len(self._record.kills) >= MAX_ATTEMPTS
+        given_up = len(self._record.kills) >= MAX_CRASHES
         if token not in self._record.may_fail and not given_up:
             self._lost(f"{token}: an error nobody caused")
         for each in seen:

@@ -26,6 +26,7 @@ class Question:
     role: Role
     rows: tuple[InboxRow, ...]
     admitted: str = ""  # the decision of a plugin's `admit_message` hook, if any
+    losses: int = 0  # times that this process lost its database during the turn
 
     @property
     def message(self) -> InboundMessage:
@@ -37,6 +38,11 @@ class Question:
         """The id of the lost turn that is to be resumed, or "" for a new question."""
         first = self.rows[0]
         return (first.turn_id or "") if first.status == "taken" else ""
+
+    @property
+    def crashes(self) -> int:
+        """The number of crashes in a row in which its turn was running."""
+        return self.rows[0].crashes if self.turn_id else 0
 
     @property
     def burst_key(self) -> BurstKey:
@@ -64,6 +70,7 @@ class Question:
         """Return the question so that it resumes a turn, with `attempts` more attempts counted."""
         return replace(
             self,
+            losses=self.losses + attempts,
             rows=tuple(
                 replace(row, status="taken", turn_id=turn_id, attempts=row.attempts + attempts)
                 for row in self.rows

@@ -18,7 +18,7 @@ from gateway.scheduling.debounce import Debouncer, debounce_seconds
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
 from gateway.services import Services
-from gateway.storage.ledger.ledger import MAX_ATTEMPTS
+from gateway.storage.ledger.ledger import MAX_CRASHES
 from gateway.storage.ledger.rows import InboxRow
 
 
@@ -91,8 +91,8 @@ class Dispatcher(IntakeSink, Pending):
         return not is_command(message) and debounce_seconds(self._services, message) > 0
 
     async def resume(self, question: Question) -> None:
-        """Queue a question of an earlier process, or give up if its turn was lost too often."""
-        if question.turn_id and question.rows[0].attempts >= MAX_ATTEMPTS:
+        """Queue a question of an earlier process, or give up if its turn causes crashes."""
+        if question.crashes >= MAX_CRASHES:
             await self._notices.given_up(question)
         elif is_command(question.message):
             await self._command(question)

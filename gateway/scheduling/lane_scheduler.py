@@ -4,7 +4,8 @@ The lanes of a session run in parallel, up to a limit; the questions in a lane r
 total number of running turns is limited too. Sessions start turns in rotation, so that a busy one
 cannot starve the others. If a lane has a running turn, its author's next question waits, steers
 that turn or interrupts it (`turn.overlap`); other authors' questions always wait. The queues are
-only in memory: after a crash, the inbox still has every question.
+only in memory: after a crash, the inbox still has every question. Turns suspected of causing
+crashes run one at a time, beside all others, so that the next crash can be laid to one of them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import anyio
 from gateway.background import Spawn
 from gateway.pipeline.turn import Question, Turn
 from gateway.settings.sections import TurnSettings
+from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
 
 Overlap = Literal["follow_up", "steer", "interrupt"]
@@ -61,6 +63,7 @@ class LaneScheduler:
     sessions: dict[str, _Session] = field(default_factory=dict, init=False)
     _next: dict[str, None] = field(default_factory=dict, init=False)
     _running: int = field(default=0, init=False)
+    _suspect: Question | None = field(default=None, init=False)  # the one that runs
     _open: bool = field(default=True, init=False)
     _freed: anyio.Event = field(default_factory=anyio.Event, init=False)
 
@@ -167,6 +170,10 @@ class LaneScheduler:
             return False
         for lane in session.lanes.values():
             if lane.queue and lane.running is None:
+                if _is_suspect(lane.queue[0]):
+                    if self._suspect is not None:
+                        continue
+                    self._suspect = lane.queue[0]
                 lane.running = lane.queue.popleft()
                 session.running += 1
                 self._running += 1
@@ -190,6 +197,9 @@ class LaneScheduler:
         session = lane.session
         if lane.turn is not None:
             lane.queue.extendleft(reversed(lane.turn.steered))
+        if lane.running is not None and lane.running is self._suspect:
+            self._suspect = None
+            self._next.update(dict.fromkeys(self.sessions))  # another suspect may run now
         lane.running, lane.turn, lane.scope, lane.stopped_by = None, None, None, None
         session.running -= 1
         self._running -= 1
@@ -202,6 +212,10 @@ class LaneScheduler:
         if not session.lanes and session.running == 0:
             self.sessions.pop(session.id, None)
         self._start(session.id)
+
+
+def _is_suspect(question: Question) -> bool:
+    return question.crashes >= SUSPECT_CRASHES
 
 
 def _remove(questions: MutableSequence[Question], inbox_id: int) -> InboxRow | None:

@@ -14,7 +14,6 @@ from gateway.intake.access import Access, Decision, refusal
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.services import Services
-from gateway.storage.ledger.ledger import MAX_ATTEMPTS
 from gateway.storage.ledger.rows import InboxRow
 from gateway.turn.runner import answer_to
 from gateway.turn.stopped import STOPPED
@@ -123,10 +122,10 @@ class Notices:
         await self._end(question, "stopped", _notice(question, STOPPED, "stopped"), **by)
 
     async def given_up(self, question: Question) -> None:
-        turn_id, attempts = question.turn_id, question.rows[0].attempts
-        get_log().error("turn.given_up", turn=turn_id, attempts=attempts)
+        turn_id, crashes = question.turn_id, question.crashes
+        get_log().error("turn.given_up", turn=turn_id, crashes=crashes)
         notice = answer_to(question.message, GIVEN_UP, turn_id)
-        why = f"{MAX_ATTEMPTS} attempts were lost"
+        why = f"it was running in {crashes} crashes"
         await self._end(question, "dead", notice, turn=turn_id, why=why)
 
     async def _notify_stale(self, question: Question) -> None:

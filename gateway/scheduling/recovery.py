@@ -14,6 +14,7 @@ from gateway.pipeline.turn import Question
 from gateway.scheduling.debounce import debounce_seconds
 from gateway.scheduling.dispatcher import Dispatcher
 from gateway.services import Services
+from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from tape.entry import parse_date
 from tape.errors import StoreUnavailable
@@ -44,7 +45,8 @@ class Recovery:
         try:
             # We hold the lock of the instance directory, so no other process uses it.
             await self._services.ledger.leases.end_others()
-        except StoreUnavailable as away:  # the leases expire anyway
+            await self._services.ledger.inbox.count_crash(SUSPECT_CRASHES)
+        except StoreUnavailable as away:  # leases expire anyway; the next start counts the crash
             get_log().error("ledger.leases_not_ended", why=str(away))
         here = self._services.router.channels
         sends = await self._services.ledger.outbox.open_rows()

@@ -109,7 +109,7 @@ class TurnRunner:
                 await self._cancelled(turn)
             raise
         except Exception as cause:
-            if _store_was_lost(cause) and turn.took[0].attempts + 1 < MAX_ATTEMPTS:
+            if _store_was_lost(cause) and turn.question.losses + 1 < MAX_ATTEMPTS:
                 return await self._lost(turn, cause)
             if isinstance(cause, TimeoutError):
                 await self._services.hooks.notify_error("turn", cause, turn.message)

@@ -1,7 +1,9 @@
-"""Messages that cannot be taken in: kept with the reason, answered with it, and no wedge."""
+"""Messages that cannot be taken in, and turns that end the process: answered so, and no wedge."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,9 @@ import pytest
 from channels.message import InboundMessage
 from gateway.app import Gateway
 from gateway.hooks.specs import hookimpl
+from gateway.scheduling.notices import GIVEN_UP
+from tests.contracts.play import Play, opened
+from tests.fakes.openai.script import Request, Text
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, settled
 
@@ -86,3 +91,56 @@ async def test_what_cannot_be_read_is_told_in_a_private_chat_that_is_open(
         (row,) = await rows(gateway)
     assert (row["status"], row["why"]) == ("dead", "no such field")
     assert len(channel.posts) == (1 if mode == "open" else 0)
+
+
+def never_if(word: str) -> Callable[[Request], Text]:
+    """Answer each question but those with a word."""
+
+    def reply(request: Request) -> Text:
+        if word in str(request.body["messages"][-1]["content"]):
+            return Text(("never",), gate=asyncio.Event())
+        return Text(("answered",))
+
+    return reply
+
+
+async def crash_during(play: Play, requests: int) -> None:
+    """Kill the gateway once the model was asked so many questions and answered what it will."""
+    await play.run(play.model.wait_for_requests(requests))
+    await play.clock.advance(1)
+    play.kill()
+
+
+async def test_a_turn_in_every_crash_is_given_up_and_those_beside_it_are_answered(
+    tmp_path: Path,
+) -> None:
+    async with opened("telegram", lasts=True) as house:
+        people = [house.stage.person(name) for name in ("Alice", "Bob", "Cem", "Dora")]
+        alice, bob, cem, dora = (house.stage.private(person) for person in people)
+        house.model.default = never_if("")
+        async with house.playing(tmp_path) as play:
+            for chat, person, text in zip(
+                (alice, bob, cem), people, ("fine", "poison", "fine"), strict=False
+            ):
+                await play.stage.say(chat, person, text)
+            await crash_during(play, 3)
+        async with house.playing(tmp_path) as play:  # all resume after a first crash
+            await crash_during(play, 6)
+        house.model.default = never_if("poison")
+        async with house.playing(tmp_path) as play:  # suspects run one at a time
+            await crash_during(play, 8)
+            assert [play.texts(chat) for chat in (alice, bob, cem)] == [["answered"], [], []]
+        async with house.playing(tmp_path) as play:  # and beside whatever else there is
+            await play.stage.say(dora, people[3], "hello")
+            await crash_during(play, 11)
+            assert [play.texts(chat) for chat in (bob, cem, dora)] == [[], *[["answered"]] * 2]
+        async with house.playing(tmp_path) as play:
+            await crash_during(play, 12)
+        async with house.playing(tmp_path) as play:
+            await play.settle()
+            texts = [play.texts(chat) for chat in (alice, bob, cem, dora)]
+            (row,) = await play.gateway.services.store.select(
+                "ledger.list_inbox", {"status": "dead", "limit": 9}
+            )
+    assert texts == [["answered"], [GIVEN_UP], ["answered"], ["answered"]]
+    assert row["why"] == "it was running in 5 crashes"

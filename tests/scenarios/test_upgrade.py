@@ -112,7 +112,11 @@ async def test_the_tapes_of_the_database_are_listed_and_searched(home: Path) -> 
     ],
 )
 async def test_a_message_of_then_is_explained(home: Path, asked: str, told: str) -> None:
-    code, story, err = await run_tapeway(make_environ(home, WORKSPACE="/"), "explain", asked)
+    environ = make_environ(home, WORKSPACE="/")
+    code, story, err = await run_tapeway(environ, "explain", asked)
+    assert (code, "start the gateway once to migrate it" in err) == (1, True)
+    await run_tapeway(environ, "run", "hello", "--session", "later")
+    code, story, err = await run_tapeway(environ, "explain", asked)
     assert (code, err) == (0, "")
     assert told in story
 

@@ -121,6 +121,13 @@ class Inbox:
         """Record that a turn was left to the next start on purpose: it is no failed attempt."""
         await run_alone(self._store, "ledger.hand_over", turn_id=turn_id)
 
+    async def count_crash(self, suspect: int) -> None:
+        """Count the previous process's crash against the turns that were running in it, if any.
+
+        If one of them was in `suspect` crashes in a row already, the crash counts against it alone.
+        """
+        await run_alone(self._store, "ledger.count_crash", suspect=suspect)
+
     def join(
         self,
         unit: Unit,

@@ -32,7 +32,13 @@ from tape.database.schema import Schema, read_schema
 from tape.store import UnitStore
 
 MAX_ATTEMPTS: Final = 5
-"""Maximum times that a process may end during a turn before the turn's question is given up."""
+"""Maximum times that a turn is begun in one process, which has lost its database meanwhile."""
+
+SUSPECT_CRASHES: Final = 2
+"""Crashes in a row during a turn after which that turn is suspected of causing them."""
+
+MAX_CRASHES: Final = SUSPECT_CRASHES + 3
+"""Crashes in a row after which a turn is given up: three of them as the only suspect that ran."""
 
 
 @functools.cache

@@ -50,6 +50,7 @@ class InboxRow:
     status: str
     attempts: int
     message: InboundMessage
+    crashes: int = 0  # crashes in a row in which its turn was running
     replayed: bool = False
     """Whether an earlier process accepted the message and this process takes it in; not stored."""
 
@@ -57,7 +58,7 @@ class InboxRow:
     def read(cls, row: Mapping[str, Any]) -> InboxRow:
         """Read a row from `open_inbox` or from the table itself."""
         names = ("id", "account_id", "session_id", "entry_id", "lane", "turn_id", "status")
-        values = {name: row[name] for name in (*names, "attempts")}
+        values = {name: row[name] for name in (*names, "attempts", "crashes")}
         return cls(**values, message=InboundMessage.from_payload(load(row["payload"])))
 
 

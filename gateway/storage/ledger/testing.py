@@ -168,6 +168,40 @@ async def a_turn_takes_only_what_is_open(make: MakeLedger) -> None:
         ledger.inbox.take(unit, [row], "t-2")
 
 
+async def a_crash_counts_against_all_turns_that_were_running(make: MakeLedger) -> None:
+    ledger = make()
+    first, second, third, waits = [await taken_in(ledger, number(n)) for n in range(4)]
+    await ledger.inbox.count_crash(2)  # No turn was running: the process ended in another way.
+    await _run_and_crash(ledger, first, second)
+    assert await _crashes(ledger) == {first.id: 1, second.id: 1, third.id: 0, waits.id: 0}
+    await ledger.inbox.count_crash(2)
+    await _run_and_crash(ledger, second, third)
+    assert await _crashes(ledger) == {first.id: 0, second.id: 2, third.id: 1, waits.id: 0}
+
+
+async def a_crash_counts_against_the_running_suspect_only(make: MakeLedger) -> None:
+    ledger = make()
+    first, second, third = [await taken_in(ledger, number(n)) for n in range(3)]
+    await _run_and_crash(ledger, first, second)
+    await _run_and_crash(ledger, first, second)
+    await _run_and_crash(ledger, second, third)
+    assert await _crashes(ledger) == {first.id: 0, second.id: 3, third.id: 0}
+    await _run_and_crash(ledger, second, third)
+    assert await _crashes(ledger) == {first.id: 0, second.id: 4, third.id: 0}
+    async with committed(ledger) as unit:
+        ledger.inbox.take(unit, [second], f"t-{second.id}")
+    await ledger.inbox.hand_over(f"t-{second.id}")
+    await ledger.inbox.count_crash(2)
+    assert (await _crashes(ledger))[second.id] == 4
+    await _run_and_crash(ledger, third)
+    assert await _crashes(ledger) == {first.id: 0, second.id: 0, third.id: 1}
+    await _run_and_crash(ledger, second)
+    async with committed(ledger) as unit:
+        ledger.inbox.end(unit, [second], "dead")
+        unit.run("ledger.retry_inbox", id=second.id)
+    assert (await _crashes(ledger))[second.id] == 0
+
+
 async def what_was_lost_to_another_process_cannot_be_committed(make: MakeLedger) -> None:
     first, second = make("a", 0.0), make("b")
     row = await taken_in(first)
@@ -323,6 +357,8 @@ LEDGER_CHECKS: Final[Sequence[LedgerCheck]] = (
     what_is_open_comes_back_in_order,
     what_is_taken_in_twice_is_on_the_tape_once,
     a_turn_takes_only_what_is_open,
+    a_crash_counts_against_all_turns_that_were_running,
+    a_crash_counts_against_the_running_suspect_only,
     what_was_lost_to_another_process_cannot_be_committed,
     a_leased_session_is_one_process_s,
     a_send_is_written_once,
@@ -341,6 +377,18 @@ async def _claim(ledger: Ledger) -> int:
     step = ledger.leases.claim(unit, SESSION, TAPE)
     outcomes = await ledger.store.commit(unit)
     return int(outcomes[step].rows[0]["epoch"])
+
+
+async def _run_and_crash(ledger: Ledger, *rows: InboxRow) -> None:
+    """Begin a turn for each row, and count a crash, with two in a row for a suspect."""
+    async with committed(ledger) as unit:
+        for row in rows:
+            ledger.inbox.take(unit, [row], f"t-{row.id}")
+    await ledger.inbox.count_crash(2)
+
+
+async def _crashes(ledger: Ledger) -> dict[int, int]:
+    return {row.id: row.crashes for row in await ledger.inbox.open_rows()}
 
 
 async def _tape(ledger: Ledger) -> Sequence[Entry]:

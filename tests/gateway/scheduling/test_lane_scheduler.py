@@ -115,6 +115,36 @@ async def test_a_session_with_many_questions_leaves_places_to_the_others(bench: 
     assert bench.running.index(100) <= 5 + 4
 
 
+def suspect(number: int, lane: str, session: str = "s") -> Question:
+    question = in_lane(number, lane, session=session).resuming(f"t{number}")
+    return replace(question, rows=tuple(replace(row, crashes=2) for row in question.rows))
+
+
+async def test_suspects_run_one_at_a_time_beside_the_others(bench: Bench) -> None:
+    for number, session in ((1, "s"), (2, "s"), (3, "u")):
+        bench.sessions.submit(suspect(number, f"lane{number}", session))
+    bench.sessions.submit(in_lane(4, "lane2"))
+    bench.sessions.submit(in_lane(5, "lane5"))
+    bench.sessions.submit(in_lane(6, None, session="v"))
+    await anyio.wait_all_tasks_blocked()
+    assert sorted(bench.running) == [1, 5, 6]
+    await bench.let_go(5)
+    assert sorted(bench.running) == [1, 5, 6]
+    for number, then in ((1, [2]), (2, [3, 4])):
+        before = set(bench.running)
+        await bench.let_go(number)
+        assert sorted(set(bench.running) - before) == then
+
+
+async def test_a_suspect_in_another_session_runs_once_the_first_was_stopped(bench: Bench) -> None:
+    bench.sessions.submit(suspect(1, "x"))
+    bench.sessions.submit(suspect(2, "x", "u"))
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.stop("s", lambda _question: True, {"why": "test"})
+    await anyio.wait_all_tasks_blocked()
+    assert bench.running == [1, 2]
+
+
 async def test_places_that_are_free_again_are_filled(bench: Bench) -> None:
     for number in range(12):
         bench.sessions.submit(in_lane(number, None, session=f"s{number}"))

@@ -65,7 +65,7 @@ WHERE id = :id AND status = 'accepted'
 
 -- name: take
 -- A turn takes a message; a turn that is resumed takes it again.
-UPDATE inbox SET status = 'taken', turn_id = :turn_id, attempts = attempts + 1
+UPDATE inbox SET status = 'taken', turn_id = :turn_id, attempts = attempts + 1, running = 1
 WHERE id = :id AND status IN ('waiting', 'taken')
 
 -- name: still_open
@@ -75,7 +75,20 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND status IN ('accepted', 'wait
 
 -- name: hand_over
 -- A turn is left to the next start on purpose, so it is no lost attempt.
-UPDATE inbox SET attempts = attempts - 1 WHERE turn_id = :turn_id AND status = 'taken'
+UPDATE inbox SET attempts = attempts - 1, running = 0
+WHERE turn_id = :turn_id AND status = 'taken'
+
+-- name: count_crash
+-- Turns were running when a process ended: the crash counts against the suspect among them, or
+-- against all if none is. It had nothing to do with a turn that was not running.
+UPDATE inbox
+SET running = 0,
+    crashes = CASE
+        WHEN NOT running THEN 0
+        WHEN crashes < :suspect AND :suspect <= crash.most THEN crashes
+        ELSE crashes + 1 END
+FROM (SELECT max(crashes) AS most FROM inbox WHERE status = 'taken' AND running) AS crash
+WHERE status = 'taken' AND crash.most IS NOT NULL
 
 -- name: waiting_entries
 -- The entries of a session that wait for turns of their own, as one JSON list: there may be thousands.
@@ -89,7 +102,7 @@ WHERE id = :id AND status IN ('accepted', 'waiting', 'taken')
 
 -- name: open_inbox
 -- Every message that has not ended, oldest first.
-SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes
 FROM inbox
 WHERE status IN ('accepted', 'waiting', 'taken')
 ORDER BY id
@@ -205,7 +218,7 @@ WHERE id = :id AND status = 'accepted'
 
 -- name: original_of
 -- The message that an edit changes: the first one on a tape under its id.
-SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes
 FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
   AND entry_id IS NOT NULL
@@ -214,7 +227,7 @@ LIMIT 1
 
 -- name: last_version
 -- A message's latest version: its last edit before this one, or itself.
-SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes
 FROM inbox
 WHERE account_id = :account_id AND chat_id = :chat_id AND message_id = :message_id AND id < :before
 ORDER BY id DESC
@@ -237,7 +250,7 @@ SELECT session_id, same_as FROM alias
 
 -- name: head_of
 -- The row of the message that another row is a part of: its parts follow each other.
-SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts
+SELECT id, account_id, session_id, entry_id, lane, turn_id, payload, status, attempts, crashes
 FROM inbox
 WHERE id BETWEEN :before - 1000 AND :before
   AND session_id = :session_id AND entry_id = :entry_id AND status <> 'joined'
@@ -263,7 +276,7 @@ LIMIT :limit
 -- name: inbox_row
 -- One received message, with all columns.
 SELECT id, account_id, ext_id, alt_id, chat_id, message_id, session_id, entry_id, lane, turn_id,
-       payload, status, attempts, received_at, why
+       payload, status, attempts, crashes, received_at, why
 FROM inbox WHERE id = :id
 
 -- name: outbox_row
@@ -276,7 +289,7 @@ FROM outbox WHERE id = :id
 -- Ask a question again that ended without an answer; one that is on no tape is accepted again.
 UPDATE inbox
 SET status = CASE WHEN entry_id IS NULL THEN 'accepted' ELSE 'waiting' END,
-    attempts = 0, turn_id = NULL, why = NULL
+    attempts = 0, crashes = 0, running = 0, turn_id = NULL, why = NULL
 WHERE id = :id AND status IN ('dead', 'failed', 'stopped', 'dropped')
 
 -- name: drop_inbox

@@ -18,9 +18,17 @@ from tape.fork import DISCARDED, INFIX, MERGED, MERGING, OPENING_ID, ForkEnd, Fo
 from tape.payloads import sound
 from tape.query import MAX_NAMES, Query, locating, subject_of
 from tape.reads import Reads
+from tape.search.edits import edited_ids, edits, with_edits
 from tape.search.query_text import SearchQuery
-from tape.search.scan import scan_there, scanning
-from tape.search.search import MIN_PAGE, NearestSearch, search, shown_entries, shown_hits
+from tape.search.scan import newest_first, scan_there, scanning
+from tape.search.search import (
+    MIN_PAGE,
+    NearestSearch,
+    search,
+    shown_entries,
+    shown_hits,
+    without_quotes,
+)
 from tape.store import TapeStore
 from tape.tokens import estimate
 from tape.turn_events import is_take
@@ -61,8 +69,9 @@ class Tape(Reads):
     ) -> list[Entry]:
         """Return the newest entries that contain the words of the text (see `tape.search`).
 
-        The order is newest first, or best match first with `rank`. Deleted messages are left out.
-        Raises QueryRefused if the text is too long.
+        The order is newest first, or best match first with `rank`. An edited message is found by
+        its newest text, and has it; deleted messages, and results that quote them, are left out.
+        `kinds` may be any kinds of entry. Raises QueryRefused if the text is too long.
         """
         query = Query(
             self.name,
@@ -74,7 +83,7 @@ class Tape(Reads):
             lane=lane,
             limit=limit,
         )
-        return await search(self, text, query, rank=rank)
+        return await without_quotes(self, await search(self, text, query, rank=rank))
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
         return await shown_hits(self.store, replace(query, tape=self.name), wanted)
@@ -310,7 +319,18 @@ class ForkTape(Tape):
             return own.hits
         before = self._inherited_before(query)
         rest = replace(query, before=before, limit=limit - len(own.hits))
-        return [*own.hits, *(await self.parent.hits(rest, wanted))]
+        changes = await self._own(edits(self.name, 0, wanted.asof))
+        ids = tuple(number for number in edited_ids(changes) if number <= self.at)
+        asked = replace(rest, limit=limit + len(ids))
+        found = await self.parent.hits(asked, wanted.up_to(self.at))
+        if ids:
+            moved = with_edits(
+                await self.parent.run_query(replace(rest, ids=ids, limit=None)), changes
+            )
+            found = newest_first(
+                *(entry for entry in found if entry.id not in ids), *filter(wanted.matches, moved)
+            )
+        return [*own.hits, *found[: rest.limit]]
 
     def _inherited_before(self, query: Query) -> int:
         return self.at + 1 if query.before is None else min(query.before, self.at + 1)

@@ -33,7 +33,7 @@ class TapeSnapshot(Tape):
         return await self.tape.run_query(self._bounded(query))
 
     async def hits(self, query: Query, wanted: SearchQuery) -> list[Entry]:
-        return await self.tape.hits(self._bounded(query), wanted)
+        return await self.tape.hits(self._bounded(query), wanted.up_to(self.upto))
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]:
         return await self.tape.near(self._bounded(query), text)

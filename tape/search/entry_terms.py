@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tape.database.query_compiler import UNINDEXED_EVENTS
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, content_text
 from tape.search.tokenizer import fold, terms
 
@@ -39,14 +40,20 @@ def searchable_text(entry: Entry) -> str:
     if entry.kind == ANCHOR:
         return " \n".join((str(entry.name or ""), *_values(payload.get("state"))))
     if entry.kind == EVENT:
-        data = payload.get("data")
-        text = data.get("text") if isinstance(data, Mapping) else None
-        return text if isinstance(text, str) else ""
+        return _event(entry)
     if entry.kind == TOOL_CALL:
         return " \n".join(_values([call_words(call) for call in _list(payload.get("calls"))]))
     if entry.kind == TOOL_RESULT:
         return " \n".join(_values(payload.get("results")))
     return content_text(payload.get("content") or payload.get("message"))
+
+
+def _event(entry: Entry) -> str:
+    data = entry.payload.get("data")
+    if entry.name not in UNINDEXED_EVENTS:
+        return " \n".join((str(entry.name), *_values(data)))
+    text = data.get("text") if isinstance(data, Mapping) else None
+    return text if isinstance(text, str) else ""
 
 
 def call_words(call: object) -> list[object]:

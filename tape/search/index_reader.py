@@ -15,11 +15,12 @@ import apsw
 from tape.database.connection import Database, Reader
 from tape.entry import Entry
 from tape.query import Query
+from tape.search.edits import edited_ids, edits, edits_of, with_edits
 from tape.search.entry_terms import searchable_text
 from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema
 from tape.search.index_rows import SPAN, match_of, tables_of
 from tape.search.query_text import SearchQuery
-from tape.search.scan import MAX_SCANNED, Scanned, scan_here, scanning
+from tape.search.scan import MAX_SCANNED, Scanned, newest_first, scan_here, scanning
 
 MAX_PAGE: Final = 2000
 _EVER: Final = "\U0010ffff"
@@ -95,12 +96,17 @@ class Lookup:
         found = self.scan(newer, wanted)
         if part is None or _full(found.hits, query):
             return found
+        moved, changed = self._changed(query, wanted, part)
         hits, whole = found.hits, found.whole
         for page in self._pages(query, match_of(wanted, query), part):
-            entries = self._entries(replace(query, ids=tuple(page), limit=None))
+            entries = self._read(replace(query, ids=tuple(page), limit=None), wanted)
+            entries = [entry for entry in entries if entry.id not in moved]
             hits += [entry for entry in reversed(entries) if searchable_text(entry)]
             if _full(hits, query):
-                return Scanned(hits[: query.limit], whole)
+                return Scanned(newest_first(*hits, *changed)[: query.limit], whole)
+        hits = newest_first(*hits, *changed)
+        if _full(hits, query):
+            return Scanned(hits[: query.limit], whole)
         if part.low > query.after + 1:
             before = part.low if query.before is None else min(part.low, query.before)
             rest = None if query.limit is None else query.limit - len(hits)
@@ -108,6 +114,23 @@ class Lookup:
             found = self.scan(older, wanted)
             hits, whole = [*hits, *found.hits], whole and found.whole
         return Scanned(hits, whole)
+
+    def _changed(
+        self, query: Query, wanted: SearchQuery, part: Part
+    ) -> tuple[set[int], list[Entry]]:
+        """Return the messages whose text in the index is not the one to search, and the hits."""
+        known = part.high if wanted.asof is None else min(part.high, wanted.asof)
+        numbers = edited_ids(self._entries(edits(query.tape, known)))
+        moved = {number for number in numbers if part.low <= number <= part.high}
+        if not moved:
+            return moved, []
+        entries = self._read(replace(query, ids=tuple(moved), limit=None), wanted)
+        return moved, [entry for entry in entries if wanted.matches(entry)]
+
+    def _read(self, query: Query, wanted: SearchQuery) -> list[Entry]:
+        entries = self._entries(query)
+        asked = edits_of(query.tape, entries, wanted.asof)
+        return with_edits(entries, self._entries(asked)) if asked else entries
 
     def _part(self, name: str) -> Part | None:
         rows = self._ask("covered", {"name": name})

@@ -18,10 +18,11 @@ from typing import Any, Final
 import apsw
 
 from tape.database.connection import Database, Reader
-from tape.entry import Entry, dump
+from tape.entry import MESSAGE, Entry, dump
 from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.query import Query
+from tape.search.edits import edited_ids, edits_of, with_edits
 from tape.search.index_file import BROKEN, IDS_PER_TAPE, IndexFile, index_schema
 from tape.search.index_rows import SPAN, Row, row_of, table_of
 
@@ -265,7 +266,11 @@ class Indexer:
                 self._older[tape] = (name, low)
         entries = tapes.query(Query(name, after=high, limit=min(room, PAGE)))
         if entries:
-            self._put(tape, entries)
+            changed = [number for number in edited_ids(entries) if low <= number <= high]
+            for number in changed:
+                self._write("forget_talk", (tape * IDS_PER_TAPE + number,))
+            again = tapes.query(Query(name, ids=tuple(changed), kinds=(MESSAGE,)))
+            self._put(tape, tapes, name, [*again, *entries])
             last = entries[-1]
             self._write("cover_newer", {"tape": tape, "high": last.id, "mark": last.date})
         if len(entries) < min(room, PAGE):
@@ -277,7 +282,7 @@ class Indexer:
         first = max(low - room, 1)
         for start in range(first, low, PAGE):
             page = Query(name, after=start - 1, before=min(start + PAGE, low))
-            self._put(tape, tapes.query(page))
+            self._put(tape, tapes, name, tapes.query(page))
         self._write("cover_older", {"tape": tape, "low": first})
         if first > 1:
             self._older[tape] = (name, first)
@@ -285,7 +290,9 @@ class Indexer:
             del self._older[tape]
         return low - first
 
-    def _put(self, tape: int, entries: Sequence[Entry]) -> None:
+    def _put(self, tape: int, tapes: Reader, name: str, entries: Sequence[Entry]) -> None:
+        asked = edits_of(name, entries)
+        entries = with_edits(entries, tapes.query(asked)) if asked else entries
         rows: dict[str, list[Row]] = {"talk": [], "work": []}
         spans: dict[int, tuple[str, str]] = {}
         for entry in entries:

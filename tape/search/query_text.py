@@ -8,7 +8,7 @@ match the author if another word matches the text: "Ana billing" finds what Ana 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tape.entry import Entry
@@ -24,9 +24,17 @@ _QUOTE: Final = re.compile('["\u201c\u201d\u201e]')
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """The phrases that an entry must have; each is a sequence of terms."""
+    """The phrases that an entry must have; each is a sequence of terms.
+
+    Messages are matched as they were last edited up to the entry `asof`, or as they read now.
+    """
 
     phrases: tuple[tuple[str, ...], ...]
+    asof: int | None = None
+
+    def up_to(self, entry: int) -> SearchQuery:
+        """Return the query for a tape as it was at an entry."""
+        return replace(self, asof=entry if self.asof is None else min(self.asof, entry))
 
     @classmethod
     def read(cls, text: str) -> SearchQuery:

@@ -14,6 +14,7 @@ import anyio.lowlevel
 
 from tape.entry import Entry
 from tape.query import Query
+from tape.search.edits import edits_of, with_edits
 from tape.search.query_text import SearchQuery
 
 FIRST_PAGE: Final = 100
@@ -41,13 +42,19 @@ def scanning(query: Query, wanted: SearchQuery, most: int | None = None) -> Scan
         if most is not None and looked >= most:
             return Scanned(hits, whole=False)
         page = yield replace(query, limit=size, newest=True)
-        hits += [entry for entry in reversed(page) if wanted.matches(entry)]
+        asked = edits_of(query.tape, page, wanted.asof)
+        shown = with_edits(page, (yield asked)) if asked else page
+        hits += [entry for entry in reversed(shown) if wanted.matches(entry)]
         if len(page) < size:
             break
         query = replace(query, before=page[0].id)
         looked += size
         size = min(2 * size, MAX_PAGE)
     return Scanned(hits if query.limit is None else hits[: query.limit])
+
+
+def newest_first(*hits: Entry) -> list[Entry]:
+    return sorted(hits, key=lambda entry: -entry.id)
 
 
 def scan_here(scan: Scan, ask: Callable[[Query], list[Entry]]) -> Scanned:

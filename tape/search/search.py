@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol, runtime_checkable
 
-from tape.deletions import MESSAGE_DELETE, source_message
-from tape.entry import EVENT, Entry
+from tape.deletions import MESSAGE_DELETE, source_message, without_deleted
+from tape.entry import EVENT, TOOL_CALL, TOOL_RESULT, Entry
 from tape.query import Query, subject_of
+from tape.reads import Reads
 from tape.search.bm25 import MAX_RANKED, best_first, fused, scores
+from tape.search.edits import edits_of, with_edits
 from tape.search.query_text import SearchQuery
 from tape.search.scan import scan_there, scanning
 from tape.store import TapeStore
@@ -63,10 +65,25 @@ async def search(tape: SearchedTape, text: str, query: Query, *, rank: bool) -> 
     near = await tape.near(replace(query, limit=max(limit, MIN_PAGE)), text)
     if not near:
         return (await best_first(window, wanted))[:limit]
+    shown = await as_edited(tape, query.tape, [entry for entry, _score in near])
     by_words = zip(window, await scores(window, wanted), strict=True)
     order = fused({entry.id: score for entry, score in by_words}, {e.id: s for e, s in near})
-    found = {entry.id: entry for entry in (*window, *(entry for entry, _ in near))}
+    found = {entry.id: entry for entry in (*window, *shown)}
     return await _with_neighbours(tape, query, [found[number] for number in order[:limit]])
+
+
+async def without_quotes(tape: Reads, found: Sequence[Entry]) -> list[Entry]:
+    """Leave out the results that quote a deleted message."""
+    return [entry for entry in found if await _may_be_found(tape, entry)]
+
+
+async def _may_be_found(tape: Reads, entry: Entry) -> bool:
+    if entry.kind != TOOL_RESULT:
+        return True
+    turn = entry.meta.get("turn")
+    own = turn if isinstance(turn, str) else None
+    called = await tape.find(kinds=(TOOL_CALL,), before=entry.id, turn=own, limit=1, newest=True)
+    return entry in await without_deleted(tape, [*called, entry])
 
 
 async def _with_neighbours(tape: SearchedTape, query: Query, found: Sequence[Entry]) -> list[Entry]:
@@ -77,9 +94,16 @@ async def _with_neighbours(tape: SearchedTape, query: Query, found: Sequence[Ent
         if place < HITS_WITH_NEIGHBOURS:
             before = await tape.run_query(replace(query, before=entry.id, limit=1, newest=True))
             after = await tape.run_query(replace(query, after=entry.id, limit=1))
-            for neighbour in await tape.shown([*before, *after]):
+            beside = await as_edited(tape, query.tape, [*before, *after])
+            for neighbour in await tape.shown(beside):
                 placed.setdefault(neighbour.id, neighbour)
     return list(placed.values())[: query.limit]
+
+
+async def as_edited(tape: SearchedTape, name: str, entries: Sequence[Entry]) -> list[Entry]:
+    """Return a tape's entries with the newest text of their messages."""
+    asked = edits_of(name, entries)
+    return with_edits(entries, await tape.run_query(asked)) if asked else list(entries)
 
 
 async def shown_hits(store: TapeStore, query: Query, wanted: SearchQuery) -> list[Entry]:

@@ -11,6 +11,7 @@ from tape.entry import NewEntry, anchor, event, tool_call, tool_result
 from tape.errors import QueryRefused
 from tape.handle import Tape
 from tape.service import TapeService
+from tape.snapshot import TapeSnapshot
 from tape.store import TapeStore
 from tape.testing.stores import said
 from tape.testing.tapes import T, refusal
@@ -133,8 +134,8 @@ async def every_condition_narrows_a_search(store: TapeStore) -> None:
         event("message.edit", {"entry": 6, "text": "coffee", "content": "coffee"}),
     )
     searches: list[tuple[str, dict[str, Any], list[int]]] = [
-        ("tea", {}, [8, 7, 6, 5, 4, 3]),
-        ("tea", {"kinds": ("message",)}, [7, 6, 5, 4, 3]),
+        ("tea", {}, [8, 7, 5, 4, 3]),
+        ("tea", {"kinds": ("message",)}, [7, 5, 4, 3]),
         ("tea", {"kinds": ("anchor",)}, [8]),
         ("tea", {"kinds": ("tool_call", "tool_result")}, [10, 9]),
         ("tea", {"kinds": ("tool_call", "anchor", "message"), "limit": 3}, [9, 8, 7]),
@@ -142,14 +143,15 @@ async def every_condition_narrows_a_search(store: TapeStore) -> None:
         ("96", {"kinds": ("tool_result",)}, [10]),
         ("brew", {"kinds": ("tool_call",)}, [9]),
         ("coffee", {"kinds": ("event",)}, [11]),
-        ("coffee", {}, []),
+        ("coffee", {}, [6]),
         ("milk 4711", {}, [8]),
         ("tea", {"until": "2026-02"}, [5, 4, 3]),
         ("tea", {"since": DATE.format(4), "until": DATE.format(5)}, [5]),
         ("tea", {"since": "2026-01-04", "until": "2026-02", "limit": 1}, [5]),
-        ("tea", {"author": "7"}, [6]),
+        ("coffee", {"author": "7"}, [6]),
         ("tea", {"author": "9"}, []),
-        ("tea", {"lane": "a"}, [7, 6]),
+        ("tea", {"lane": "a"}, [7]),
+        ("coffee", {"lane": "a"}, [6]),
         ("tea", {"lane": "a", "author": "8", "before": 8}, [7]),
         ("tea", {"lane": "b", "kinds": ("anchor",), "since": "2026-02"}, [8]),
     ]
@@ -245,6 +247,104 @@ async def deleted_messages_are_not_found(store: TapeStore) -> None:
     await twice(store, check)
 
 
+async def an_edited_message_is_found_by_its_new_text(store: TapeStore) -> None:
+    tape = Tape(store, T)
+    framed = {"inbox": 1, "text": "plum jam", "name": "Ana"}
+    await tape.append(said("[Ana]\nplum jam", **framed), said("plum pie"), said("pear"))
+    if isinstance(store, IndexedStore):
+        await store.indexed()
+    await tape.append(
+        event("message.edit", {"entry": 3, "text": "quince", "content": "[Ana]\nquince"}),
+        event("message.edit", {"entry": 5, "content": "plum tart"}),
+        event("message.edit", {"entry": 4, "content": "fig"}),
+        said("plum cake"),
+        event("message.edit", {"entry": 4, "content": "plum fig"}),
+    )
+
+    async def check() -> None:
+        assert [entry.id for entry in await tape.search("plum")] == [9, 5, 4]
+        assert await found(tape, "plum", limit=2) == ["plum cake", "plum tart"]
+        assert await found(tape, "plum", limit=2, before=9) == ["plum tart", "plum fig"]
+        assert sorted(await found(tape, "plum", rank=True)) == [
+            *("plum cake", "plum fig", "plum tart")
+        ]
+        assert await found(tape, "pear") == await found(tape, "jam") == []
+        (hit,) = await tape.search("ana quince")
+        assert (hit.id, hit.text, hit.meta["text"]) == (3, "[Ana]\nquince", "quince")
+        then = TapeSnapshot(tape, 8)
+        assert await found(then, "plum") == ["plum tart"]
+        assert await found(then, "fig") == ["fig"]
+        assert await found(TapeSnapshot(tape, 5), "plum", limit=9) == [
+            *("plum pie", "[Ana]\nplum jam")
+        ]
+
+    await twice(store, check)
+    await tape.append(deletion(4, "m"))
+    assert await found(tape, "fig") == []
+    assert (await tape.entries([3]))[3].text == "[Ana]\nplum jam"  # the tape itself only grows
+
+
+async def an_edit_on_a_fork_counts_there_alone(store: TapeStore) -> None:
+    tape = Tape(store, T)
+    await tape.append(said("plum 1"), said("plum 2"), said("pear"))
+    fork = await tape.fork()
+    await tape.append(event("message.edit", {"entry": 5, "content": "plum, later"}))
+    mine = await fork.append(said("plum 3"), said("plum 4"))
+    changes = {3: "fig", 5: "plum, here", mine[1].id: "fig too"}
+    await fork.append(
+        *(event("message.edit", {"entry": n, "content": c}) for n, c in changes.items())
+    )
+
+    async def check() -> None:
+        assert await found(fork, "plum") == ["plum 3", "plum, here", "plum 2"]
+        assert await found(fork, "plum", limit=2) == ["plum 3", "plum, here"]
+        assert await found(fork, "fig") == ["fig too", "fig"]
+        assert await found(tape, "plum") == ["plum, later", "plum 2", "plum 1"]
+
+    await twice(store, check)
+
+
+async def every_kind_is_searched_on_request(store: TapeStore) -> None:
+    tape = Tape(store, T)
+    call = {"id": "c", "function": {"name": "light", "arguments": '{"what": "samovar"}'}}
+    written = await tape.append(
+        said("a samovar"),
+        anchor("phase:samovar", {"summary": "it boils"}),
+        event("samovar.lit", {"by": "Ana"}),
+        event("stove", {"fuel": {"of": ["samovar"]}}),
+        tool_call([call], turn="t"),
+        tool_result(["the samovar is lit"], turn="t"),
+        NewEntry("system", {"content": "Mind the samovar."}),
+        NewEntry("error", {"message": "no samovar"}),
+    )
+
+    async def check() -> None:
+        for entry in written:
+            hits = await tape.search("samovar", kinds=(entry.kind,))
+            assert entry in hits, entry
+        everything = tuple(sorted({entry.kind for entry in written}))
+        assert await tape.search("samovar", kinds=everything) == written[::-1]
+
+    await twice(store, check)
+
+
+async def a_result_that_quotes_a_deleted_message_is_not_found(store: TapeStore) -> None:
+    tape = Tape(store, T)
+    call = {"id": "c", "function": {"name": "tape_search", "arguments": "{}"}}
+    await tape.append(
+        said("plum"),
+        tool_call([call], turn="t"),
+        tool_result(['{"hits": [{"id": 3, "text": "plum"}]}'], turn="t"),
+    )
+    assert len(await tape.search("plum", kinds=("tool_result",))) == 1
+    await tape.append(deletion(3, "m"))
+
+    async def check() -> None:
+        assert await tape.search("plum", kinds=("tool_result", "message")) == []
+
+    await twice(store, check)
+
+
 async def a_search_covers_one_tape(store: TapeStore) -> None:
     await store.append("one", [said("plum")])
     await store.append("two", [said("plum"), said("pear")])
@@ -281,6 +381,10 @@ SEARCH_CHECKS: Final[tuple[Callable[[TapeStore], Awaitable[None]], ...]] = (
     a_search_that_is_too_long_is_refused,
     the_longest_searches_are_answered,
     deleted_messages_are_not_found,
+    an_edited_message_is_found_by_its_new_text,
+    an_edit_on_a_fork_counts_there_alone,
+    every_kind_is_searched_on_request,
+    a_result_that_quotes_a_deleted_message_is_not_found,
     a_search_covers_one_tape,
     a_fork_is_searched_as_its_parent_and_itself,
 )

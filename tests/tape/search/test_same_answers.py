@@ -70,7 +70,14 @@ messages = st.builds(
 )
 anchors = st.builds(lambda text: NewEntry("anchor", {"name": text or "-", "state": {}}), texts)
 results = st.builds(lambda text: NewEntry("tool_result", {"results": [text]}), texts)
-entries = st.lists(messages | messages | anchors | results, min_size=3, max_size=12)
+edits = st.builds(
+    lambda about, text: NewEntry(
+        "event", {"name": "message.edit", "data": {"entry": about, "content": text}}
+    ),
+    st.integers(3, 30),
+    texts,
+)
+entries = st.lists(messages | messages | anchors | results | edits, min_size=3, max_size=12)
 plain = st.builds(Query, st.just("t"), limit=st.integers(1, 20))
 narrow = st.builds(
     Query,
@@ -112,16 +119,20 @@ async def _compare(batches: list[list[NewEntry]], asked: list[tuple[str | Piece,
                 text = question if isinstance(question, str) else _piece(everything, *question)
                 wanted = SearchQuery.read(text)
                 if wanted:
-                    found = lookup.search(query, wanted)
-                    assert found.hits == _reference(everything, query, wanted), text
-                    assert found.whole
+                    for then in (wanted, wanted.up_to(len(everything) // 2)):
+                        found = lookup.search(query, then)
+                        assert found.hits == _reference(everything, query, then), text
+                        assert found.whole
         finally:
             lookup.close()
             await store.close()
 
 
 def _piece(everything: list[Entry], which: int, start: int, length: int, quoted: bool) -> str:
-    text = searchable_text(everything[which % len(everything)])
+    entry = everything[which % len(everything)]
+    data = entry.payload.get("data")
+    new = data.get("content") if isinstance(data, dict) else None
+    text = new if isinstance(new, str) else searchable_text(entry)
     piece = text[start % max(len(text), 1) :][:length]
     return f'"{piece}"' if quoted else piece
 
@@ -173,7 +184,7 @@ def test_a_scan_reads_pages_until_its_limit_is_full_or_its_bound_is_reached() ->
     found = scan_here(scanning(query, SearchQuery.read("plum")), pick)
     assert [entry.id for entry in found.hits] == [5000, 4950, 4900]
     assert found.whole
-    assert len(asked) == 2
+    assert len(asked) == 4  # each page, and the edits of its messages
     far = scan_here(scanning(replace(query, limit=99), SearchQuery.read("plum"), 300), pick)
     assert not far.whole
     assert [entry.id for entry in far.hits] == [5000, 4950, 4900, 4850, 4800, 4750]

@@ -24,7 +24,7 @@ from typing import ClassVar, Final, Literal, get_args
 from channels.draft import DraftEditor, DraftReference, Pace
 from channels.errors import ChannelDown, DraftGone, SendDelayed
 from channels.host import ChannelEvent, Cursors, FullHost
-from channels.message import InboundMessage, Media, OutboundMessage, Receipt
+from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import UNLIMITED, Budget, Pacing, Priority
 from channels.typing_indicator import TypingIndicator
 
@@ -214,6 +214,11 @@ class Channel(ABC):
     def split(self, text: str) -> list[str]:
         """Split an answer into pieces that the platform accepts; equal texts give equal pieces."""
         return [text]
+
+    def link_to(self, place: MessageLink) -> str:
+        """Return a link to a message, or "" if the platform has none for people to follow."""
+        del place
+        return ""
 
     async def fetch(self, media: Media, most: int) -> bytes:
         """Return a file of at most `most` bytes or raise MediaRefused; needs `media`."""

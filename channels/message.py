@@ -216,12 +216,15 @@ class Receipt:
 class MessageLink:
     """The message that a link points to.
 
-    chat_id  the chat's id; the thread's id on platforms whose links do not distinguish the two;
-             empty if the link has only the chat's name
+    chat_id             the chat's id; the thread's id on platforms whose links do not distinguish
+                        the two; empty if the link has only the chat's name
+    thread_id, account  known of a link to be written only
     """
 
     message_id: str
     chat_id: str = ""
+    thread_id: str = ""
+    account: str = ""
 
 
 @dataclass(frozen=True, slots=True)

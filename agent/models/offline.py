@@ -15,6 +15,8 @@ import anyio
 
 from agent.handoffs import is_note
 from agent.model import Message, ModelReply, ModelRequest, Piece, TextPiece, ToolCall
+from agent.tools.words import in_words
+from tape.entry import load
 
 OFFLINE: Final = "offline"
 _PIECE: Final = re.compile(r"\s*\S+\s*")
@@ -62,11 +64,18 @@ def compose(messages: Sequence[Message], question: str, results: Sequence[str]) 
     )
     opening = REMINDER if spoke_before else INTRODUCTION
     if results:
-        return f"{opening}Here is what the tape says about itself:\n\n```json\n{results[-1]}\n```"
+        return f"{opening}I looked at the tape. {_in_words(results[-1])}"
     if not question:
         return f"{opening}I got your message, but it has no text."
     quoted = "\n".join(f"> {line}" for line in question.splitlines())
     return f"{opening}You said:\n\n{quoted}"
+
+
+def _in_words(result: str) -> str:
+    try:
+        return in_words("tape.info", load(result))
+    except ValueError:
+        return result
 
 
 def last_question(messages: Sequence[Message]) -> str:

@@ -52,7 +52,7 @@ async def search_tape(
         raise ToolRefused(f"tape.search was not run: {refused}") from refused
     own = await _questions(context) if tape.name == context.tape.name else set()
     hits = [entry for entry in found if entry.id not in own and not _is_echo(entry, context.turn)]
-    shown = [_hit(entry, query) for entry in hits[:limit]]
+    shown = [_hit(entry, query, context.link(entry)) for entry in hits[:limit]]
     return {"query": query, "note": QUOTED_NOTE, "hits": shown}
 
 
@@ -77,7 +77,7 @@ def _date(name: str, text: str) -> str | None:
         ) from None
 
 
-def _hit(entry: Entry, query: str) -> dict[str, Any]:
+def _hit(entry: Entry, query: str, link: str) -> dict[str, Any]:
     text = bare_text(entry)
     date = entry.meta.get("said_at") or entry.date
     hit: dict[str, Any] = {"id": entry.id, "date": date, "kind": entry.kind}
@@ -85,6 +85,8 @@ def _hit(entry: Entry, query: str) -> dict[str, Any]:
         hit["by"] = who(entry)
     elif entry.payload.get("role") == "assistant":
         hit["by"] = "you"
+    if link:
+        hit["link"] = link
     return {**hit, "text": _excerpt(text, query)}
 
 

@@ -24,6 +24,7 @@ from channels.discord.history_audit import HistoryAudit
 from channels.discord.identify_limit import IdentifyLimit
 from channels.discord.inbound import DiscordSelf, parse
 from channels.discord.outbound import NO_PREVIEW, NOBODY, DiscordSender
+from channels.discord.permalink import write_link
 from channels.discord.settings import DiscordSettings
 from channels.discord.shard import Shard, shard_of
 from channels.discord.slash_commands import (
@@ -36,7 +37,7 @@ from channels.discord.slash_commands import (
 from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
 from channels.host import Cursors
-from channels.message import InboundMessage, Media, OutboundMessage, Receipt
+from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget
 
 PERMISSIONS: Final = Permissions(
@@ -111,6 +112,10 @@ class DiscordChannel(Channel):
         scopes = ("bot", "applications.commands")
         link = oauth_url(self._application, permissions=PERMISSIONS, scopes=scopes)
         return f"Add {self.me.name} to a server: {link}"
+
+    def link_to(self, place: MessageLink) -> str:
+        channel = self.cache.channels.get(place.thread_id or place.chat_id)
+        return write_link(place.message_id, channel.id, channel.guild) if channel else ""
 
     def split(self, text: str) -> list[str]:
         return pieces(text)

@@ -20,3 +20,8 @@ def read_link(text: str) -> MessageLink | None:
     """Return the message that a link points to, or None if it is no link to a Discord message."""
     found = _LINK.fullmatch(text)
     return MessageLink(found["message"], found["chat"]) if found else None
+
+
+def write_link(message_id: str, channel_id: str, guild: str) -> str:
+    """Return the link to a message; without a guild, the channel is private."""
+    return f"https://discord.com/channels/{guild or '@me'}/{channel_id}/{message_id}"

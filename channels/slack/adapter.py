@@ -15,7 +15,7 @@ from channels.draft import DraftReference
 from channels.errors import ChannelError, ChannelUnfit
 from channels.host import Cursors
 from channels.markdown.split import split
-from channels.message import InboundMessage, Media, OutboundMessage, Receipt
+from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget
 from channels.slack import media as files
 from channels.slack.api import BOT_REMEDY, ApiSessions
@@ -28,6 +28,7 @@ from channels.slack.inbound import LOCATION, SlackSelf, stop_of
 from channels.slack.installations import Installations
 from channels.slack.oauth import Install
 from channels.slack.outbound import SlackSender
+from channels.slack.permalink import write_link
 from channels.slack.receiver import EventReceiver
 from channels.slack.settings import SlackSettings
 from channels.slack.socket_mode import SocketMode
@@ -209,6 +210,10 @@ class SlackChannel(Channel):
     def streams(self, message: InboundMessage) -> bool:
         # The first partial text is an ordinary message, which needs a send permit.
         return self.open_streams.is_open(message)
+
+    def link_to(self, place: MessageLink) -> str:
+        urls = [one.url for one in self.workspaces.all() if one.account == place.account]
+        return write_link(place.message_id, place.chat_id, urls[0]) if urls and urls[0] else ""
 
     def split(self, text: str) -> list[str]:
         return split(text, LIMIT, size)

@@ -20,3 +20,8 @@ def read_link(text: str) -> MessageLink | None:
     """Return the message that a link points to, or None if it is no link to a Slack message."""
     found = _LINK.fullmatch(text)
     return MessageLink(f"{found['seconds']}.{found['rest']}", found["chat"]) if found else None
+
+
+def write_link(message_id: str, chat_id: str, workspace: str) -> str:
+    """Return the link to a message, below the workspace's address."""
+    return f"{workspace.rstrip('/')}/archives/{chat_id}/p{message_id.replace('.', '')}"

@@ -25,13 +25,14 @@ from channels.errors import (
     SendRefused,
 )
 from channels.markdown.split import split
-from channels.message import InboundMessage, Media, OutboundMessage, Receipt
+from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget
 from channels.telegram.addressing import COMMANDS, TelegramSelf
 from channels.telegram.api import UNKNOWN_BOT, BotApi, MethodUnknown, NotAsSent, read_json
 from channels.telegram.format import LIMIT, size
 from channels.telegram.inbound import ALLOWED_UPDATES, parse, unreadable
 from channels.telegram.outbound import TelegramSender
+from channels.telegram.permalink import write_link
 from channels.telegram.polling import NO_ANSWER, Poller
 from channels.telegram.settings import TelegramSettings
 
@@ -122,6 +123,9 @@ class TelegramChannel(Channel):
         # A draft is not a message, but a held-back answer needs a message to be edited into.
         holds = self.host.holds_unknown_outcomes
         return self._has_drafts and message.chat_kind == "private" and not holds
+
+    def link_to(self, place: MessageLink) -> str:
+        return write_link(place.message_id, place.chat_id)
 
     def split(self, text: str) -> list[str]:
         return split(text, LIMIT - RESEND_NOTE_UNITS, size)

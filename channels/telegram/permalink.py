@@ -28,3 +28,8 @@ def read_link(text: str) -> MessageLink | None:
         return MessageLink(found["message"], f"-100{private}" if private else "")
     app = _APP.fullmatch(text)
     return MessageLink(app[2], f"-100{app[1]}") if app else None
+
+
+def write_link(message_id: str, chat_id: str) -> str:
+    """Return the link to a message of a supergroup; other chats have no links."""
+    return f"https://t.me/c/{chat_id[4:]}/{message_id}" if chat_id.startswith("-100") else ""

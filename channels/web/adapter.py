@@ -8,7 +8,7 @@ from typing import ClassVar
 from starlette.routing import Route
 
 from channels.base import Feature
-from channels.message import InboundMessage
+from channels.message import InboundMessage, MessageLink
 from channels.room.channel import RoomChannel
 from channels.room.routes import Post, room_routes
 from channels.web.format import to_html
@@ -29,6 +29,9 @@ class WebChannel(RoomChannel):
 
     def to_html(self, text: str) -> str:
         return to_html(text)
+
+    def link_to(self, place: MessageLink) -> str:
+        return f"#{place.message_id}"
 
     def routes(self) -> list[Route]:
         return [*page_routes(), *room_routes(self, "/api/rooms", self.read)]

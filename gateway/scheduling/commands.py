@@ -6,7 +6,6 @@ person is allowed to use is also a command. This module adds the gateway's own c
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -19,12 +18,15 @@ from agent.errors import ToolRefused
 from agent.tool import Role, Tool, ToolContext
 from agent.toolbox import Toolbox
 from agent.tools.anchors import hand_off
+from agent.tools.words import in_words
+from channels.message import MessageLink
 from gateway.context.tape_access import other_tapes
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.turn.runner import new_error_id
+from tape.entry import Entry, dump
 
 OWN: Final = {
     "help": "what I can do here",
@@ -140,12 +142,31 @@ class Commands:
             known=toolbox.known,
             asked=question.entry_ids,
             tape_of=other_tapes(self._services, question),
+            link=self._link,
         )
+        hooks, session_id = self._services.hooks, question.session_id
+        try:
+            await hooks.call_many(
+                "before_tool_call",
+                name=tool.name,
+                arguments=arguments.model_dump(),
+                session_id=session_id,
+            )
+        except Exception as cause:
+            raise ToolRefused(f"{tool.name} was denied: {cause}") from cause
         with anyio.fail_after(tool.timeout or self._services.settings.agent.tool_timeout):
             result = await tool.run(arguments, context)
-        if isinstance(result, str):
-            return result
-        return f"```json\n{json.dumps(result, ensure_ascii=False, indent=2)}\n```"
+        text = result if isinstance(result, str) else dump(result)
+        await hooks.call_many("after_tool_call", name=tool.name, result=text, session_id=session_id)
+        return in_words(tool.name, result)
+
+    def _link(self, entry: Entry) -> str:
+        meta = entry.meta
+        channel = self._services.router.channels.get(str(meta.get("channel")))
+        if channel is None or not meta.get("message_id"):
+            return ""
+        place = (str(meta.get(name) or "") for name in ("message_id", "chat", "thread", "account"))
+        return channel.link_to(MessageLink(*place))
 
 
 def _as_tool(command: Command) -> Command:

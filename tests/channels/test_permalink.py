@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from channels.discord import permalink as discord
 from channels.message import MessageLink
 from channels.registry import read_link
+from channels.slack import permalink as slack
+from channels.telegram import permalink as telegram
 
 LINKS = {
     "https://t.me/c/1234567890/42": ("telegram", MessageLink("42", "-1001234567890")),
@@ -25,6 +28,22 @@ LINKS = {
         MessageLink("1700000000.123456", "C0123"),
     ),
 }
+
+
+def test_a_link_that_is_written_is_read_again() -> None:
+    written = {
+        telegram.write_link("42", "-1001234567890"): ("telegram", "42", "-1001234567890"),
+        discord.write_link("333", "22", "1"): ("discord", "333", "22"),
+        discord.write_link("333", "22", ""): ("discord", "333", "22"),
+        slack.write_link("1700000000.123456", "C0123", "https://team.slack.com/"): (
+            "slack",
+            "1700000000.123456",
+            "C0123",
+        ),
+    }
+    for text, (channel, message_id, chat_id) in written.items():
+        assert read_link(text) == (channel, MessageLink(message_id, chat_id))
+    assert telegram.write_link("42", "7") == ""  # a private chat has no links
 
 
 @pytest.mark.parametrize("text", LINKS)

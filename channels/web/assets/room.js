@@ -288,6 +288,14 @@ for (const prompt of document.querySelectorAll('.prompt')) {
   prompt.addEventListener('click', () => composer.fill(prompt.textContent));
 }
 
+// A link to a message of this room shows it.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('.body a[href^="#"]');
+  if (!link) return;
+  event.preventDefault();
+  transcript.reveal(link.hash.slice(1));
+});
+
 $('skip').addEventListener('click', (event) => {
   event.preventDefault();
   composer.focus();

@@ -76,7 +76,10 @@ async def test_it_calls_no_tool_that_is_not_offered() -> None:
 
 
 async def test_it_shows_the_tool_s_result_and_does_not_call_again() -> None:
-    result = {"role": "tool", "content": '{"entries":7}', "tool_call_id": "a"}
+    info = '{"entries":7,"last_anchor":null,"tokens_since_anchor":1}'
+    result = {"role": "tool", "content": info, "tool_call_id": "a"}
     _, reply = await answer(person("the tape?"), result, tools=SCHEMAS)
-    assert reply.text.endswith('```json\n{"entries":7}\n```')
+    assert reply.text.endswith(
+        "The tape of this chat has 7 entries (about 1 token), and no checkpoint yet."
+    )
     assert reply.calls == ()

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent.anchors import MAX_RESTED_ON
-from agent.tool import Role
+from agent.tool import Role, Tool
+from agent.tool_decorator import tool
 from gateway.app import Gateway
 from gateway.errors import CommandRefused
+from gateway.hooks.specs import hookimpl
 from gateway.pipeline.turn import Question
 from gateway.scheduling.commands import Command, Commands, parse_command
 from tape.entry import message
@@ -39,16 +41,22 @@ def test_a_line_that_cannot_be_read_is_told_why(line: str, told: str) -> None:
     ("line", "told"),
     [
         (",help", ",tape.search query=..."),
-        (",tape.info", '"entries"'),
-        (",tape.search query=deploy", '"hits"'),
-        (",tape.search deploy", '"query": "deploy"'),
+        (",tape.info", "The tape of this chat has"),
+        (",tape.search query=deploy", "I found nothing about “deploy”"),
+        (",tape.search deploy", "I found nothing about “deploy”"),
+        (",tape.anchors", "- `session/start`, "),
+        (",tape.context_summary", "The tape has"),
+        (",tape.context deploy", "This is worth knowing for it:"),
         (",tape.search", "query: Field required"),
         (",tape.search query=x limit=many", "limit: Input should be a valid integer"),
         (",tape.serch query=x", "Did you mean `,tape.search`?"),
         (",stop", "There is nothing to stop."),
         (",stop everything", "`,stop all`"),
         (",reset", "I'm starting over from here."),
-        (",tape.handoff name=task/done summary='it is done'", '"anchor": "task/done"'),
+        (
+            ",tape.handoff name=task/done summary='it is done'",
+            "I've set the checkpoint `task/done`.",
+        ),
     ],
 )
 async def test_a_command_is_answered_without_the_model(
@@ -64,6 +72,75 @@ async def test_a_command_is_answered_without_the_model(
         await settled(gateway)
     assert told in answer["text"]
     assert answer["role"] == "notice"
+
+
+@pytest.mark.anyio
+async def test_a_search_quotes_what_was_said_with_its_author_time_and_link(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, visit(gateway.url, "Alice") as (alice,):
+        said = await alice.say("the kettle\nis blue", to_agent=False)
+        await gateway.taken_in()
+        answer = await alice.answer(await alice.say(",tape.search kettle"))
+        anchored = await alice.answer(await alice.say(",handoff it is blue"))
+        listed = await alice.answer(await alice.say(",tape.anchors"))
+        info = await alice.answer(await alice.say(",tape.info"))
+        (entry,) = [e for e in await settled(gateway) if e.meta.get("message_id") == said]
+    when = entry.meta["said_at"][:16].replace("T", " ")
+    assert answer["text"] == (
+        "I found 1 message about “kettle”:\n\n"
+        f"> the kettle is blue\n\nAlice, {when}, [show](#{said})"
+    )
+    assert anchored["text"] == "I've set the checkpoint `phase:handoff`."
+    assert "\n- `phase:handoff`, " in listed["text"]
+    assert listed["text"].endswith(": it is blue")
+    assert "came after the newest checkpoint, `phase:handoff` of" in info["text"]
+    assert "{" not in answer["text"] + listed["text"] + info["text"]
+
+
+class Denies:
+    """A plugin that denies a tool, and hears of the others."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str, str]] = []
+
+    @hookimpl
+    def before_tool_call(self, name: str, arguments: dict[str, object]) -> None:
+        if name == "tape.search":
+            raise PermissionError(f"nobody searches for {arguments['query']}")
+
+    @hookimpl
+    def after_tool_call(self, name: str, result: str, session_id: str) -> None:
+        self.heard.append((name, result[:1], session_id))
+
+
+@pytest.mark.anyio
+async def test_a_plugin_that_denies_a_tool_denies_the_command_too(tmp_path: Path) -> None:
+    denies = Denies()
+    async with gateway_of(tmp_path, None, denies) as gateway:
+        refused = await _run(gateway, ",tape.search kettle", Role.OWNER)
+        await _run(gateway, ",tape.info", Role.OWNER)
+    assert refused == "tape.search was denied: nobody searches for kettle"
+    assert denies.heard == [("tape.info", "{", "plain:-100")]
+
+
+class Counts:
+    """A plugin with a tool that returns data."""
+
+    @hookimpl
+    def provide_tools(self) -> list[Tool]:
+        return [count_plums]
+
+
+@tool(name="plums")
+async def count_plums() -> object:
+    """Count the plums."""
+    return {"ripe": 3, "sold": True, "by": ["Ann", "Bob"], "next": None}
+
+
+@pytest.mark.anyio
+async def test_a_plugin_s_tool_answers_a_person_without_json(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path, None, Counts()) as gateway:
+        said = await _run(gateway, ",plums", Role.OWNER)
+    assert said == "- ripe: 3\n- sold: yes\n- by: Ann, Bob\n- next: none"
 
 
 async def _stop(_asked: Question, _everything: bool) -> int:

@@ -63,7 +63,7 @@ def row_of(scenario: Scenario, outcome: Outcome, wrong: Sequence[str]) -> tuple[
     """Return a scenario's row of the table."""
     seen = " / ".join(map(_short, outcome.seen))
     tape = _folded(outcome.tape().split(" "))
-    calls = str(len(outcome.bodies)) if outcome.bodies else "-"
+    calls = str(len(outcome.requests)) if outcome.requests else "-"
     return scenario.part, scenario.name, seen, tape, calls, "NO" if wrong else "yes"
 
 

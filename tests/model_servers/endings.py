@@ -7,6 +7,7 @@ from tests.model_servers.scenario import Scenario
 from tests.model_servers.wire import Answer, Json, call, calling, chunk, error, say, stream, whole
 
 NOON = "Noon\\."
+AT_ONCE = "retry-after-ms: 1"
 RETRY = {"AGENT__RETRIES": "1"}
 NOTHING = "Sorry.*(nothing|empty|no answer|no text|without|thought|reasoning|thinking).*"
 
@@ -68,6 +69,9 @@ ENDINGS = (
          never=("Half of it Noon",), settings=RETRY),
     ends("Cut in the middle, always", Answer(HALF, ending="cut"), Answer(HALF, ending="cut"),
          sees="Sorry.*broke off.*", settings=RETRY, ends="any"),
+    ends("Trouble and cuts by turns, on and on", *[error(500, "down", AT_ONCE),
+         Answer(HALF, ending="cut")] * 2, sees="Sorry.*(broke off|trouble).*", ends="any", calls=3,
+         settings={"AGENT__RETRIES": "2"}),
     ends("Cut after the tool calls, then an answer",
          Answer(calling().pieces[:2], ending="cut"), calling(), say("Noon."), sees=NOON,
          settings=RETRY),

@@ -9,6 +9,7 @@ from tests.model_servers.wire import Answer, error, refuse, say
 
 NOON = "Noon\\."
 AT_ONCE = "retry-after-ms: 1"
+OVERFLOW = ("auto_handoff/context_overflow", "turn.retake")
 RETRY = {"AGENT__RETRIES": "1"}
 
 OVERFLOWS: tuple[tuple[str, int, Any], ...] = (
@@ -88,15 +89,16 @@ OVERFLOWS: tuple[tuple[str, int, Any], ...] = (
 def overflows(name: str, status: int, body: Any) -> Scenario:
     """Return a scenario in which a shorter prompt is answered."""
     return Scenario(
-        f"Too long for {name}", "A7", (refuse(status, body), say("Noon.")), (NOON,), calls=2
-    )
+        f"Too long for {name}", "A7", (refuse(status, body), say("Noon.")), (NOON,), calls=2,
+        taped=OVERFLOW,
+    )  # fmt: skip
 
 
 def refused(
     name: str, sees: str, *answers: Answer, part: str = "A7", calls: int = 1, **more: Any
 ) -> Scenario:
     """Return a scenario in which a person is given the reason, and no overflow is recorded."""
-    fields = {"ends": "failed", "never": ("too long",), **more}
+    fields = {"ends": "failed", "never": ("too long",), "untaped": OVERFLOW, **more}
     return Scenario(name, part, answers, (f"Sorry.*({sees}).*",), calls=calls, **fields)
 
 

@@ -27,18 +27,21 @@ async def play(scenario: Scenario, home: Path) -> Outcome:
     server = ScriptedServer(scenario.answers, scenario.demands)
     async with server.listening():
         url = _dead_url() if scenario.dead else server.url
-        seen, drafts, entries = await ask(scenario, f"{url}{scenario.path}", home)
-    return Outcome(seen, drafts, entries, server.bodies, server.unmet, server.unplanned)
+        seen, drafts, entries = await ask(scenario, url, home)
+    return Outcome(seen, drafts, entries, server.requests, server.unmet, server.unplanned)
 
 
-async def ask(scenario: Scenario, url: str, home: Path) -> tuple[list[str], list[str], list[Entry]]:
+async def ask(
+    scenario: Scenario, origin: str, home: Path
+) -> tuple[list[str], list[str], list[Entry]]:
     """Have a person ask; return what they saw, the drafts before it, and the tape."""
     settings = {
-        "AGENT__BASE_URL": url,
+        "AGENT__BASE_URL": f"{origin}{scenario.path}",
         "AGENT__API_KEY": KEY,
         "AGENT__MODEL": "model",
         "AGENT__RETRIES": "0",
-        **scenario.settings,
+        "AGENT__PROBE": "false",
+        **{name: text.replace("{url}", origin) for name, text in scenario.settings.items()},
     }
     seen: list[str] = []
     entries: list[Entry] = []

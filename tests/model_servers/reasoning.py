@@ -77,6 +77,16 @@ REASONING = (
         drafts=False,
         calls=2,
     ),
+    hidden(
+        "Magistral's [THINK], by setting",
+        say("[THINK]", THOUGHT, "[/THINK]", "Noon."),
+        settings={"AGENT__REASONING_TAGS": "think,[THINK]"},
+    ),
+    hidden(
+        "A closing tag without an opening one, by setting",
+        say(THOUGHT[:9], THOUGHT[9:], "</think>", "Noon."),
+        settings={"AGENT__REASONING": "open"},
+    ),
     hidden("reasoning_content beside the text", texts("reasoning_content")),
     hidden("reasoning beside the text", texts("reasoning")),
     hidden(

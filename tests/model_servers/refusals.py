@@ -138,7 +138,11 @@ LEARNED = (
     Scenario("The fallback takes what is too long for the first", "A5",
              (say("Noon."),), (NOON,),
              (lambda body: error(400, "too long", code="context_length_exceeded")
-              if body["model"] == "model" else None,), refused=2, calls=3, settings=OTHER),
+              if body["model"] == "model" else None,), refused=2, calls=3,
+             settings={**OTHER, "MODELS": '{"other": {"window": 200000}}'}),
+    Scenario("The fallback lives on another server", "A5",
+             (error(503, "overloaded"), say("Noon.")), (NOON,), calls=2, settings={
+                 **OTHER, "MODELS": '{"other": {"base_url": "{url}/other/v1", "api_key": "k"}}'}),
     Scenario("The fallback answers where the first has no money", "A5",
              (refuse(402, {"error": {"message": "Insufficient Balance"}}), say("Noon.")), (NOON,),
              calls=2, settings=OTHER),

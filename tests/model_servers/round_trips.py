@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import orjson
+
 from tests.model_servers.scenario import Scenario
 from tests.model_servers.wire import Answer, Demand, Json, call, calling, error, refuse, say
 
@@ -119,6 +121,7 @@ ROUND_TRIPS = (
         (calling(signed()), say("The tape is short.")),
         (FOUND,),
         (gemini(SIGNATURE),),
+        sends=(b'"extra_content":{"google":{"thought_signature":"%b"}}' % SIGNATURE.encode(),),
         never=(SIGNATURE,),
         calls=2,
     ),
@@ -195,6 +198,7 @@ ROUND_TRIPS = (
         (calling(reasoning_content=THOUGHT), say("The tape is short.")),
         (FOUND,),
         (deepseek, deepseek_thought),
+        sends=(b'"reasoning_content":' + orjson.dumps(THOUGHT),),
         never=(THOUGHT,),
         calls=2,
     ),
@@ -215,6 +219,7 @@ ROUND_TRIPS = (
         (calling(reasoning=THOUGHT, reasoning_details=DETAILS), say("The tape is short.")),
         (FOUND,),
         (field_back("reasoning_details", DETAILS),),
+        sends=(b'"reasoning_details":' + orjson.dumps(DETAILS),),
         never=(THOUGHT,),
         calls=2,
     ),
@@ -224,6 +229,7 @@ ROUND_TRIPS = (
         (calling(reasoning_content=THOUGHT, thinking_blocks=BLOCKS), say("The tape is short.")),
         (FOUND,),
         (field_back("thinking_blocks", BLOCKS),),
+        sends=(b'"thinking_blocks":' + orjson.dumps(BLOCKS),),
         never=(THOUGHT,),
         calls=2,
     ),

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import orjson
+
 from tape.entry import Entry
 from tests.model_servers.server import Step
 from tests.model_servers.wire import Demand, Json
@@ -28,6 +30,9 @@ class Scenario:
     calls     the maximum number of requests
     ends      how the last turn ends
     refused   the number of requests that the server may refuse by its demands
+    sends     what the last request must hold, byte for byte
+    taped     names of entries that the tape must have
+    untaped   names of entries that the tape must not have
     settings  without the prefix TAPEWAY_
     path      of the base URL
     dead      whether nothing listens there
@@ -44,6 +49,9 @@ class Scenario:
     calls: int = 0
     ends: Literal["done", "failed", "any"] = "done"
     refused: int = 0
+    sends: tuple[bytes, ...] = ()
+    taped: tuple[str, ...] = ()
+    untaped: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     path: str = "/v1"
     dead: bool = False
@@ -56,9 +64,14 @@ class Outcome:
     seen: Sequence[str]
     drafts: Sequence[str]
     entries: Sequence[Entry]
-    bodies: Sequence[Json]
+    requests: Sequence[bytes]
     unmet: Sequence[str]
     unplanned: int
+
+    @property
+    def bodies(self) -> list[Json]:
+        """Return the requests as JSON."""
+        return [orjson.loads(one) for one in self.requests]
 
     @property
     def ends(self) -> list[str]:
@@ -87,12 +100,24 @@ def faults(scenario: Scenario, outcome: Outcome) -> list[str]:
     found = list(_seen(scenario, outcome))
     if outcome.unplanned:
         found.append(f"{outcome.unplanned} requests too many")
-    if scenario.calls and len(outcome.bodies) > scenario.calls:
-        found.append(f"{len(outcome.bodies)} calls, not {scenario.calls}")
+    if scenario.calls and len(outcome.requests) > scenario.calls:
+        found.append(f"{len(outcome.requests)} calls, not {scenario.calls}")
     if len(outcome.unmet) > scenario.refused:
         found.append(f"refused: {outcome.unmet[-1][:120]}")
+    last = outcome.requests[-1] if outcome.requests else b""
+    found += [f"{wanted!r} was not sent" for wanted in scenario.sends if wanted not in last]
     if scenario.ends != "any" and outcome.ends[-1:] != [scenario.ends]:
         found.append(f"the turn ended as {outcome.ends[-1:]}, not {scenario.ends}")
+    return [*found, *_taped(scenario, outcome)]
+
+
+def _taped(scenario: Scenario, outcome: Outcome) -> Sequence[str]:
+    names = [one.name or one.kind for one in outcome.entries]
+    found = [f"{name} is not on the tape" for name in scenario.taped if name not in names]
+    found += [f"{name} is on the tape" for name in scenario.untaped if name in names]
+    for first, second in (("turn.start", "turn.end"), ("tool_call", "tool_result")):
+        if names.count(first) != names.count(second):
+            found.append(f"{names.count(first)} {first}, {names.count(second)} {second}")
     return found
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from tests.model_servers.wire import Answer, Demand, Json, refuse
+from tests.model_servers.wire import Answer, Demand, refuse
 
 Step = Answer | Demand
 """An answer, or a function of the request that returns it."""
@@ -28,16 +28,15 @@ TURNS = 3
 class ScriptedServer:
     """Answers requests in order; `demands` are heard first, and a refusal uses up no answer.
 
-    bodies    the accepted and refused chat requests
+    requests  the bodies of the accepted and refused chat requests
     unmet     what was refused by a demand
     unplanned the number of requests for which nothing was left
     """
 
     answers: Sequence[Step]
     demands: Sequence[Demand] = ()
-    paths: Sequence[str] = ("/v1/chat/completions",)
-    bodies: list[Json] = field(default_factory=list)
-    raw: list[bytes] = field(default_factory=list)
+    paths: Sequence[str] = ("/v1/chat/completions", "/other/v1/chat/completions")
+    requests: list[bytes] = field(default_factory=list)
     unmet: list[str] = field(default_factory=list)
     unplanned: int = 0
     url: str = ""
@@ -81,8 +80,7 @@ class ScriptedServer:
         if path.decode() not in self.paths:
             return refuse(404, {"detail": "Not Found"})
         request = orjson.loads(body)
-        self.bodies.append(request)
-        self.raw.append(body)
+        self.requests.append(body)
         for demand in self.demands:
             refusal = demand(request)
             if refusal is not None:

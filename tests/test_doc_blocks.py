@@ -35,7 +35,7 @@ BLOCKS = [
     for number, (language, block) in enumerate(BLOCK.findall(page.read_text()), start=1)
 ]
 ASSIGNMENT = re.compile(r"(?:export )?([A-Z][A-Z_]*)=(\S*)")
-FOREIGN = {"cd", "curl", "git", "install", "python3", "sudo", "systemctl", "useradd", "uv"}
+FOREIGN = {"cd", "curl", "git", "install", "npm", "python3", "sudo", "systemctl", "useradd", "uv"}
 """Programs that a shell block may call and a test must not."""
 
 COMPOSE = {"config", "down", "exec", "logs", "ps", "restart", "run", "start", "stop", "up"}

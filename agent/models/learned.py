@@ -38,7 +38,7 @@ _REFUSES: Final = re.compile(
 )
 _WORDINGS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
-        CALL_IDS: re.compile(r"call.?id.{0,120}length of 9", re.IGNORECASE | re.DOTALL),
+        CALL_IDS: re.compile(r"call.?id.{0,120}length (of )?9", re.IGNORECASE | re.DOTALL),
         FILLER: re.compile(r"role\W+user\W+after role\W+tool", re.IGNORECASE),
         SINGLE: re.compile(r"single tool.?calls? at once", re.IGNORECASE),
         SYSTEM: re.compile(

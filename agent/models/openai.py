@@ -146,7 +146,8 @@ def _translate(cause: Exception) -> ModelError:
 
 def _status_error(cause: openai.APIStatusError) -> ModelError:
     message = str(cause)
-    if not isinstance(cause.body, dict):  # Gemini's errors are lists, which the SDK leaves out
+    # The SDK leaves out an error that is a list (Gemini) or has another key (FastAPI's `detail`).
+    if not isinstance(cause.body, dict) or not cause.body.get("message"):
         message = f"{message}: {cause.response.text[:2000]}"
     code = f"{cause.code} {cause.type}"
     if (named := by_wording(cause.status_code, code, message)) is not None:

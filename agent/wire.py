@@ -50,7 +50,7 @@ def wire_of(reply: ModelReply) -> dict[str, Any]:
 
 def attach(messages: Iterable[Message], entries: Iterable[Entry]) -> list[dict[str, Any]]:
     """Return a view's messages, with the key `wire` on those whose entries have it."""
-    attached = [dict(message) for message in messages]
+    attached = [one.copy() if isinstance(one, dict) else dict(one) for one in messages]
     at = 0
     for entry in entries:
         kept = entry.meta.get(WIRE)

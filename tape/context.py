@@ -240,7 +240,7 @@ def is_inbox_message(entry: Entry) -> bool:
 def to_messages(entries: Iterable[Entry]) -> list[Message]:
     """Convert entries to chat messages, without events, errors, other kinds and unreadable ones."""
     messages: list[Message] = []
-    pending: dict[str, Sequence[Mapping[str, Any]]] = {}
+    pending: dict[str, Entry] = {}
     for entry in entries:
         # Turns of a tape run concurrently: a result answers the calls of its own turn.
         loop = f"{entry.meta.get('turn')} {entry.meta.get('fork')}"
@@ -251,12 +251,25 @@ def to_messages(entries: Iterable[Entry]) -> list[Message]:
         elif entry.kind == MESSAGE:
             messages.append(dict(entry.payload))
         elif entry.kind == TOOL_CALL:
-            calls = pending[loop] = entry.payload["calls"]
-            messages.append({"role": "assistant", "content": "", "tool_calls": list(calls)})
+            pending[loop] = entry
+            calls = list(entry.payload["calls"])
+            calling = {"role": "assistant", "content": "", "tool_calls": calls}
+            messages.append(StepMessage(calling, entry.id))
         elif entry.kind == TOOL_RESULT:
-            answered = pending.pop(loop, ())
+            answered = pending.pop(loop, None)
             messages.extend(_result_messages(entry.payload["results"], answered))
     return messages
+
+
+class StepMessage(Message):
+    """A message of calls or of a result, which knows the id of its step's calls on the tape."""
+
+    def __init__(self, message: Message, step: int) -> None:
+        super().__init__(message)
+        self.step = step
+
+    def copy(self) -> StepMessage:
+        return StepMessage(self, self.step)
 
 
 def _anchor_message(entry: Entry) -> Message:
@@ -264,21 +277,27 @@ def _anchor_message(entry: Entry) -> Message:
     return {"role": "assistant", "content": f"[Anchor created: {entry.name}]: {state}"}
 
 
-def _result_messages(
-    results: Sequence[object], calls: Sequence[Mapping[str, Any]]
-) -> Iterable[Message]:
+def _result_messages(results: Sequence[object], calling: Entry | None) -> Iterable[Message]:
+    calls = calling.payload["calls"] if calling else ()
     for position, result in enumerate(results):
         content = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
         message: Message = {"role": "tool", "content": content}
-        if position < len(calls):
+        if calling and position < len(calls):
             call = calls[position]
             message["tool_call_id"] = call.get("id")
             message["name"] = (call.get("function") or {}).get("name")
+            message = StepMessage(message, calling.id)
         yield message
 
 
 def pair_up(messages: Sequence[Message]) -> list[Message]:
-    """Drop calls without a result and results without a call, because providers reject them."""
+    """Put results behind their calls; drop calls without a result and results without a call.
+
+    Providers reject anything else. A result belongs to the calls of its own step, wherever they
+    stand: turns of a tape run side by side. Where a message knows no step, its calls are the last
+    ones with its id in an unbroken row of calls and results.
+    """
+    answers = _answers(messages)
     kept: list[Message] = []
     for position, message in enumerate(messages):
         if message.get("role") == "tool":
@@ -286,24 +305,37 @@ def pair_up(messages: Sequence[Message]) -> list[Message]:
         if not message.get("tool_calls"):
             kept.append(message)
             continue
-        answers = _answers(messages, position)
-        calls = [call for call in message["tool_calls"] if call.get("id") in answers]
+        found = answers[position]
+        calls = [call for call in message["tool_calls"] if call.get("id") in found]
         if calls:
             kept.append({**message, "tool_calls": calls})
-            kept.extend(answers[call["id"]] for call in calls)
+            kept.extend(found[call["id"]] for call in calls)
         elif message.get("content"):
             kept.append({key: value for key, value in message.items() if key != "tool_calls"})
     return kept
 
 
-def _answers(messages: Sequence[Message], position: int) -> dict[str, Message]:
-    answers: dict[str, Message] = {}
-    for message in messages[position + 1 :]:
-        if message.get("role") != "tool":
-            break
-        call_id = message.get("tool_call_id")
-        if call_id is not None:
-            answers.setdefault(call_id, message)
+def _answers(messages: Sequence[Message]) -> dict[int, dict[str, Message]]:
+    """Map the position of each message with calls to its results, by the calls' ids."""
+    answers: dict[int, dict[str, Message]] = {}
+    steps: dict[int, int] = {}
+    row: list[int] = []
+    for position, message in enumerate(messages):
+        step = message.step if isinstance(message, StepMessage) else None
+        if message.get("tool_calls"):
+            answers[position] = {}
+            row.append(position)
+            if step is not None:
+                steps[step] = position
+        elif message.get("role") != "tool":
+            row.clear()
+        elif (call_id := message.get("tool_call_id")) is not None:
+            near = [steps[step]] if step in steps else row[::-1]
+            for at in near:
+                wanted = any(call.get("id") == call_id for call in messages[at]["tool_calls"])
+                if wanted and call_id not in answers[at]:
+                    answers[at][call_id] = message
+                    break
     return answers
 
 

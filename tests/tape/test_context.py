@@ -198,6 +198,45 @@ def test_call_ids_that_come_again_in_a_later_step_are_paired_step_by_step() -> N
     assert pair_up(said) == said
 
 
+def step_of(turn: str, *ids: str) -> tuple[NewEntry, NewEntry]:
+    """Return the two entries of a turn's step, whose results name their turn."""
+    calls = [{"id": one, "function": {"name": "n"}} for one in ids]
+    return tool_call(calls, turn=turn), tool_result([f"{turn} {one}" for one in ids], turn=turn)
+
+
+async def test_turns_side_by_side_keep_every_pair_even_with_equal_ids() -> None:
+    (a1, a1_done), (b1, b1_done) = step_of("a", "c1", "c2"), step_of("b", "c1")
+    (a2, a2_done), (b2, b2_done) = step_of("a", "c1"), step_of("b", "c3")
+    tape = Tape(MemoryStore(), "tape")
+    await tape.append(
+        a1, b1, message("user", "between"), b1_done, b2, a1_done, a2, b2_done, a2_done
+    )
+    shown = pair_up((await tape.full_context())[1:])
+    assert [one["content"] for one in shown if one["role"] == "tool"] == [
+        *("a c1", "a c2", "b c1", "b c3", "a c1")
+    ]
+    assert sum(one["role"] == "assistant" for one in shown) == 4
+    for position, one in enumerate(shown):
+        calls = [call["id"] for call in one.get("tool_calls", ())]
+        after = shown[position + 1 : position + 1 + len(calls)]
+        assert [result.get("tool_call_id") for result in after] == calls
+    assert pair_up(shown) == shown
+
+
+async def test_a_result_never_answers_the_calls_of_another_turn() -> None:
+    (a1, _lost), (b1, b1_done) = step_of("a", "c1"), step_of("b", "c1")
+    tape = Tape(MemoryStore(), "tape")
+    await tape.append(b1, a1, b1_done)
+    shown = pair_up((await tape.full_context())[1:])
+    assert [one.get("content") for one in shown] == ["", "b c1"]
+
+
+def test_plain_messages_of_two_steps_in_a_row_are_paired_by_their_ids() -> None:
+    assert pair_up([calling(1), calling(2), result(1), result(2)]) == [
+        *(calling(1), result(1), calling(2), result(2))
+    ]
+
+
 def test_results_are_put_in_the_order_of_their_calls() -> None:
     assert pair_up([calling(1, 2), result(2), result(1)]) == [calling(1, 2), result(1), result(2)]
 

@@ -19,6 +19,7 @@ from agent.models.request_body import (
     refused_in,
     with_short_ids,
 )
+from agent.models.strict import NO_ANSWER
 
 TOOL = {"type": "function", "function": {"name": "echo", "parameters": {"type": "object"}}}
 ASK = {"role": "user", "content": "hello"}
@@ -96,7 +97,7 @@ def test_a_template_of_single_calls_gets_each_call_with_its_result() -> None:
         ASK,
         calls("a", text="Both."),
         result("a"),
-        calls("b"),
+        calls("b", text=""),
         result("b"),
         ASK,
     ]
@@ -133,7 +134,7 @@ def test_an_id_that_fits_stays_unless_another_one_has_taken_it() -> None:
 @pytest.mark.parametrize("given", [{"filler": True}, {"refused": FILLER}])
 def test_a_question_after_a_result_gets_an_answer_between(given: dict[str, Any]) -> None:
     messages = [ASK, calls("a"), result("a"), ASK]
-    between = {"role": "assistant", "content": "OK."}
+    between = {"role": "assistant", "content": NO_ANSWER}
     assert body(*messages, **given)["messages"] == [*messages[:3], between, ASK]
 
 

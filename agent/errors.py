@@ -85,7 +85,7 @@ class AnswerBroken(ModelError):  # a stream that is cut off, empty, malformed, o
 
 
 class KeyMissing(AgentError):
-    """The configured model needs a key, but none is set; the message says what to set."""
+    """The model's key or server is missing or unusable; the message says what to set."""
 
 
 class StepLimit(AgentError):

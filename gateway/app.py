@@ -63,6 +63,7 @@ from gateway.storage.split_store import SplitStore
 from gateway.storage.write_guard import WriteGuard
 from gateway.supervision.host import GatewayHost
 from gateway.supervision.manager import ChannelManager
+from gateway.supervision.model_board import ModelBoard
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
 from gateway.turn.runner import TurnRunner
@@ -101,6 +102,7 @@ class Gateway:
     url: str
     failures: list[Failure]  # the plugins that could not be loaded
     parts: GatewayParts
+    models: ModelBoard
 
     async def ask(self, message: InboundMessage | Mapping[str, Any]) -> str:
         """Run a message through the pipeline without a channel; return the text of the answer."""
@@ -183,7 +185,8 @@ async def _opened(
     settings: Settings, only: Sequence[str] | None, clock: Clock, plugins: PluginSource
 ) -> AsyncIterator[tuple[Gateway, ChannelManager]]:
     _make_workspace(settings.workspace_path)
-    model = make_model(settings.agent, settings.models)
+    models = ModelBoard(settings, clock)
+    model = make_model(settings.agent, settings.models, models.learned)
     hooks = HookRuntime()
     failures = plugins(hooks)
     async with AsyncExitStack() as stack:
@@ -212,7 +215,7 @@ async def _opened(
             if meaning is not None:
                 group.start_soon(meaning.run, name="meaning")
             url = _address(settings.http.host, settings.http.port)
-            gateway = Gateway(services, channels, status, url, failures, parts)
+            gateway = Gateway(services, channels, status, url, failures, parts, models)
             yield gateway, ChannelManager(clock, running, status, make_host)
             group.cancel_scope.cancel()
 
@@ -356,9 +359,11 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     gateway.url = _address(host, port)
     channels = list(gateway.channels.values())
     status, guard = gateway.status, gateway.services.guard
+    model = gateway.services.settings.agent.model
 
     def health() -> Readiness:
-        return readiness(status.states, status.stalled(), guard.away_for(), guard.why)
+        body = readiness(status.states, status.stalled(), guard.away_for(), guard.why)
+        return {**body, "model": {"name": model, "notes": gateway.models.notes()}}
 
     home = gateway.services.settings.home_path
     routes = [

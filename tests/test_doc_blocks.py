@@ -136,7 +136,11 @@ def a_json_document(block: str, _folder: Path) -> None:
     json.loads(block)
 
 
-def a_package(block: str, _folder: Path) -> None:
+def toml(block: str, folder: Path) -> None:
+    if "project" not in tomllib.loads(block):
+        (folder / "tapeway.toml").write_text(block)
+        load_settings({"TAPEWAY_SECRETS": str(folder)}, folder)
+        return
     # tests/scenarios/test_plugin_packages.py installs it and runs what it declares.
     assert "tapeway" in tomllib.loads(block)["project"]["entry-points"]
 
@@ -157,7 +161,7 @@ HANDLERS: dict[str, Callable[[str, Path], None]] = {
     "python": python,
     "sh": shell,
     "text": a_drawing,
-    "toml": a_package,
+    "toml": toml,
 }
 
 

@@ -88,7 +88,8 @@ class Lesson:
     since: datetime
 
     def __str__(self) -> str:
-        return f"{self.model} on {self.server} {self.sentence} (since {self.since:%H:%M} UTC)"
+        server = self.server.rstrip("/")
+        return f"{self.model} on {server} {self.sentence} (since {self.since:%H:%M} UTC)"
 
 
 class Learned:

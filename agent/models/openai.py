@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from hashlib import sha256
 from typing import Any
 
 import aiohttp
@@ -24,7 +25,7 @@ from agent.errors import (
     UnknownModel,
 )
 from agent.model import ModelReply, ModelRequest, Piece
-from agent.model_settings import NO_KEY, ModelSettings, fits_a_header
+from agent.model_settings import NO_KEY, ModelSettings, checked_address, fits_a_header
 from agent.models.learned import Learned, is_lasting, suspect
 from agent.models.openai_stream import StreamReader
 from agent.models.overflow import by_wording
@@ -38,21 +39,12 @@ class OpenAIModel:
         self.name = name
         self._settings = settings
         self._learned = learned or Learned()
-        # Local servers often need no key, but the SDK requires one.
-        key = settings.key() or os.environ.get("OPENAI_API_KEY", "").strip()
-        if not fits_a_header(key):
-            raise KeyMissing(
-                "OPENAI_API_KEY isn't a key: it may contain only ASCII letters, digits and signs"
-            )
-        if not key and not (settings.base_url or os.environ.get("OPENAI_BASE_URL")):
-            raise KeyMissing(
-                f"the model {name} needs a key: set TAPEWAY_AGENT__API_KEY (or OPENAI_API_KEY), or"
-                " TAPEWAY_AGENT__BASE_URL for a server of your own"
-            )
+        address, key = _connection(name, settings)
         self._key = "" if key == NO_KEY else key
+        self.has_key = self._key != ""
         self._client = AsyncOpenAI(
             api_key=key or NO_KEY,
-            base_url=settings.base_url or None,
+            base_url=address or None,
             default_headers={
                 name: value.get_secret_value() for name, value in settings.headers.items()
             },
@@ -62,6 +54,7 @@ class OpenAIModel:
             http_client=DefaultAioHttpClient(),
         )
         self.server = str(self._client.base_url.copy_with(userinfo=b""))
+        self.identity = sha256(f"{self.server}\n{name}\n{self._key}".encode()).hexdigest()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         known = refused_in(self._settings) | self._learned.about(self.server, self.name)
@@ -110,8 +103,37 @@ class OpenAIModel:
             raise _without(self._key, cause) from None
         yield reader.reply()
 
+    async def get(self, path: str) -> bytes:
+        """Return the body at a path of the server; raises ModelError."""
+        try:
+            return (await self._client.get(path, cast_to=httpx2.Response)).content
+        except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
+            raise _without(self._key, _translate(cause)) from None
+
     async def aclose(self) -> None:
         await self._client.close()
+
+
+def _connection(name: str, settings: ModelSettings) -> tuple[str, str]:
+    """Return a model's server and key, each empty if none is set; raises KeyMissing."""
+    address, key = settings.base_url, settings.key()
+    if not address:
+        try:
+            address = checked_address(os.environ.get("OPENAI_BASE_URL", ""))
+        except ValueError as cause:
+            raise KeyMissing(f"OPENAI_BASE_URL: {cause}") from None
+    # Local servers often need no key, but the SDK requires one.
+    key = key or os.environ.get("OPENAI_API_KEY", "").strip()
+    if not fits_a_header(key):
+        raise KeyMissing(
+            "OPENAI_API_KEY isn't a key: it may contain only ASCII letters, digits and signs"
+        )
+    if not key and not address:
+        raise KeyMissing(
+            f"the model {name} needs a key: set TAPEWAY_AGENT__API_KEY (or OPENAI_API_KEY), or"
+            " TAPEWAY_AGENT__BASE_URL for a server of your own"
+        )
+    return address, key
 
 
 async def _next(chunks: AsyncIterator[bytes], patience: float) -> bytes | None:

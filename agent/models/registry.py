@@ -11,8 +11,9 @@ from agent.model import ChatModel
 from agent.model_settings import ModelSettings
 from agent.models.learned import Learned
 from agent.models.offline import OFFLINE, OfflineModel
+from agent.models.probe import ProbedModel
 from agent.models.retry import FallbackModel, RetryingModel
-from agent.models.wired import ServedModel, WiredModel
+from agent.models.wired import WiredModel
 from agent.settings import AgentSettings
 
 MODELS: Final[Mapping[str, str]] = MappingProxyType({"openai": "agent.models.openai:OpenAIModel"})
@@ -34,7 +35,16 @@ def make_model(
 def _one(name: str, settings: ModelSettings, learned: Learned) -> ChatModel:
     if name == OFFLINE:
         return OfflineModel()
-    module, _, attribute = MODELS["openai"].partition(":")
-    served: ServedModel = getattr(import_module(module), attribute)(name, settings, learned)
-    model = WiredModel(served)
+    model = WiredModel(_served(name, settings, learned))
     return RetryingModel(model, settings.retries)
+
+
+def make_probed(settings: AgentSettings, own: ModelSettings, learned: Learned) -> ProbedModel:
+    """Return the first model as a probe asks it, without retries and fallbacks."""
+    return _served(settings.model, own, learned)
+
+
+def _served(name: str, settings: ModelSettings, learned: Learned) -> ProbedModel:
+    module, _, attribute = MODELS["openai"].partition(":")
+    model: ProbedModel = getattr(import_module(module), attribute)(name, settings, learned)
+    return model

@@ -56,7 +56,8 @@ def _home(environ: Mapping[str, str]) -> Path:
 def _notes(body: Mapping[str, Any]) -> list[str]:
     states = body.get("channels", {}).items()
     notes = [f"{name}: {note}" for name, state in states for note in state.get("notes", ())]
-    return [*notes, *body.get("notes", ())]
+    model = [f"model: {note}" for note in body.get("model", {}).get("notes", ())]
+    return [*notes, *model, *body.get("notes", ())]
 
 
 def _problems(body: Mapping[str, Any]) -> str:

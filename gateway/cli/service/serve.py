@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -43,11 +45,19 @@ async def serve(settings: Settings) -> int:
                 gc.freeze()
                 gc.enable()
                 _print_next_steps(gateway, settings)
+                gateway.services.spawn("probe", partial(_probe, gateway))
                 await stopping.wait()
                 await gateway.finish()
         group.cancel_scope.cancel()
     print("Stopped. Unanswered questions are answered at the next start.", file=sys.stderr)
     return 0
+
+
+async def _probe(gateway: Gateway) -> None:
+    finding = await gateway.models.probe()
+    if finding is not None:
+        mark = "" if finding.well else "The model can't be used: "
+        print(f"  {mark}{finding.sentence}.", file=sys.stderr, flush=True)
 
 
 def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
@@ -78,12 +88,26 @@ def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
             "  replies with what to add. TAPEWAY_ACCESS__MODE=open opens it to everybody.",
         ]
     if settings.agent.model == OFFLINE:
-        lines += [
-            "  No model is configured, so the offline model answers. For a real one, set",
-            "  TAPEWAY_AGENT__MODEL and TAPEWAY_AGENT__API_KEY (see .env.example).",
-        ]
+        lines += _offline_lines(settings)
     lines += ["  Press Ctrl-C to stop it.", ""]
     print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def _offline_lines(settings: Settings) -> list[str]:
+    given = {
+        "OPENAI_API_KEY": os.environ.get("OPENAI_API_KEY"),
+        "TAPEWAY_AGENT__API_KEY": settings.agent.key(),
+        "TAPEWAY_AGENT__BASE_URL": settings.agent.base_url,
+    }
+    named = next((name for name, value in given.items() if value), None)
+    if named:
+        missing = "TAPEWAY_AGENT__MODEL is missing, so the offline model answers"
+        example = "for example TAPEWAY_AGENT__MODEL=gpt-5-mini"
+        return [f"  {named} is set, but {missing}: set it, {example}."]
+    return [
+        "  No model is configured, so the offline model answers. For a real one, set",
+        "  TAPEWAY_AGENT__MODEL and TAPEWAY_AGENT__API_KEY (see .env.example).",
+    ]
 
 
 def _command() -> str:

@@ -97,7 +97,7 @@ def test_a_template_of_single_calls_gets_each_call_with_its_result() -> None:
         ASK,
         calls("a", text="Both."),
         result("a"),
-        calls("b") | {"content": ""},
+        calls("b", text=""),
         result("b"),
         ASK,
     ]

@@ -1,0 +1,149 @@
+"""Ask a server whether it is there and its model answers, and say what to change if not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Final, Protocol
+
+import anyio
+import orjson
+
+from agent.errors import (
+    AccountEmpty,
+    AnswerBroken,
+    KeyRefused,
+    ModelBusy,
+    ModelDown,
+    ModelError,
+    ModelUnreachable,
+    UnknownModel,
+)
+from agent.model import ModelRequest
+from agent.models.wired import ServedModel
+
+LOOK_SECONDS: Final = 5.0
+MAX_DETAIL_CHARACTERS: Final = 200
+PING: Final = ModelRequest([{"role": "user", "content": "Answer with the word ok."}])
+_VERSION: Final = re.compile(r"/v\d")
+
+
+class ProbedModel(ServedModel, Protocol):
+    """A model whose server can be looked at.
+
+    has_key   whether the server gets an API key
+    identity  a digest of server, model and key
+    """
+
+    has_key: bool
+    identity: str
+
+    async def get(self, path: str) -> bytes:
+        """Return the body at a path of the server; raises ModelError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What a probe saw.
+
+    sentence  one line for the operator, with the remedy if the model does not answer
+    well      whether the model answered
+    free      whether the probe certainly cost nothing
+    """
+
+    sentence: str
+    well: bool = False
+    free: bool = True
+
+
+class Probe:
+    """Looks at a server for free, then asks its model for a word; `monotonic` measures how long."""
+
+    def __init__(self, model: ProbedModel, monotonic: Callable[[], float]) -> None:
+        self._model = model
+        self._monotonic = monotonic
+        self._listed: frozenset[str] = frozenset()
+
+    async def look(self) -> Probed | None:
+        """Read the server's list of models; return what is wrong, or None if nothing is seen."""
+        server = self._model.server.rstrip("/")
+        try:
+            with anyio.fail_after(LOOK_SECONDS):
+                listed = await self._list("/models")
+                unversioned = listed is None and not _VERSION.search(server)
+                if unversioned and await self._list("/v1/models") is not None:
+                    return Probed(
+                        f"{server} has no model API, but {server}/v1 has: set"
+                        f" TAPEWAY_AGENT__BASE_URL={server}/v1"
+                    )
+        except TimeoutError:
+            return Probed(
+                f"{server} does not answer within {LOOK_SECONDS:g} s: start the server, or set"
+                " TAPEWAY_AGENT__BASE_URL to another one"
+            )
+        except (AccountEmpty, ModelUnreachable) as cause:
+            return self._remedy(cause)
+        except KeyRefused as cause:
+            # A key may be allowed to chat, but not to list models.
+            return None if str(cause).startswith("Error code: 403") else self._remedy(cause)
+        except ModelError:
+            return None
+        self._listed = listed or frozenset()
+        return None
+
+    async def ask(self) -> Probed:
+        """Ask the model for a word; any answer with status 200 counts."""
+        started = self._monotonic()
+        try:
+            async with aclosing(self._model.stream(PING)) as pieces:
+                await anext(pieces)
+        except AnswerBroken:
+            pass
+        except ModelError as cause:
+            return self._remedy(cause)
+        seconds = self._monotonic() - started
+        return Probed(f"{self._model.name} answered in {seconds:.1f} s", well=True, free=False)
+
+    async def _list(self, path: str) -> frozenset[str] | None:
+        """Return the names of the server's models, None if there is no list at a path."""
+        try:
+            found: Any = orjson.loads(await self._model.get(path))
+        except (UnknownModel, orjson.JSONDecodeError):
+            return None
+        rows = found.get("data", found.get("models")) if isinstance(found, dict) else found
+        if not isinstance(rows, list):
+            return None
+        ids = (row.get("id", row.get("name")) for row in rows if isinstance(row, dict))
+        return frozenset(one for one in ids if isinstance(one, str))
+
+    def _remedy(self, cause: ModelError) -> Probed:
+        server, name = self._model.server.rstrip("/"), self._model.name
+        if isinstance(cause, ModelUnreachable):
+            sentence = (
+                f"nothing answers at {server}: start the server, or set TAPEWAY_AGENT__BASE_URL to"
+                " another one"
+            )
+        elif isinstance(cause, KeyRefused):
+            refusal = "refuses the API key" if self._model.has_key else "requires an API key"
+            sentence = f"{server} {refusal}: set TAPEWAY_AGENT__API_KEY to a valid one"
+        elif isinstance(cause, AccountEmpty):
+            sentence = (
+                f"the account at {server} is empty: add credit at the provider, or set another"
+                " TAPEWAY_AGENT__API_KEY"
+            )
+        elif isinstance(cause, ModelBusy):
+            sentence = f"{server} is over its limits: answers may have to wait"
+        elif isinstance(cause, UnknownModel) and not (self._listed or _VERSION.search(server)):
+            sentence = f"{server} answers 404: set TAPEWAY_AGENT__BASE_URL={server}/v1"
+        elif isinstance(cause, UnknownModel) or (self._listed and name not in self._listed):
+            known = sorted(self._listed)
+            nearest = get_close_matches(name, known, n=1, cutoff=0.3) or known[:1]
+            example = f", for example TAPEWAY_AGENT__MODEL={nearest[0]}" if nearest else ""
+            sentence = f"{server} has no model {name}: set TAPEWAY_AGENT__MODEL{example}"
+        else:
+            detail = " ".join(str(cause).split())[:MAX_DETAIL_CHARACTERS]
+            sentence = f"{server} gives no answer from {name}: {detail}"
+        return Probed(sentence, free=not isinstance(cause, (ModelDown, ModelUnreachable)))

@@ -1,0 +1,59 @@
+"""What `tapeway gateway` says about its model when it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateways import gateway_process, make_environ, run_process
+
+pytestmark = pytest.mark.anyio
+
+
+async def said(tmp_path: Path, environ: dict[str, str], words: str) -> str:
+    """Run a gateway until it has said some words; return their line."""
+    home, log = tmp_path / "home", tmp_path / "gateway.log"
+    async with gateway_process(environ, home):
+        while not log.exists() or words not in log.read_text():  # noqa: ASYNC110 - a log has no event
+            await anyio.sleep(0.01)
+    assert "Traceback" not in log.read_text()
+    return next(line for line in log.read_text().splitlines() if words in line)
+
+
+async def test_the_banner_says_how_fast_the_model_answered(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server:
+        more = {"AGENT__PROBE": "true", "LOG__LEVEL": "error"}
+        environ = make_environ(tmp_path / "home", server, **more)
+        line = await said(tmp_path, environ, "answered in")
+    assert line.startswith("  model answered in 0.")
+
+
+async def test_the_banner_says_the_remedy_for_a_dead_server(tmp_path: Path) -> None:
+    async with FakeOpenAI() as gone:
+        pass
+    more = {"AGENT__PROBE": "true", "LOG__LEVEL": "error"}
+    environ = make_environ(tmp_path / "home", gone, **more)
+    line = await said(tmp_path, environ, "nothing answers")
+    assert line.startswith(f"  The model can't be used: nothing answers at {gone.base_url}: start")
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "TAPEWAY_AGENT__BASE_URL"])
+async def test_a_server_without_a_model_names_the_missing_variable(
+    tmp_path: Path, name: str
+) -> None:
+    environ = make_environ(tmp_path / "home") | {name: "http://127.0.0.1:9/v1"}
+    line = await said(tmp_path, environ, f"{name} is set")
+    assert "TAPEWAY_AGENT__MODEL is missing" in line
+
+
+@pytest.mark.parametrize("name", ["TAPEWAY_AGENT__BASE_URL", "OPENAI_BASE_URL"])
+async def test_an_address_without_a_scheme_is_one_sentence(tmp_path: Path, name: str) -> None:
+    more = {"AGENT__MODEL": "m", "AGENT__API_KEY": "k"}
+    environ = make_environ(tmp_path / "home", None, **more) | {name: "127.0.0.1:9/v1"}
+    code, _out, err = await run_process(environ, "gateway")
+    assert code == 2
+    assert err.count("\n") == 1
+    assert f"{name}: an address begins with http:// or https://, so write http://127" in err

@@ -1,14 +1,15 @@
 """How well a view holds the conversation that was asked about, measured on annotated chat logs.
 
     python -m bench.context --data DIR [--first-line N] [--warm N] [--every N]
-                            [--replies SHARE] [--answers] [--rules]
+                            [--replies SHARE] [--answers] [--rules] [--lane-tokens N]
                             [--json FILE] [--dump FILE]
 
 Each line goes on a tape by the intake, the linker and the lanes that a group of people gets; each
 query is answered by what the room tells of it, and every fifth by the view of a turn. No model is
 asked. `--replies` gives a share of the annotated links as real replies; `--dump` writes what was
 seen, one JSON object a query, so that the figures can be computed anew by somebody else. The
-figures called warm leave out the calls before which none was made in the room for an hour.
+figures called warm leave out the calls before which none was made in the room for an hour; those
+called cut are of the calls whose view was over `--lane-tokens` and was cut by an overflow's anchor.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class Seen:
     cached: tuple[int, ...] = ()
     tokens: int = 0
     last: tuple[int, ...] = ()
+    cut: bool = False
 
     def as_json(self) -> str:
         """Return it as a line of the dump."""
@@ -116,6 +118,7 @@ class Replay:
         self._log = log
         self._first: int = options.first_line
         self._share: float = options.replies
+        self._budget: int = options.lane_tokens
         self._asking = asking if options.answers else ()
         self._session = f"irc:{log.name}"
         self._prompts = Prompts()
@@ -134,7 +137,7 @@ class Replay:
         key = self._key(line)
         likely = room.linker.ranked(room.room, key, MOST)
         kept = room.linker.chosen(room.room, key, MOST)
-        prompt, cached, tokens = await self._call(line) if call else (None, (), 0)
+        prompt, cached, tokens, cut = await self._call(line) if call else (None, (), 0, False)
         return Seen(
             self._log.name,
             line.number,
@@ -144,18 +147,19 @@ class Replay:
             cached,
             tokens,
             tuple(self._lines([heard.key for heard in room.room.heard])[-MOST - 1 : -1]),
+            cut,
         )
 
-    async def _call(self, line: Line) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-        entries = await self._view(line)
+    async def _call(self, line: Line) -> tuple[tuple[int, ...], tuple[int, ...], int, bool]:
+        entries, cut = await self._view(line)
         messages = to_messages(entries)
         cached = tuple(self._prompts.cached(line.at, messages, most) for most in WARM_MINUTES)
         self._prompts.send(line.at, messages)
         keys = [str(entry.meta.get("message_id", "")) for entry in entries]
         shown = [number for number in self._lines(keys) if number != line.number]
-        return tuple(shown), cached, SYSTEM_TOKENS + estimate(messages)
+        return tuple(shown), cached, SYSTEM_TOKENS + estimate(messages), cut
 
-    async def _view(self, line: Line) -> list[Entry]:
+    async def _view(self, line: Line) -> tuple[list[Entry], bool]:
         """Begin a turn and build its view, as a turn does; over the budget, after an anchor."""
         rooms = self._gateway.parts.memories
         room = await rooms.of(self._tape.name)
@@ -163,16 +167,16 @@ class Replay:
         lane, number = room.room.by_key[key].lane, room.entries[key]
         turn = f"call-{line.number}"
         known = await find_nearby(rooms, self._tape, self._message(line), 0, line.text, EVIDENCE)
-        takes = await select_messages(self._tape, lane, [number], (), LANE_TOKENS, known)
+        takes = await select_messages(self._tape, lane, [number], (), self._budget, known)
         log = TurnLog(self._tape, turn, lane)
         await log.record(takes.start(turn).to_entry())
         entries = await view_entries(self._tape, LATEST, lane, turn)
-        if estimate(to_messages(entries)) <= LANE_TOKENS:
-            return entries
+        if estimate(to_messages(entries)) <= self._budget:
+            return entries, False
         await self._tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, lane=lane, turn=turn)
-        again = await reselect_messages(self._tape, turn, [number], LANE_TOKENS)
+        again = await reselect_messages(self._tape, turn, [number], self._budget)
         await log.record(TurnRetake(turn, tuple(again)).to_entry())
-        return await view_entries(self._tape, LATEST, lane, turn)
+        return await view_entries(self._tape, LATEST, lane, turn), True
 
     def _key(self, line: Line) -> str:
         return room_key(self._message(line), 0)
@@ -244,6 +248,8 @@ def _figures_of(log: Log, one: Seen, first_line: int) -> dict[str, float]:
     if one.prompt is not None:
         shown = set(one.prompt)
         found["view_recall"], found["view_precision"] = _recall_precision(gold, shown)
+        if one.cut:
+            found["cut_recall"], found["cut_precision"] = _recall_precision(gold, shown)
         for minutes, cached in zip(WARM_MINUTES, one.cached, strict=True):
             found[f"cached_{minutes}"] = cached
         found["tokens"] = one.tokens
@@ -264,7 +270,7 @@ def table(rows: Sequence[dict[str, float]]) -> dict[str, float]:
         return statistics.fmean(found) if found else 0.0
 
     shares = [f"{what}@{depth}" for depth in DEPTHS for what in ("R", "P", "parents")]
-    sets = ("last20", "set", "view")
+    sets = ("last20", "set", "view", "cut")
     shares += [f"{name}_{what}" for name in sets for what in ("recall", "precision")]
     told = {name: 100 * mean(name) for name in shares}
     for name in ("last20", "set"):
@@ -282,6 +288,7 @@ def table(rows: Sequence[dict[str, float]]) -> dict[str, float]:
     told["cached_warm"] = 100 * sum(row["cached_60"] for row in warm) / spent if warm else 0.0
     told["queries"] = len(rows)
     told["calls"] = sum("tokens" in row for row in rows)
+    told["cut_calls"] = sum("cut_recall" in row for row in rows)
     return {name: round(value, 1) for name, value in told.items()}
 
 
@@ -332,6 +339,7 @@ def main() -> None:
     parser.add_argument("--replies", type=float, default=0.0, help="share of links as replies")
     parser.add_argument("--answers", action="store_true", help="let the agent take part")
     parser.add_argument("--rules", action="store_true", help="link by rules alone")
+    parser.add_argument("--lane-tokens", type=int, default=LANE_TOKENS, help="what a view may hold")
     parser.add_argument("--store", choices=("sqlite", "memory"), default="sqlite")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--dump", type=Path)

@@ -29,6 +29,7 @@ from tape.tokens import estimate
 from tape.turn_events import TurnStart, is_take, read_take
 
 MAX_LOOKBACK: Final = 400  # maximum entries of a lane to check for messages that no turn has taken
+ROOM_MESSAGES: Final = 50  # messages of the room to look at where one conversation fills it
 HANDFUL: Final = 4
 REFILL_SHARE: Final = 0.5
 """The share of the token budget that earlier messages may fill after an overflow."""
@@ -44,7 +45,7 @@ class Selection:
     include   messages from other lanes, shown first
     takes     messages from its own lane
     pictured  those of these messages that have images, except for the questions
-    whole     whether the view shows the whole room, because one conversation fills it
+    whole     whether the view shows the room's last messages, because one conversation fills it
     """
 
     include: tuple[int, ...] = ()
@@ -60,7 +61,7 @@ class Selection:
 class Nearby:
     """Messages outside a question's lane that may be included.
 
-    whole      whether to include all messages, because the question's conversation fills the room
+    whole      whether to include the room's last messages, because one conversation fills it
     likely     entries from any lane that seem to belong to the question
     evidence   old entries that contain the question's rarest words
     opened_on  the entry on which the question's thread was opened
@@ -165,13 +166,13 @@ async def _begin(tape: Tape, anchor: Entry) -> int:
 async def _elsewhere(
     tape: Tape, lane: str, near: Nearby, after: int, *, few: bool, first: bool
 ) -> list[Entry]:
-    """Return messages from other lanes: all if the room is filled, the likely ones, or a few."""
+    """Return messages from other lanes: the last if one fills the room, the likely ones, or a few."""
     wanted = [*near.evidence, *(number for number in near.likely if number > after)]
     if first and near.opened_on:
         wanted.append(near.opened_on)
     found = dict(await tape.entries(list(dict.fromkeys(wanted))))
     if few or near.whole:
-        most = MAX_LOOKBACK if near.whole else FEW * 2
+        most = ROOM_MESSAGES if near.whole else FEW * 2
         room = await tape.find(after=after, kinds=(MESSAGE,), limit=most, newest=True)
         others = [entry for entry in room if entry.meta.get("lane") != lane and _is_said(entry)]
         kept = others if near.whole else others[-FEW:]

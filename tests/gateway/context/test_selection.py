@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.context.selection import Selection, reselect_messages, select_messages
+from gateway.context.selection import Nearby, Selection, reselect_messages, select_messages
 from tape.entry import NewEntry, anchor, event, message, tool_call, tool_result
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
@@ -67,6 +67,13 @@ async def test_g1_what_the_room_was_shown_once_is_not_shown_again() -> None:
     shown = event(TURN_START, {"turn": "t", "include": [3], "takes": [4]}, lane="x", turn="t")
     await tape.append(shown, said("two"))
     assert await select_messages(tape, "x", [6], [], 1000) == Selection((), (6,))
+
+
+async def test_where_one_conversation_fills_the_room_its_last_fifty_messages_are_shown() -> None:
+    others = [said(f"room {number}", lane="y") for number in range(80)]
+    tape = await tape_with(*others, said("question"))
+    takes = await select_messages(tape, "x", [83], [], 10_000, Nearby(whole=True))
+    assert takes == Selection(tuple(range(34, 83)), (83,), whole=True)
 
 
 async def test_a_lane_of_more_than_a_handful_brings_nobody_else() -> None:

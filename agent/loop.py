@@ -24,7 +24,7 @@ from hashlib import sha256
 from typing import Any, Final, Self
 
 from agent.ends import ending
-from agent.errors import AgentError, ContextOverflow, StepLimit
+from agent.errors import AgentError, AnswerEmpty, ContextOverflow, StepLimit
 from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
@@ -149,6 +149,13 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
                 async for happened in events:
                     yield happened
             reply = await _finish(task, model, call)
+        except AnswerEmpty:
+            if not task._spoke:
+                raise
+            # What was said before the tools ran is the answer.
+            task.log.defer(_step(call, "empty"))
+            yield AgentEvent("final", {"text": ""})
+            return
         except ContextOverflow as cause:
             if task._reported:
                 await task.log.record(_step(call, "error", error=str(cause)))

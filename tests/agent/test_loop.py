@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from agent.ends import CUT_BY_LENGTH, MARKS
-from agent.errors import AgentError, ContextOverflow, ModelDown, StepLimit
+from agent.errors import AgentError, AnswerEmpty, ContextOverflow, ModelDown, StepLimit
 from agent.events import AgentEvent
 from agent.loop import (
     MAX_REASON_CHARACTERS,
@@ -279,6 +279,22 @@ async def test_the_last_call_shows_the_tools_but_allows_no_call(tape: Tape) -> N
     assert events[-1].data == {"text": "all I know"}
     assert [len(asked.tools) for asked in model.requests] == [1, 1]
     assert [asked.tool_choice for asked in model.requests] == [None, "none"]
+
+
+async def test_an_empty_last_step_keeps_the_text_that_was_shown_before_its_tools(
+    tape: Tape,
+) -> None:
+    model = ScriptedModel(asks(call(), text="I looked: four."), [AnswerEmpty("nothing")])
+    stage = stage_of(ECHO, tape=tape)
+    events = await stage.run(model)
+    assert said(events) == "I looked: four."
+    assert events[-1].data == {"text": ""}
+    assert deferred(stage) == [(2, "empty")]
+
+
+async def test_an_empty_answer_without_any_text_before_it_is_an_error(tape: Tape) -> None:
+    with pytest.raises(AnswerEmpty):
+        await stage_of(ECHO, tape=tape).run(ScriptedModel(asks(call()), [AnswerEmpty("nothing")]))
 
 
 # Answers that the provider cuts off

@@ -52,7 +52,6 @@ NOT_YET: frozenset[str] = frozenset(
         "Nothing, always",
         "An empty last step after tools",
         "Silence after the last chunk",
-        "Gemma 2's template, without a system role",
         "The base URL lacks /v1",
     }
 )

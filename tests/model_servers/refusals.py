@@ -16,7 +16,7 @@ ALTERNATE = "Conversation roles must alternate user/assistant/user/assistant/...
 
 def lacks(name: str, refusal: Answer) -> Demand:
     """Refuse a field of the request."""
-    return lambda body: refusal if body.get(name) else None
+    return lambda body: refusal if name in body else None
 
 
 def learned(name: str, field: str, refusal: Answer, **more: Any) -> Scenario:
@@ -124,7 +124,8 @@ LEARNED = (
         400, "Unrecognized request argument supplied: stream_options", param="stream_options")),
     learned("parallel_tool_calls are refused", "parallel_tool_calls", error(
         400, "'parallel_tool_calls' is not supported with this model.",
-        param="parallel_tool_calls", code="unsupported_parameter")),
+        param="parallel_tool_calls", code="unsupported_parameter"),
+            settings={"AGENT__BODY": '{"parallel_tool_calls": false}'}),
     learned("max_completion_tokens instead of max_tokens", "max_tokens", MAX_TOKENS,
             settings=CAPPED),
     learned("max_tokens instead of max_completion_tokens", "max_completion_tokens", COMPLETION,

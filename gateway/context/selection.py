@@ -166,7 +166,7 @@ async def _begin(tape: Tape, anchor: Entry) -> int:
 async def _elsewhere(
     tape: Tape, lane: str, near: Nearby, after: int, *, few: bool, first: bool
 ) -> list[Entry]:
-    """Return messages from other lanes: the last if one fills the room, the likely ones, or a few."""
+    """Return messages of other lanes: the last if one fills the room, the likely, or a few."""
     wanted = [*near.evidence, *(number for number in near.likely if number > after)]
     if first and near.opened_on:
         wanted.append(near.opened_on)

@@ -21,6 +21,7 @@ from agent.loop import (
 )
 from agent.model import ModelReply, Piece, ReasoningPiece, ResetPiece, TextPiece
 from agent.models.openai import OpenAIModel
+from agent.models.retry import FallbackModel
 from agent.settings import AgentSettings
 from agent.testing import ScriptedModel, asks, call, says
 from agent.token_meter import estimate_request
@@ -455,6 +456,18 @@ async def test_an_overflow_does_not_count_as_a_step(tape: Tape) -> None:
         [(1, "tools"), (2, "auto_handoff")],
         [(2, "ok")],
     )
+
+
+async def test_a_second_overflow_in_one_turn_is_answered_by_a_model_with_a_larger_window(
+    tape: Tape,
+) -> None:
+    small = ScriptedModel(TOO_LONG, TOO_LONG, name="small")
+    large = ScriptedModel(says("ok"), name="large")
+    stage = stage_of(tape=tape)
+    events = await stage.run(FallbackModel([small, large], [8_000, 100_000]))
+    assert kinds(events) == ["reset", "text", "final"]
+    assert large.requests == small.requests[1:]
+    assert len(await stage.named(OVERFLOW_REPORTED)) == 1
 
 
 async def test_a_second_overflow_in_one_turn_is_an_error(tape: Tape) -> None:

@@ -80,8 +80,31 @@ class OutputLimit(RequestRejected):  # a too large `max_tokens`
     )
 
 
-class AnswerBroken(ModelError):  # a stream that is cut off, empty, malformed, or has an error
+class AnswerBroken(ModelError):  # a stream that is cut off, malformed, or has an error
     sentence = "the model's answer broke off; please ask again"
+
+
+class AnswerEmpty(AnswerBroken):
+    sentence = "the model said nothing; please ask again"
+
+
+class ReasoningOnly(AnswerBroken):
+    sentence = "the model thought about it, but gave no answer; please ask again"
+
+
+class OutputUsedUp(ModelError):  # finish_reason "length" without text
+    sentence = (
+        "the model used up its output tokens before it said anything (the operator can raise their"
+        " maximum, or lower the reasoning effort)"
+    )
+
+
+class AnswerFiltered(ModelError):  # finish_reason "content_filter" without text
+    sentence = "the model service's content filter withheld the answer; please ask differently"
+
+
+class AnswerRefused(ModelError):
+    sentence = "the model refused to answer that"
 
 
 class KeyMissing(AgentError):

@@ -119,9 +119,9 @@ class ModelSettings(BaseModel):
         examples=["open"],
     )
     reasoning_tags: str = Field(
-        "think,thinking",
+        "think,thinking,thought,[THINK]",
         description="Tags around such reasoning, separated by commas.",
-        examples=["think,thinking,[THINK]"],
+        examples=["think,reason"],
     )
     window: int = Field(
         0, ge=0, description="Size of the context window, in tokens; 0: unknown.", examples=["8192"]

@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 import aiohttp
 import httpx2
@@ -29,7 +29,15 @@ from agent.model_settings import NO_KEY, ModelSettings, checked_address, fits_a_
 from agent.models.learned import Learned, is_lasting, suspect
 from agent.models.openai_stream import StreamReader
 from agent.models.overflow import by_wording
+from agent.models.reasoning import InlineReasoning
 from agent.models.request_body import build_body, refused_in
+
+
+BEGINS_OPEN: Final = "inline_reasoning"
+HELD_BACK: Final = (
+    "begins its answers inside reasoning, so text is held back until the closing tag; set"
+    ' `reasoning = "open"` to have that from the first answer'
+)
 
 
 class OpenAIModel:
@@ -55,6 +63,12 @@ class OpenAIModel:
         )
         self.server = str(self._client.base_url.copy_with(userinfo=b""))
         self.identity = sha256(f"{self.server}\n{name}\n{self._key}".encode()).hexdigest()
+        self._reasoning = InlineReasoning(
+            settings.reasoning,
+            [tag.strip() for tag in settings.reasoning_tags.split(",")],
+            known=BEGINS_OPEN in self._learned.about(self.server, name),
+            learned=self._learn_reasoning,
+        )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         known = refused_in(self._settings) | self._learned.about(self.server, self.name)
@@ -80,28 +94,29 @@ class OpenAIModel:
                     lessons.append(blamed)
 
     async def _answer(self, body: dict[str, Any]) -> AsyncGenerator[Piece, None]:
-        reader = StreamReader(self.name, self.server)
+        reader = StreamReader(self.name, self.server, self._reasoning)
         patience = self._settings.read_timeout
         try:
             # If these were plain arguments, the SDK would walk the messages and tools in Python.
             async with self._client.chat.completions.with_streaming_response.create(
                 model=self.name, messages=[], stream=True, extra_body=body
             ) as response:
-                if "json" in response.headers.get("content-type", ""):
-                    for piece in reader.chunk(await response.read()):
+                chunks = response.iter_bytes()
+                while (chunk := await _next(chunks, patience)) is not None:
+                    for piece in reader.read(chunk):
                         yield piece
-                else:
-                    chunks = response.iter_bytes()
-                    while (chunk := await _next(chunks, patience)) is not None:
-                        for piece in reader.read(chunk):
-                            yield piece
-                    for piece in reader.read(b"\n"):
-                        yield piece
+                for piece in reader.end():
+                    yield piece
+            reply = reader.reply()
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
             raise _without(self._key, _translate(cause)) from None
         except ModelError as cause:
             raise _without(self._key, cause) from None
-        yield reader.reply()
+        yield reply
+
+    def _learn_reasoning(self, begins_open: bool) -> None:
+        if begins_open:
+            self._learned.learn(self.server, self.name, BEGINS_OPEN, HELD_BACK)
 
     async def get(self, path: str) -> bytes:
         """Return the body at a path of the server; raises ModelError."""

@@ -17,6 +17,7 @@ from agent.errors import (
     ModelError,
     ModelUnreachable,
     PlanLimit,
+    ReasoningOnly,
 )
 from agent.model import ChatModel, ModelRequest, Piece, ResetPiece, TextPiece
 from tape.tokens import estimate
@@ -56,7 +57,8 @@ class RetryingModel:
                 return
             except REPEATABLE as cause:
                 wait = _wait(cause, attempt)
-                if attempt == self._retries or wait > MAX_RETRY_AFTER_SECONDS:
+                last = min(self._retries, 1) if isinstance(cause, ReasoningOnly) else self._retries
+                if attempt >= last or wait > MAX_RETRY_AFTER_SECONDS:
                     raise
                 if spoke:
                     yield ResetPiece(f"{self.name}: {cause}")

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from agent.errors import AnswerBroken, ContextOverflow, ModelBusy, ModelError
-from agent.model import Piece, ReasoningPiece, TextPiece
+from agent.model import ModelReply, Piece, ReasoningPiece, TextPiece
 from agent.models.openai_stream import StreamReader, read_usage, stream_error
 
 
@@ -26,6 +26,14 @@ def fragment(**more: Any) -> dict[str, Any]:
 
 def read(reader: StreamReader, *given: str) -> list[Piece]:
     return [piece for line in given for piece in reader.read(f"{line}\n".encode())]
+
+
+def whole(*given: str) -> ModelReply:
+    """Return the reply to a stream of these lines."""
+    reader = StreamReader("model")
+    read(reader, *given)
+    list(reader.end())
+    return reader.reply()
 
 
 def test_the_deltas_of_a_stream_are_its_pieces_and_together_its_reply() -> None:
@@ -124,7 +132,7 @@ def test_a_stream_that_was_cut_or_says_nothing_is_no_answer(given: list[str]) ->
         reader.reply()
 
 
-@pytest.mark.parametrize("line", ["data: {broken", "data: [1]", 'data: "text"'])
+@pytest.mark.parametrize("line", ["data: {broken\n", "data: [1]", 'data: "text"'])
 def test_a_line_that_is_no_chunk_breaks_the_answer(line: str) -> None:
     with pytest.raises(AnswerBroken):
         read(StreamReader("model"), line)

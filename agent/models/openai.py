@@ -32,7 +32,6 @@ from agent.models.overflow import by_wording
 from agent.models.reasoning import InlineReasoning
 from agent.models.request_body import build_body, refused_in
 
-
 BEGINS_OPEN: Final = "inline_reasoning"
 HELD_BACK: Final = (
     "begins its answers inside reasoning, so text is held back until the closing tag; set"

@@ -6,12 +6,17 @@ import pytest
 
 from agent.errors import (
     AnswerBroken,
+    AnswerEmpty,
+    AnswerFiltered,
+    AnswerRefused,
     KeyRefused,
     ModelBusy,
     ModelDown,
     ModelError,
     ModelUnreachable,
+    OutputUsedUp,
     PlanLimit,
+    ReasoningOnly,
     RequestRejected,
 )
 from agent.model import ModelRequest, Piece, ResetPiece, TextPiece
@@ -111,3 +116,23 @@ async def test_what_no_repeat_can_help_is_not_repeated(error: ModelError) -> Non
     with pytest.raises(type(error)):
         await ask(model, 2)
     assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "calls"),
+    [
+        (AnswerEmpty("nothing"), 3),
+        (ReasoningOnly("only reasoning"), 2),
+        (AnswerRefused("no"), 1),
+        (AnswerFiltered("filtered"), 1),
+        (OutputUsedUp("length"), 1),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+async def test_an_end_without_an_answer_is_asked_again_where_that_can_help(
+    failure: ModelError, calls: int
+) -> None:
+    model = ScriptedModel([failure], [failure], [failure])
+    with pytest.raises(type(failure)):
+        await ask(model, 2)
+    assert len(model.requests) == calls

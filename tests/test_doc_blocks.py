@@ -136,9 +136,13 @@ def a_json_document(block: str, _folder: Path) -> None:
     json.loads(block)
 
 
-def a_package(block: str, _folder: Path) -> None:
+def a_package_or_settings(block: str, _folder: Path) -> None:
+    parsed = tomllib.loads(block)
+    if "models" in parsed:
+        assert load_settings({"TAPEWAY_MODELS": json.dumps(parsed["models"])}).models
+        return
     # tests/scenarios/test_plugin_packages.py installs it and runs what it declares.
-    assert "tapeway" in tomllib.loads(block)["project"]["entry-points"]
+    assert "tapeway" in parsed["project"]["entry-points"]
 
 
 def a_proxy(block: str, _folder: Path) -> None:
@@ -157,7 +161,7 @@ HANDLERS: dict[str, Callable[[str, Path], None]] = {
     "python": python,
     "sh": shell,
     "text": a_drawing,
-    "toml": a_package,
+    "toml": a_package_or_settings,
 }
 
 

@@ -25,6 +25,7 @@ Message = dict[str, Any]
 MESSAGE_EDIT: Final = "message.edit"
 MESSAGE_MEDIA: Final = "message.media"
 RESET: Final = "session/reset"
+REWIND: Final = "session/rewind"
 FIRST_PAGE_SIZE: Final = 300  # the number of entries that a view reads before it asks for the rest
 SHOWN_KINDS: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR, EVENT)
 
@@ -117,7 +118,7 @@ async def view_entries(
 
 def _of_running_turn(entries: list[Entry], start: Entry | None, turn: str | None) -> list[Entry]:
     entries = [entry for entry in entries if entry.kind != ANCHOR]
-    if start is None or start.name != RESET:
+    if start is None or start.name not in (RESET, REWIND):
         return entries
     # A turn that began before the reset may have written entries after the reset.
     started = {entry.meta.get("turn") for entry in entries if entry.name == TURN_START}

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from tape.construct.candidate import Strategy
 from tape.construct.constructor import BUDGET, Constructed, ContextConstructor
-from tape.context import Message, TapeContext, arrange, to_messages, view
+from tape.context import REWIND, Message, TapeContext, arrange, to_messages, view
 from tape.deletions import MESSAGE_DELETE, deleted, source_message, without_deleted
 from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, bootstrap, handoff, is_start
 from tape.errors import ForkClosed, TapeError
@@ -18,6 +18,7 @@ from tape.fork import DISCARDED, INFIX, MERGED, MERGING, OPENING_ID, ForkEnd, Fo
 from tape.payloads import sound
 from tape.query import MAX_NAMES, Query, locating, subject_of
 from tape.reads import Reads
+from tape.rewind import find_anchor
 from tape.search.edits import edited_ids, edits, with_edits
 from tape.search.query_text import SearchQuery
 from tape.search.scan import newest_first, scan_there, scanning
@@ -53,6 +54,14 @@ class Tape(Reads):
         """Append an anchor and the event that records the anchor; returns the anchor."""
         anchor, _event = await self.append(*handoff(name, state, **meta))
         return anchor
+
+    async def rewind(self, to: str | Entry, **meta: Any) -> Entry:
+        """Begin later views again with an older anchor's state; returns the new anchor.
+
+        `to` is the anchor, its name or its id as text; raises NotFound. See `tape.rewind`.
+        """
+        older = await find_anchor(self, to) if isinstance(to, str) else to
+        return await self.handoff(REWIND, older.payload.get("state"), **meta, rewind=older.id)
 
     async def search(
         self,

@@ -23,6 +23,7 @@ from tape.errors import TapeError
 from tape.fork import INFIX
 from tape.importing.importer import Import
 from tape.query import Query
+from tape.rewind import branch, find_anchor
 from tape.search.indexer import SearchState
 
 MAX_SHOWN: Final = 10_000
@@ -113,6 +114,22 @@ class TapeAdmin:
         with _as_admin_errors():
             found = await prompts_of(self._services.tapes.tape(tape), turn)
         return [asdict(shown) for shown in found]
+
+    async def rewind(self, tape: str, to: str, room: str) -> dict[str, Any]:
+        """Rewind a tape to an anchor, or begin a new room of the page with its past."""
+        handle = self._services.tapes.tape(tape)
+        with _as_admin_errors():
+            anchor = await find_anchor(handle, to)
+            if not room:
+                done = await handle.rewind(anchor)
+                return {"anchor": anchor.name, "at": anchor.id, "entry": done.id}
+            session = f"web:{room}"
+            name = self._services.tapes.session_tape(session).name
+            if await self._store.size(name):
+                raise AdminError(f"the room {room} has messages already: name a new one")
+            count = await branch(handle, anchor, name)
+        await self.know(session)
+        return {"anchor": anchor.name, "at": anchor.id, "session": session, "entries": count}
 
     async def import_tape(
         self, path: Path, session: str, tape: str, *, dry_run: bool

@@ -31,6 +31,7 @@ _ROUTES: Final = {
     "tapes.entries": ("POST", "/api/tapes/entries", ""),
     "tapes.search": ("POST", "/api/tapes/search", ""),
     "tapes.prompts": ("POST", "/api/tapes/prompts", ""),
+    "tapes.rewind": ("POST", "/api/tapes/rewind", ""),
     "tapes.reindex": ("POST", "/api/tapes/index", ""),
     "tapes.index_state": ("GET", "/api/tapes/index", ""),
 }

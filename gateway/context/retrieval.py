@@ -10,10 +10,10 @@ from gateway.context.room_memory import RoomMemories, room_key
 from gateway.context.selection import Nearby
 from gateway.logs import get_log
 from tape.construct.keywords import words_of_task
-from tape.context import RESET
 from tape.entry import MESSAGE
 from tape.errors import TapeError
 from tape.handle import Tape
+from tape.rewind import out_of_view
 
 EVIDENCE_WORDS: Final = 3  # how many rare words an old entry must contain
 MIN_WORD_LETTERS: Final = 4
@@ -47,20 +47,20 @@ async def find_nearby(
 async def find_evidence(tape: Tape, lane: str, question: str, before: int, most: int) -> list[int]:
     """Return the newest old entries outside a lane that contain a question's rarest words.
 
-    `before` is the first entry in the room memory; entries from before a reset are excluded. If the
-    search fails, the list is empty, so that the question is still answered.
+    `before` is the first entry in the room memory. What a reset or rewind took out of view is no
+    evidence. If the search fails, the list is empty, so that the question is still answered.
     """
     words = [word for word in words_of_task(question) if _is_distinctive(word)][:EVIDENCE_WORDS]
     if most < 1 or len(words) < EVIDENCE_WORDS or before <= 1:
         return []
     try:
         hits = await tape.search(" ".join(words), limit=most * 2, kinds=(MESSAGE,), before=before)
-        reset = await tape.last_anchor(RESET) if hits else None
+        gone = await out_of_view(tape) if hits else []
     except TapeError as cause:
         get_log().warning("evidence.not_searched", why=str(cause))
         return []
-    begin = reset.id if reset else 0
-    others = (entry for entry in hits if entry.id > begin and entry.meta.get("lane") != lane)
+    hits = [entry for entry in hits if not any(entry.id in span for span in gone)]
+    others = (entry for entry in hits if entry.meta.get("lane") != lane)
     found = [entry.id for entry in others if not {"command", "hint"} & entry.meta.keys()]
     return sorted(found[:most])
 

@@ -48,6 +48,10 @@ def tape_routes(admin: TapeAdmin, folder: Path) -> list[BaseRoute]:
         body = await json_body(request)
         return await admin.prompts(str(body.get("tape", "")), str(body.get("turn", "")))
 
+    async def rewind(request: Request) -> Any:
+        body = await json_body(request)
+        return await admin.rewind(*(str(body.get(name, "")) for name in ("tape", "to", "room")))
+
     async def import_file(request: Request) -> Response:
         wanted = request.query_params
         number, name = tempfile.mkstemp(".jsonl", "import-", folder)
@@ -71,6 +75,7 @@ def tape_routes(admin: TapeAdmin, folder: Path) -> list[BaseRoute]:
         json_route("/api/tapes/index", index_state),
         json_route("/api/tapes/index", reindex, "POST"),
         json_route("/api/tapes/prompts", prompts, "POST"),
+        json_route("/api/tapes/rewind", rewind, "POST"),
         Route("/api/tapes/import", import_file, methods=["POST"]),
     ]
 

@@ -24,6 +24,7 @@ from gateway.context.tape_access import other_tapes
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
+from gateway.scheduling.rewinding import rewind
 from gateway.services import Services
 from gateway.turn.runner import new_error_id
 from tape.entry import Entry, dump
@@ -32,6 +33,7 @@ OWN: Final = {
     "help": "what I can do here",
     "stop": "stop the answer that I'm writing for you (`,stop all`: every one in this chat)",
     "reset": "start over: earlier messages stay on the tape, but I no longer see them",
+    "rewind": "go back to an earlier checkpoint (`,rewind` lists them)",
     "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
 }
 
@@ -82,6 +84,9 @@ class Commands:
                 return HELLO.format(name=self._services.settings.agent.name)
             if command.name == "reset":
                 return await self._reset(question)
+            if command.name == "rewind":
+                tape = self._services.tapes.tape(question.tape)
+                return await rewind(tape, question, " ".join(command.words))
             if command.name == "handoff":
                 command = _as_tool(command)
             shared = question.message.chat_kind == "group"

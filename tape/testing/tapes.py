@@ -23,9 +23,10 @@ from tape.entry import (
     tool_call,
     tool_result,
 )
-from tape.errors import AppendRefused, NotFound, QueryRefused, TapeError
+from tape.errors import AppendRefused, NotFound, QueryRefused, TapeError, TapeMismatch
 from tape.handle import Tape
 from tape.query import Query
+from tape.rewind import branch, find_anchor, out_of_view
 from tape.service import TapeService
 from tape.store import BatchStore, TapeStore
 from tape.unit_of_work import Batch
@@ -301,6 +302,39 @@ async def a_fork_at_an_anchor_is_its_context(store: TapeStore) -> None:
         await fork.discard("seen")
 
 
+async def a_rewind_goes_on_from_an_older_anchor(store: TapeStore) -> None:
+    tape = await _two_tasks(store)
+    older = await tape.anchor("task/start")
+    entry = await tape.rewind("task/start")
+    await tape.append(message("user", "other way"))
+    assert (entry.name, entry.meta["rewind"]) == ("session/rewind", older.id)
+    assert await tape.context() == [
+        {"role": "assistant", "content": '[Anchor created: session/rewind]: {"n": 2}'},
+        {"role": "user", "content": "other way"},
+    ]
+    assert [found.text for found in await tape.search("end")] == ["end"]
+    assert _said(await tape.read())[-2:] == ["end", "other way"]
+    assert await out_of_view(tape) == [range(older.id + 1, entry.id)]
+    assert (await refusal(tape.rewind("task/stat"), NotFound)).nearest[0] == "task/start"
+    assert (await tape.rewind(str(older.id - 2))).payload["state"] == {}
+
+
+async def the_past_of_a_tape_begins_another(store: TapeStore) -> None:
+    tape = await _two_tasks(store)
+    past = await tape.find(before=9)
+    (gone,) = await tape.find(text="gap")
+    await tape.append(deletion(gone.id, "m"))
+    other = Tape(store, "what-if")
+    assert await branch(tape, await find_anchor(tape, "8"), other.name) == 10
+    entries = await other.read()
+    assert entries[:8] == past
+    assert [entry.name for entry in entries[8:]] == ["message.delete", "tape.branch"]
+    assert DELETED_TEXT in str(await other.full_context())
+    await other.append(message("user", "otherwise"))
+    assert _said(await tape.recent(2)) == ["end"]
+    await refusal(branch(tape, past[-1], other.name), TapeMismatch)
+
+
 async def a_fork_hides_what_was_deleted_before_it(store: TapeStore) -> None:
     tape = Tape(store, T)
     (secret,) = await tape.append(message("user", "a secret"))
@@ -348,6 +382,8 @@ TAPE_CHECKS: Final[tuple[Callable[[TapeStore], Awaitable[None]], ...]] = (
     a_summary_is_json,
     a_fork_has_the_whole_surface,
     a_fork_at_an_anchor_is_its_context,
+    a_rewind_goes_on_from_an_older_anchor,
+    the_past_of_a_tape_begins_another,
     a_fork_hides_what_was_deleted_before_it,
     a_batch_is_appended_whole_or_not_at_all,
 )

@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 from typing import IO, Any, Final
+from urllib.parse import urlencode
 
 import anyio
 
@@ -106,6 +107,19 @@ async def _write_all(admin: AdminClient, tape: str, out: IO[str]) -> int:
         where["after"] = int(page[-1]["id"])
         _progress(f"{where['after']} entries")
     return where["after"]
+
+
+async def rewind(settings: Settings, name: str, to: str, room: str) -> int:
+    async with open_admin(settings) as admin:
+        tape = await admin.call("tapes.find", name=name)
+        done = await admin.call("tapes.rewind", tape=tape, to=to, room=room)
+    anchor = f"{done['anchor']} (entry {done['at']})"
+    if room:
+        print_line(f"the room {room} begins with {done['entries']} entries, up to {anchor}")
+        print_line(f"open it on the page: ?{urlencode({'room': room})}")
+    else:
+        print_line(f"views now go on from {anchor}; what came after it stays on the tape")
+    return 0
 
 
 async def follow(settings: Settings, name: str, as_json: bool) -> int:

@@ -8,7 +8,7 @@ import typer
 
 from gateway.cli.lazy import run
 
-app = typer.Typer(help="List, show, search, export and import tapes.", no_args_is_help=True)
+app = typer.Typer(help="List, show, search, rewind, export and import tapes.", no_args_is_help=True)
 
 _Tape = Annotated[
     str,
@@ -113,6 +113,22 @@ def import_file(
     The tape must be empty or contain the beginning of the same file.
     """
     run("gateway.cli.tape.actions:import_file", file, session, name, dry_run)
+
+
+@app.command("rewind")
+def rewind(
+    name: _Tape,
+    to: Annotated[str, typer.Option(help="The name of an anchor, or its entry's number.")],
+    room: Annotated[
+        str, typer.Option(help="Leave the tape alone: begin a new room with its past.")
+    ] = "",
+) -> None:
+    """Go back to an anchor: later views show its state and what comes from now on.
+
+    Nothing is deleted. With --room, a new room of the page begins with the tape's past up to the
+    anchor instead, to try what would have happened otherwise.
+    """
+    run("gateway.cli.tape.actions:rewind", name, to, room)
 
 
 @app.command("follow")

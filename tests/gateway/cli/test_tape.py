@@ -98,6 +98,38 @@ async def test_the_prompts_of_a_turn_are_printed_again_beside_a_gateway_and_with
     assert "        calls tape_info({})\n  tool of the call call-1:\n" in read
 
 
+async def test_a_tape_is_rewound_and_its_past_begins_a_room(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server:
+        environ = make_environ(tmp_path / "home", server)
+        back = ("tape", "rewind", ROOM, "--to", "phase:handoff")
+        async with gateway_process(environ, tmp_path / "home") as gateway:
+            url = await gateway.url()
+            async with visit(url, "Alice") as (alice,):
+                await alice.answer(await alice.say("plums"))
+                await alice.answer(await alice.say(",handoff the plan"))
+                await alice.answer(await alice.say("figs"))
+                room = await run_tapeway(environ, *back, "--room", "what-if")
+                again = await run_tapeway(environ, *back, "--room", "what-if")
+                rewound = await run_tapeway(environ, *back)
+                await alice.answer(await alice.say("and pears?"))
+            async with visit(url, "Alice", room="what-if") as (elsewhere,):
+                assert "plums" in str(elsewhere.events)
+                assert "figs" not in str(elsewhere.events)
+                await elsewhere.answer(await elsewhere.say("and grapes?"))
+        _code, shown, _err = await run_tapeway(environ, "tape", "show", "web:what-if")
+    assert room[0] == 0
+    assert "the room what-if begins with" in room[1]
+    assert "?room=what-if" in room[1]
+    assert (again[0], "has messages already" in again[2]) == (1, True)
+    assert "views now go on from phase:handoff" in rewound[1]
+    here, there = (str(request.body["messages"]) for request in server.requests[-2:])
+    for asked, word in ((here, "and pears?"), (there, "and grapes?")):
+        assert word in asked
+        assert "the plan" in asked
+        assert "figs" not in asked
+    assert "tape.branch" in shown
+
+
 async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: Path) -> None:
     environ = make_environ(tmp_path / "home")
     file = a_tape(tmp_path / "in.jsonl", "hello\x1b[31m", "你好")
@@ -127,6 +159,7 @@ async def test_without_a_gateway_a_tape_comes_in_and_is_the_session_s(tmp_path: 
         (("show", "telegram:-5", "--limit", "-1"), "use a number of entries"),
         (("show", "telegram:-5", "--limit", "999999"), "export"),
         (("show", ""), "there is no tape"),
+        (("rewind", "telegram:-5", "--to", "session/strt"), "the nearest are session/start"),
         (("show", "telegram:-5", "--view", "t-1"), "this tape has no turn t-1"),
         (("search", "telegram:-5", "a" * 100_000), "at most 4000"),
         (("search", "telegram:-5", ""), "(nothing)"),

@@ -67,6 +67,15 @@ async def test_deleted_words_commands_and_what_was_before_a_reset_are_no_evidenc
     assert await find_evidence(tape, "new", QUESTION, 100, 3) == []
 
 
+async def test_what_a_rewind_skips_is_no_evidence() -> None:
+    tape = await tape_with(said(OLD))
+    await tape.handoff("phase:one")
+    await tape.append(said(OLD))
+    assert await find_evidence(tape, "new", QUESTION, 100, 3) == [3, 6]
+    await tape.rewind("phase:one")
+    assert await find_evidence(tape, "new", QUESTION, 100, 3) == [3]
+
+
 async def test_the_newest_are_kept_and_stand_in_their_order() -> None:
     tape = await tape_with(*(said(OLD) for _ in range(5)))
     assert await find_evidence(tape, "new", QUESTION, 100, 2) == [6, 7]

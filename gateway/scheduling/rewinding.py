@@ -1,0 +1,39 @@
+"""The command `,rewind`: go back to an anchor of the chat."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.tool import Role
+from gateway.errors import CommandRefused
+from gateway.pipeline.turn import Question
+from tape.errors import NotFound
+from tape.handle import Tape
+
+MAX_OFFERED: Final = 10  # anchors that a command without a name lists
+
+
+async def rewind(tape: Tape, question: Question, wanted: str) -> str:
+    """Rewind the chat's tape to an anchor, and return the reply; raises CommandRefused."""
+    if question.message.chat_kind == "group" and question.role < Role.ADMIN:
+        raise CommandRefused("Only admins may rewind a group: it affects everyone here.")
+    if not wanted:
+        raise CommandRefused(await _offer(tape))
+    try:
+        anchor = await tape.rewind(wanted, by=question.message.sender.id)
+    except NotFound as unknown:
+        raise CommandRefused(f"There is {unknown}. {await _offer(tape)}") from unknown
+    return (
+        f"I'm going on from `{wanted}` (entry {anchor.meta['rewind']}). What came after it stays"
+        " on the tape and can be searched."
+    )
+
+
+async def _offer(tape: Tape) -> str:
+    anchors = await tape.anchors(limit=MAX_OFFERED)
+    listed = ", ".join(f"`{entry.name}` ({entry.id})" for entry in reversed(anchors))
+    return (
+        f"Name an anchor or its number, the newest first: {listed}."
+        if listed
+        else ("There is no anchor here yet: `,handoff` sets one.")
+    )

@@ -1,0 +1,67 @@
+"""The command `,rewind`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.tool import Role
+from gateway.app import Gateway
+from gateway.pipeline.turn import Question
+from gateway.scheduling.commands import Commands
+from tape.entry import message
+from tests.gateway.intake.test_access import MESSAGE
+from tests.gateway.intake.test_entry_meta import row_of
+from tests.gateways import gateway_of, tape_of
+
+pytestmark = pytest.mark.anyio
+
+CHAT = "plain:-100"
+
+
+async def _stop(_asked: Question, _everything: bool) -> int:
+    return 0
+
+
+async def run(gateway: Gateway, line: str, role: Role, kind: str) -> str:
+    said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
+    asked = Question(CHAT, tape_of(gateway, CHAT).name, None, role, (row_of(said),))
+    return await Commands(gateway.services, _stop).run(asked)
+
+
+@pytest.mark.parametrize(
+    ("role", "kind", "done"),
+    [(Role.MEMBER, "group", False), (Role.ADMIN, "group", True), (Role.STRANGER, "private", True)],
+)
+async def test_in_a_group_only_admins_rewind(
+    tmp_path: Path, role: Role, kind: str, done: bool
+) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        tape = tape_of(gateway, CHAT)
+        one = await tape.handoff("phase:one", {"goal": "tea"})
+        await tape.append(message("user", "between"))
+        answer = await run(gateway, ",rewind phase:one", role, kind)
+        shown = await tape.context()
+    assert (shown[0]["content"].startswith("[Anchor created: session/rewind]")) == done
+    assert (len(shown) == 1) == done
+    assert answer == (
+        f"I'm going on from `phase:one` (entry {one.id}). What came after it stays on the tape and"
+        " can be searched."
+        if done
+        else "Only admins may rewind a group: it affects everyone here."
+    )
+
+
+async def test_without_a_known_anchor_it_lists_those_that_are_there(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway:
+        nothing = await run(gateway, ",rewind", Role.OWNER, "private")
+        await tape_of(gateway, CHAT).handoff("phase:one")
+        listed = await run(gateway, ",rewind", Role.OWNER, "private")
+        unknown = await run(gateway, ",rewind phase:two", Role.OWNER, "private")
+    assert nothing == "There is no anchor here yet: `,handoff` sets one."
+    anchors = "the newest first: `phase:one` (3), `session/start` (1)."
+    assert listed == f"Name an anchor or its number, {anchors}"
+    assert unknown.startswith("There is no anchor named 'phase:two' on this tape")
+    assert unknown.endswith(anchors)

@@ -14,20 +14,32 @@ import orjson
 
 from agent.errors import (
     AccountEmpty,
-    AnswerBroken,
+    ContextOverflow,
     KeyRefused,
     ModelBusy,
     ModelDown,
     ModelError,
     ModelUnreachable,
+    RequestRejected,
     UnknownModel,
 )
 from agent.model import ModelRequest
 from agent.models.wired import ServedModel
 
+NO_ANSWER: Final = (
+    AccountEmpty,
+    ContextOverflow,
+    KeyRefused,
+    ModelBusy,
+    ModelDown,
+    ModelUnreachable,
+    RequestRejected,
+    UnknownModel,
+)
 LOOK_SECONDS: Final = 5.0
 MAX_DETAIL_CHARACTERS: Final = 200
 PING: Final = ModelRequest([{"role": "user", "content": "Answer with the word ok."}])
+_TLS: Final = re.compile(r"\[SSL|certificate|wrong version number", re.IGNORECASE)
 _VERSION: Final = re.compile(r"/v\d")
 
 
@@ -100,10 +112,10 @@ class Probe:
         try:
             async with aclosing(self._model.stream(PING)) as pieces:
                 await anext(pieces)
-        except AnswerBroken:
-            pass
         except ModelError as cause:
-            return self._remedy(cause)
+            # Other errors are about what an answer with status 200 says.
+            if isinstance(cause, NO_ANSWER) or type(cause) is ModelError:
+                return self._remedy(cause)
         seconds = self._monotonic() - started
         return Probed(f"{self._model.name} answered in {seconds:.1f} s", well=True, free=False)
 
@@ -121,7 +133,12 @@ class Probe:
 
     def _remedy(self, cause: ModelError) -> Probed:
         server, name = self._model.server.rstrip("/"), self._model.name
-        if isinstance(cause, ModelUnreachable):
+        if isinstance(cause, ModelUnreachable) and _TLS.search(str(cause)):
+            sentence = (
+                f"no secure connection to {server}: correct its certificate, or http and https in"
+                " TAPEWAY_AGENT__BASE_URL"
+            )
+        elif isinstance(cause, ModelUnreachable):
             sentence = (
                 f"nothing answers at {server}: start the server, or set TAPEWAY_AGENT__BASE_URL to"
                 " another one"

@@ -101,6 +101,19 @@ async def test_a_dead_server_is_one_sentence() -> None:
     assert finding.sentence == f"nothing answers at {gone.base_url}: {remedy}"
 
 
+async def test_https_where_the_server_speaks_http_is_not_called_dead() -> None:
+    async def plain(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(plain, "127.0.0.1", 0) as listening:
+        url = f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
+        async with FakeOpenAI() as unused:
+            found, _paths = await probe(unused, base_url=url)
+    assert found.sentence.startswith(f"no secure connection to {url}")
+
+
 async def test_a_server_that_never_answers_does_not_hold_up_the_probe(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

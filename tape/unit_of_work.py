@@ -48,10 +48,28 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class AppendBatch:
-    """Append a batch to a tape that has exactly `batch.after` entries."""
+    """Append a piece of a batch, without a bootstrap, to a tape that has `after` entries."""
 
     tape: str
-    batch: Batch
+    entries: tuple[NewEntry, ...]
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Let a staging tape become a tape, which had exactly `after` entries and the same ones."""
+
+    tape: str
+    staging: str
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Remove at most `most` entries of a staging tape; the outcome has their number."""
+
+    staging: str
+    most: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +101,7 @@ class Outcome:
 class Unit:
     """Steps that a store runs in order, in one transaction."""
 
-    steps: list[Append | AppendBatch | Run] = field(default_factory=list)
+    steps: list[Append | AppendBatch | Publish | Drop | Run] = field(default_factory=list)
 
     def append(self, tape: str, entries: Sequence[NewEntry], key: str | None = None) -> FirstId:
         """Add an append; returns a placeholder for its first id, to use in later statements."""

@@ -13,22 +13,21 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, Protocol
 
 import apsw
 
 from tape.database.connection import read_entry, run_step
+from tape.database.staging import OLD
 from tape.entry import Entry, NewEntry, dump, numbered, utc_iso, with_bootstrap
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
 from tape.store import Now
-from tape.unit_of_work import Append, AppendBatch, Outcome, Unit
+from tape.unit_of_work import Append, AppendBatch, Drop, Outcome, Publish, Unit
 
 MAX_UNITS: Final = 256
 """Maximum units in one transaction, so that the first unit does not wait long."""
 
-PIECE_SIZE: Final = 1000  # maximum entries of an import to hold in memory at once
 UNIT_ERRORS: Final = (
     apsw.BindingsError,
     apsw.ConstraintError,
@@ -171,6 +170,10 @@ class Transaction:
                 outcomes.append(self._append(step))
             elif isinstance(step, AppendBatch):
                 outcomes.append(self._append_batch(step))
+            elif isinstance(step, Publish):
+                outcomes.append(self._publish(step))
+            elif isinstance(step, Drop):
+                outcomes.append(self._drop(step))
             else:
                 outcomes.append(run_step(self._connection, self._sql, step, outcomes))
         return outcomes
@@ -194,20 +197,33 @@ class Transaction:
         return Outcome(own)
 
     def _append_batch(self, step: AppendBatch) -> Outcome:
-        """Write a batch of any size in parts, all in one transaction."""
+        check(step.entries, imported=True)
         tape = self._tape(step.tape)
-        newest = self._newest(tape)[1]
-        if newest != step.batch.after:
-            raise TapeMismatch(step.tape, step.batch.after, newest)
-        entries = iter(step.batch)
-        while piece := list(islice(entries, PIECE_SIZE)):
-            check(piece, imported=True)
-            dated, newest, last = self._newest(tape)
-            self._write(tape, newest, (dated, last), piece)
-            newest += len(piece)
-        step.batch.check(newest)
+        dated, newest, last = self._newest(tape)
+        if newest != step.after:
+            raise TapeMismatch(step.tape, step.after, newest)
+        self._write(tape, newest, (dated, last), list(step.entries))
         self._wrote[tape] = step.tape
-        return Outcome(changed=step.batch.count)
+        return Outcome(changed=len(step.entries))
+
+    def _publish(self, step: Publish) -> Outcome:
+        old, tape = self._tape(step.tape), self._tape(step.staging)
+        newest = self._newest(old)[1]
+        if newest != step.after:
+            raise TapeMismatch(step.tape, step.after, newest)
+        self._sequence("take_keys", {"tape": tape, "old": old})
+        self._sequence("rename", {"tape": old, "name": f"{step.staging}{OLD}"})
+        self._sequence("rename", {"tape": tape, "name": step.tape})
+        self._wrote[tape] = step.tape
+        return Outcome()
+
+    def _drop(self, step: Drop) -> Outcome:
+        tape = self._tape(step.staging)
+        dropped = len(self._sequence("drop_entries", {"tape": tape, "most": step.most}))
+        if not dropped:
+            for name in ("forget_late", "forget_keys", "forget_tape"):
+                self._sequence(name, {"tape": tape})
+        return Outcome(changed=dropped)
 
     def _write(
         self, tape: int, newest: int, dated: tuple[str, int], batch: list[NewEntry]

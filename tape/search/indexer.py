@@ -18,6 +18,7 @@ from typing import Any, Final
 import apsw
 
 from tape.database.connection import Database, Reader
+from tape.database.staging import STAGING
 from tape.entry import MESSAGE, Entry, dump
 from tape.errors import TapeError
 from tape.fork import INFIX
@@ -203,7 +204,7 @@ class Indexer:
         if not self._planned:
             self._plan(self._index, self._tapes)
         with self._noted:
-            self._fresh |= {n: name for n, name in self._written.items() if INFIX not in name}
+            self._fresh |= {n: name for n, name in self._written.items() if _is_indexed(name)}
             self._written.clear()
         while job := self._next_to_forget():
             self._forget(self._index, *job)
@@ -235,7 +236,7 @@ class Indexer:
         if {row["pos"]: row["date"] for row in dates} != places:
             raise apsw.CorruptError("the tapes have another history than the index")
         for tape, row in found.items():
-            if row["newest"] and INFIX not in row["name"]:
+            if row["newest"] and _is_indexed(row["name"]):
                 self._fresh[tape] = row["name"]
         self._planned = self.checked = True
 
@@ -256,6 +257,9 @@ class Indexer:
     def _newer(self, tapes: Reader, room: int) -> int:
         tape, name = next(iter(self._fresh.items()))
         rows = self._write("covered", {"name": name})
+        if rows and rows[0][0] != tape:  # an import has replaced the tape by a longer one
+            self._uncover(rows[0][0])
+            rows = []
         if rows:
             _, low, high = rows[0]
         else:
@@ -276,6 +280,14 @@ class Indexer:
         if len(entries) < min(room, PAGE):
             del self._fresh[tape]
         return len(entries) + 1
+
+    def _uncover(self, tape: int) -> None:
+        first = tape * IDS_PER_TAPE
+        for table in ("talk", "work"):
+            self._write(f"clear_{table}", {"first": first, "last": first + IDS_PER_TAPE - 1})
+        self._write("clear_span", {"tape": tape})
+        self._write("uncover", {"tape": tape})
+        self._older.pop(tape, None)
 
     def _more(self, tapes: Reader, room: int) -> int:
         tape, (name, low) = next(iter(self._older.items()))
@@ -342,3 +354,7 @@ class Indexer:
     def _write(self, statement: str, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
         assert self._index is not None
         return list(self._index.execute(self._sql[statement], values))
+
+
+def _is_indexed(name: str) -> bool:
+    return INFIX not in name and not name.startswith(STAGING)

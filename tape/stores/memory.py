@@ -11,6 +11,7 @@ import orjson
 
 from tape.database.connection import migrate, rows_of, run_step
 from tape.database.schema import Schema
+from tape.database.staging import next_piece
 from tape.entry import Entry, NewEntry, dump, numbered, utc_iso, with_bootstrap
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
@@ -64,12 +65,17 @@ class MemoryStore:
         return outcomes
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
+        rest, staged = iter(batch), list[Entry]()
+        while piece := await next_piece(rest):
+            check(piece, imported=True)
+            dump([(new.payload, new.meta) for new in piece])  # raises AppendRefused
+            newest = batch.after + len(staged)
+            staged += _copies(numbered(piece, newest, utc_iso(self._now())))
+        batch.check(batch.after + len(staged))
         size = await self.size(tape)
         if size != batch.after:
             raise TapeMismatch(tape, batch.after, size)
-        entries = list(batch)
-        batch.check(size + len(entries))
-        self._append(Append(tape, tuple(entries)), [], imported=True)
+        self._tapes.setdefault(tape, _Tape()).entries.extend(staged)
 
     async def query(self, query: Query) -> list[Entry]:
         self._refuse_when_closed()
@@ -100,16 +106,13 @@ class MemoryStore:
         if self._closed:
             raise StoreUnavailable("the tape store is closed: open it again")
 
-    def _append(
-        self, step: Append, undo: list[tuple[str, int, str | None]], *, imported: bool = False
-    ) -> Outcome:
-        check(step.entries, imported=imported)
+    def _append(self, step: Append, undo: list[tuple[str, int, str | None]]) -> Outcome:
+        check(step.entries)
         dump([step.tape, step.key])  # raises AppendRefused unless tape and key are valid text
         tape = self._tapes.setdefault(step.tape, _Tape())
         if step.key is not None and step.key in tape.keys:
             return Outcome(tuple(_copies(tape.keys[step.key])))
-        given = list(step.entries)
-        batch = given if imported else with_bootstrap(given, empty=not tape.entries)
+        batch = with_bootstrap(step.entries, empty=not tape.entries)
         newest = len(tape.entries)
         new = numbered(batch, newest, utc_iso(self._now()))
         dump([(entry.payload, entry.meta) for entry in new])  # raises AppendRefused

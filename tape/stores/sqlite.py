@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from tape.database.connection import Database
 from tape.database.group_commit import Transaction, WriterThread
 from tape.database.readers import MAX_INLINE_ENTRIES, ReaderPair
 from tape.database.schema import Schema, read_schema
+from tape.database.staging import STAGING, append_staged
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import Entry, NewEntry
 from tape.query import Query
@@ -18,7 +21,7 @@ from tape.search.indexer import SearchState
 from tape.search.query_text import SearchQuery
 from tape.search.sqlite_search import SqliteSearch
 from tape.store import Now, TapeInfo, utc_now
-from tape.unit_of_work import Append, AppendBatch, Batch, Outcome, Row, Unit
+from tape.unit_of_work import Append, Batch, Outcome, Row, Unit
 
 
 class SqliteStore:
@@ -34,6 +37,7 @@ class SqliteStore:
             lambda: Transaction(database.writer(), database.statements, now, on_commit)
         )
         self._readers = ReaderPair(database.reader)
+        self.staging = anyio.Lock()
 
     @classmethod
     def open(cls, path: Path, schemas: Sequence[Schema] = (), now: Now = utc_now) -> SqliteStore:
@@ -51,7 +55,8 @@ class SqliteStore:
         return await self._writer.submit(unit)
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
-        await self.commit(Unit([AppendBatch(tape, batch)]))
+        """Append a batch through a staging tape (see `tape.database.staging`)."""
+        await append_staged(self, tape, batch)
 
     async def query(self, query: Query) -> list[Entry]:
         bounded = query.limit is not None and query.limit <= MAX_INLINE_ENTRIES
@@ -86,7 +91,12 @@ class SqliteStore:
         await self._search.forget(tape, ids)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
-        return await self._readers.in_thread(lambda reader: reader.tapes(prefix))
+        found = await self._readers.in_thread(lambda reader: reader.tapes(prefix))
+        return [info for info in found if not info.name.startswith(STAGING)]
+
+    async def staged(self) -> list[str]:
+        found = await self._readers.in_thread(lambda reader: reader.tapes(STAGING))
+        return [info.name for info in found]
 
     async def size(self, tape: str) -> int:
         return self._readers.inline.size(tape)

@@ -37,16 +37,6 @@ ORDER BY pos
 DELETE FROM entry
 WHERE pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295
 
--- name: forget_late
-DELETE FROM late_block WHERE tape = :tape
-
--- name: forget_keys
-DELETE FROM append_key WHERE tape = :tape
-
--- name: forget_tape
--- There is no such file any more.
-DELETE FROM tape WHERE tape = :tape
-
 -- name: columns
 SELECT id, place, size FROM entry
 

@@ -57,6 +57,33 @@ FROM tape AS t
 WHERE name >= :prefix AND name < :prefix || char(1114111)
 ORDER BY name
 
+-- name: rename
+-- Let a staging tape become a tape, or a replaced tape a staging tape.
+UPDATE tape SET name = :name WHERE tape = :tape
+
+-- name: take_keys
+-- The keys of the tape that a longer one replaces.
+INSERT INTO append_key (tape, key, first, count)
+SELECT :tape, key, first, count FROM append_key WHERE tape = :old
+
+-- name: drop_entries
+-- Remove some entries of a staging tape.
+DELETE FROM entry WHERE pos IN (
+    SELECT pos FROM entry
+    WHERE pos BETWEEN :tape * 4294967296 AND :tape * 4294967296 + 4294967295
+    ORDER BY pos DESC LIMIT :most
+)
+RETURNING id
+
+-- name: forget_late
+DELETE FROM late_block WHERE tape = :tape
+
+-- name: forget_keys
+DELETE FROM append_key WHERE tape = :tape
+
+-- name: forget_tape
+DELETE FROM tape WHERE tape = :tape
+
 -- name: columns
 -- The columns of a query. An index (`by_...`) follows, then the other conditions (`where_...`), one
 -- per line, then the order.

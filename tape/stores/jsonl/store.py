@@ -12,11 +12,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import apsw
 
 from tape.database.connection import Database, Reader
 from tape.database.group_commit import WriterThread
 from tape.database.readers import MAX_INLINE_ENTRIES, ReaderPair
+from tape.database.staging import STAGING, append_staged
 from tape.entry import Entry, NewEntry, entry_text
 from tape.errors import StoreUnavailable
 from tape.query import Query, fold
@@ -27,7 +29,7 @@ from tape.stores.jsonl.folder import INDEX, Folder
 from tape.stores.jsonl.index import open_index
 from tape.stores.jsonl.line import unseal
 from tape.stores.jsonl.writer import FileBatches, verify
-from tape.unit_of_work import Append, AppendBatch, Batch, Unit
+from tape.unit_of_work import Append, Batch, Outcome, Unit
 
 
 class FileStore:
@@ -42,6 +44,7 @@ class FileStore:
         self._writer = writer
         self._verified = verified
         self._readers = ReaderPair(lambda: FileReader(index, folder))
+        self.staging = anyio.Lock()
 
     @classmethod
     def open(cls, path: Path, now: Now = utc_now) -> FileStore:
@@ -68,13 +71,17 @@ class FileStore:
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:
-        self._readers.require_open()
-        outcomes = await self._writer.submit(Unit([Append(tape, tuple(entries), key)]))
+        outcomes = await self.commit(Unit([Append(tape, tuple(entries), key)]))
         return list(outcomes[0].entries)
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
+        """Append a batch through a staging tape (see `tape.database.staging`)."""
+        await append_staged(self, tape, batch)
+
+    async def commit(self, unit: Unit) -> list[Outcome]:
+        """Run a unit of a single step."""
         self._readers.require_open()
-        await self._writer.submit(Unit([AppendBatch(tape, batch)]))
+        return await self._writer.submit(unit)
 
     async def query(self, query: Query) -> list[Entry]:
         await self._verify(query.tape)
@@ -95,7 +102,11 @@ class FileStore:
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
         found = await self._readers.in_thread(lambda reader: reader.tapes(prefix))
-        return [info for info in found if info.size]
+        return [info for info in found if info.size and not info.name.startswith(STAGING)]
+
+    async def staged(self) -> list[str]:
+        found = await self._readers.in_thread(lambda reader: reader.tapes(STAGING))
+        return [info.name for info in found]
 
     async def size(self, tape: str) -> int:
         await self._verify(tape)

@@ -9,24 +9,24 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import apsw
 
-from tape.database.group_commit import PIECE_SIZE, Job, Result, failed
-from tape.entry import Entry, NewEntry, dump, numbered, utc_iso, with_bootstrap
-from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
+from tape.database.group_commit import Job, Result, failed
+from tape.database.staging import OLD, STAGING
+from tape.entry import Entry, dump, numbered, utc_iso, with_bootstrap
+from tape.errors import StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
 from tape.store import Now
 from tape.stores.jsonl.check import Checkpoint
 from tape.stores.jsonl.folder import Folder
 from tape.stores.jsonl.index import FileIndex
 from tape.stores.jsonl.line import Block, seal, unseal
-from tape.unit_of_work import Append, AppendBatch, Outcome, Run, Unit
+from tape.unit_of_work import Append, AppendBatch, Drop, Outcome, Publish, Run, Unit
 
 VERIFY: Final = "file.know"
 """The step that verifies a tape's file; its value `tape` is the tape's name."""
@@ -69,10 +69,11 @@ class FileBatches:
         self._now = now
         self._verified = verified
         self._stages: dict[str, _Stage] = {}
+        self._published: set[str] = set()
 
     def run(self, batch: list[Job]) -> list[Result]:
         before = set(self._verified)
-        self._stages = {}
+        self._stages, self._published = {}, set()
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [self._one(job) for job in batch]
@@ -80,7 +81,8 @@ class FileBatches:
             self._connection.execute("COMMIT")
         except Exception as cause:  # the thread and its callers must survive any error
             self._undo()
-            self._verified.intersection_update(before.difference(self._stages))
+            changed = {*self._stages, *self._published}
+            self._verified.intersection_update(before.difference(changed))
             return failed(batch, f"the tapes' folder refused the write ({cause}): try again", cause)
         self._verified.update(self._stages)
         return results
@@ -91,6 +93,9 @@ class FileBatches:
     def verify_all(self) -> None:
         """Update the index from files whose size it does not know, and drop missing files."""
         sizes = self._folder.sizes()
+        for tape in [name for name in sizes if name.startswith(STAGING)]:
+            self._folder.file_of(tape).unlink()  # an import that a crash cut off
+            del sizes[tape]
         with self._connection:
             marks = dict(self._index.run("marks"))
             for tape in marks.keys() - sizes.keys():
@@ -112,6 +117,10 @@ class FileBatches:
                 outcome = self._append(step)
             elif isinstance(step, AppendBatch):
                 outcome = self._append_batch(step)
+            elif isinstance(step, Publish):
+                outcome = self._publish(step)
+            elif isinstance(step, Drop):
+                outcome = self._drop(step)
             else:
                 self._verify(str(step.values["tape"]))
                 outcome = Outcome()
@@ -143,24 +152,43 @@ class FileBatches:
         return Outcome(own)
 
     def _append_batch(self, step: AppendBatch) -> Outcome:
-        """Prepare a batch as one block; only the block's lines are kept in memory."""
+        check(step.entries, imported=True)
         dump(step.tape)
         stage = self._stages.get(step.tape) or self._stage(step.tape)
-        stage = replace(stage, lines=list(stage.lines), keys=dict(stage.keys))
-        if stage.newest != step.batch.after:
-            raise TapeMismatch(step.tape, step.batch.after, stage.newest)
-        date = utc_iso(self._now())
-        block = Block(step.batch.count)
-        batch = iter(step.batch)
-        while piece := _next(batch):
-            check(piece, imported=True)
-            entries = numbered(piece, stage.newest, date)
-            first = stage.newest - step.batch.after + 1
-            lines, digest = seal(entries, block, stage.checkpoint.sum, first)
-            self._note(stage, entries, lines, digest)
-        step.batch.check(stage.newest)
+        if stage.newest != step.after:
+            raise TapeMismatch(step.tape, step.after, stage.newest)
+        entries = numbered(step.entries, stage.newest, utc_iso(self._now()))
+        lines, digest = seal(entries, Block(len(entries)), stage.checkpoint.sum)
+        self._note(stage, entries, lines, digest)
         self._stages[step.tape] = stage
-        return Outcome(changed=step.batch.count)
+        return Outcome(changed=len(entries))
+
+    def _publish(self, step: Publish) -> Outcome:
+        """Let a staging tape's file become the tape's file, which replaces the file from before."""
+        pending = self._stages.get(step.tape) or self._stage(step.tape)
+        if pending.newest != step.after:
+            raise TapeMismatch(step.tape, step.after, pending.newest)
+        old, tape = pending.number, self._index.make(step.staging)
+        self._index.run("take_keys", tape=tape, old=old)
+        self._index.run("rename", tape=old, name=f"{step.staging}{OLD}")
+        self._index.run("rename", tape=tape, name=step.tape)
+        # If the commit fails, the file does not match the index, and is read again.
+        self._published.add(step.tape)
+        self._folder.file_of(step.staging).replace(self._folder.file_of(step.tape))
+        _sync_folder(self._folder.path)
+        self._verified.discard(step.staging)
+        self._verified.add(step.tape)
+        return Outcome()
+
+    def _drop(self, step: Drop) -> Outcome:
+        tape = self._index.make(step.staging)
+        dropped = len(self._index.run("drop_entries", tape=tape, most=step.most))
+        if not dropped:
+            self._index.forget(tape)
+            self._index.run("forget_tape", tape=tape)
+            self._folder.file_of(step.staging).unlink(missing_ok=True)
+        self._verified.discard(step.staging)
+        return Outcome(changed=dropped)
 
     def _note(self, stage: _Stage, entries: list[Entry], lines: list[bytes], digest: bytes) -> None:
         at = stage.checkpoint.size
@@ -233,13 +261,6 @@ class FileBatches:
         for stage in self._stages.values():
             with contextlib.suppress(OSError):
                 os.truncate(stage.path, stage.start)
-
-
-def _next(batch: Iterator[NewEntry]) -> list[NewEntry]:
-    try:
-        return list(islice(batch, PIECE_SIZE))
-    except (OSError, ValueError) as cause:
-        raise AppendRefused(f"the imported file cannot be read ({cause}): check it") from cause
 
 
 def _open(stage: _Stage) -> int:

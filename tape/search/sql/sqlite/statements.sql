@@ -56,6 +56,19 @@ DELETE FROM talk WHERE rowid = ?
 -- name: forget_work
 DELETE FROM work WHERE rowid = ?
 
+-- name: clear_talk
+-- A tape that a longer one has replaced.
+DELETE FROM talk WHERE rowid BETWEEN :first AND :last
+
+-- name: clear_work
+DELETE FROM work WHERE rowid BETWEEN :first AND :last
+
+-- name: clear_span
+DELETE FROM span WHERE tape = :tape
+
+-- name: uncover
+DELETE FROM covered WHERE tape = :tape
+
 -- name: settle_talk
 -- Write the index anew: words of entries that were forgotten are gone from the file, too.
 INSERT INTO talk (talk) VALUES ('optimize')

@@ -17,8 +17,10 @@ import anyio
 
 from agent.errors import AgentError, ToolRefused
 from agent.events import AgentEvent
+from agent.spent import SUBAGENT_END, Spent
 from agent.turn_log import TurnLog
 from tape.entry import EVENT, event, handoff, message
+from tape.fork import INFIX
 from tape.handle import Tape
 from tape.service import TapeService
 from tape.turn_events import TurnStart
@@ -26,7 +28,7 @@ from tape.turn_events import TurnStart
 MAX_DEPTH: Final = 2  # maximum depth of subagents; a person is answered at depth 0
 MAX_SUBAGENTS: Final = 8  # maximum number of subagents that one loop may start
 START: Final = "subagent.start"
-END: Final = "subagent.end"
+END: Final = SUBAGENT_END
 MAX_TASK_CHARACTERS: Final = 500
 INTERRUPTED: Final = "the turn was interrupted"
 
@@ -41,6 +43,7 @@ class _Cost:
 
     steps: int = 0
     usage: Counter[str] = field(default_factory=Counter)
+    spent: Spent = field(default_factory=Spent)  # the same by model, with its own subagents
 
     def add(self, happened: AgentEvent) -> None:
         if happened.kind == "usage":
@@ -88,11 +91,13 @@ class Subagents:
         finally:
             with anyio.CancelScope(shield=True):
                 end = {"fork": fork, "status": status, "steps": cost.steps}
-                await self._log.record(event(END, {**end, "usage": dict(cost.usage)}))
+                used = {"usage": dict(cost.usage), "models": cost.spent.to_json()}
+                await self._log.record(event(END, {**end, **used}))
 
     async def _answer(self, fork: Tape, task: str, cost: _Cost) -> str:
         turn = f"{self._log.turn}/{fork.name.rpartition('.')[2]}"
         log = TurnLog(fork, turn, self._log.lane)
+        cost.spent = log.spent
         # The anchor comes before the turn: the view then starts here, not at the parent's anchor.
         lane = {"lane": log.lane} if log.lane else {}
         await fork.append(*handoff("task/start", {"by": self._log.turn}, **lane))
@@ -110,7 +115,7 @@ class Subagents:
             raise ToolRefused(f"the subagent did not finish: {failed.sentence}") from failed
         finally:
             with anyio.CancelScope(shield=True):
-                await log.record(*log.deferred)
+                await fork.append(*log.deferred)
         return final
 
 
@@ -119,10 +124,20 @@ async def close_left(tapes: TapeService, log: TurnLog) -> None:
     left = await _left(log)
     if not left:
         return
+    used: dict[str, Spent] = {name: Spent() for name in left}
     for fork in await tapes.open_forks(log.tape.name):
-        if any(fork.name == name or fork.name.startswith(f"{name}.") for name in left):
-            await fork.discard(INTERRUPTED)
-    await log.record(*(event(END, {"fork": name, "status": "lost"}) for name in left))
+        for name in left:
+            if fork.name == name or fork.name.startswith(f"{name}."):
+                own = [log.turn, *fork.name.removeprefix(log.tape.name).split(INFIX)[1:]]
+                for entry in await fork.find(turn="/".join(own), kinds=(EVENT,)):
+                    used[name].take(entry)
+                await fork.discard(INTERRUPTED)
+    await log.record(
+        *(
+            event(END, {"fork": name, "status": "lost", "models": spent.to_json()})
+            for name, spent in used.items()
+        )
+    )
 
 
 async def _left(log: TurnLog) -> list[str]:

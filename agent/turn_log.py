@@ -6,6 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from agent.spent import Spent
 from tape.entry import EVENT, Entry, NewEntry
 from tape.handle import Tape
 from tape.turn_events import TURN_RETAKE, read_take
@@ -44,6 +45,7 @@ class TurnLog:
 
     deferred     entries for the transaction that ends the turn
     answer_meta  further `meta` for the entry of the turn's answer
+    spent        what the model calls written so far have used
     """
 
     tape: Tape
@@ -51,13 +53,18 @@ class TurnLog:
     lane: str | None
     deferred: list[NewEntry] = field(default_factory=list, init=False)
     answer_meta: dict[str, Any] = field(default_factory=dict, init=False)
+    spent: Spent = field(default_factory=Spent, init=False)
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
         """Append entries to the tape; they are durable when this returns."""
+        for entry in entries:
+            self.spent.take(entry)
         return await self.tape.append(*(self.stamp(entry) for entry in entries), key=key)
 
     def defer(self, *entries: NewEntry) -> None:
         """Keep entries for the transaction that ends the turn."""
+        for entry in entries:
+            self.spent.take(entry)
         self.deferred.extend(self.stamp(entry) for entry in entries)
 
     def stamp(self, entry: NewEntry) -> NewEntry:

@@ -22,6 +22,7 @@ from gateway.settings import Settings
 
 _ROUTES: Final = {
     "ledger.rows": ("GET", "/api/ledger", ""),
+    "ledger.usage": ("GET", "/api/usage", ""),
     "ledger.show": ("GET", "/api/ledger/{name}", ""),
     "ledger.retry": ("POST", "/api/ledger/{name}/retry", "done"),
     "ledger.drop": ("POST", "/api/ledger/{name}/drop", "done"),

@@ -98,6 +98,16 @@ def explain(
     raise typer.Exit(import_module("gateway.cli.explain").explain(message, as_json))
 
 
+@app.command()
+def usage(
+    by: Annotated[str, typer.Option(help="Sum up by day, chat, person, model or turn.")] = "day",
+    days: Annotated[int, typer.Option(help="Count the last N days.", min=1)] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
+) -> None:
+    """Show the tokens that answers have used, and what they cost."""
+    run("gateway.cli.ledger.usage:show_usage", by, days, as_json)
+
+
 app.add_typer(ledger, name="ledger")
 app.add_typer(tape, name="tape")
 

@@ -18,7 +18,7 @@ import typer
 GROUP: Final = "tapeway.commands"
 
 OWN: Final = frozenset(
-    {"gateway", "chat", "run", "token", "health", "explain", "ledger", "tape", "hooks"}
+    {"gateway", "chat", "run", "token", "health", "explain", "usage", "ledger", "tape", "hooks"}
 )
 """The builtin commands, which plugins cannot replace."""
 

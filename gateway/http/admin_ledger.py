@@ -31,6 +31,10 @@ def ledger_routes(admin: LedgerAdmin) -> list[BaseRoute]:
             raise AdminError("limit must be a number")
         return await admin.rows(request.query_params.get("status", ""), int(limit))
 
+    async def usage(request: Request) -> Any:
+        wanted = request.query_params
+        return await admin.usage(wanted.get("by", "day"), wanted.get("since", ""))
+
     async def show(request: Request) -> Any:
         return await admin.show(request.path_params["row"])
 
@@ -42,6 +46,7 @@ def ledger_routes(admin: LedgerAdmin) -> list[BaseRoute]:
 
     return [
         json_route("/api/ledger", rows),
+        json_route("/api/usage", usage),
         json_route("/api/ledger/{row}", show),
         json_route("/api/ledger/{row}/retry", retry, "POST"),
         json_route("/api/ledger/{row}/drop", drop, "POST"),

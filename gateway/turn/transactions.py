@@ -18,6 +18,7 @@ from gateway.pipeline.pipeline import TurnResult
 from gateway.pipeline.turn import Question, Turn
 from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow, new_turn_id
+from gateway.turn.usage import record_usage
 from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message
 from tape.handle import Tape
 from tape.turn_events import OUTBOUND, TURN_END, TURN_RESUME, TurnRetake, is_take, read_take
@@ -166,6 +167,7 @@ async def _end(
     stamped = [turn.log.stamp(entry) for entry in (*entries, end)]
     unit.append(question.tape, [*turn.log.deferred, *stamped], key=f"turn:{turn.id}:end")
     services.ledger.inbox.end(unit, turn.took, status)
+    await record_usage(services, unit, turn)
     if not any(send.part == 0 for send in sends):
         services.ledger.outbox.drop_draft(unit, turn.id)
     return await commit_with_sends(services, unit, sends, question.session_id, question.lane)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ import pytest
 from gateway.clock import SystemClock
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.ledger.testing import LEDGER_CHECKS, LedgerCheck
+from gateway.storage.ledger.usage import TurnUsage
 from gateway.storage.split_store import SplitStore
 from tape.store import UnitStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
+from tape.unit_of_work import Unit
 
 pytestmark = pytest.mark.anyio
 
@@ -57,6 +60,24 @@ async def test_ledger(check: LedgerCheck, store: UnitStore) -> None:
         return Ledger(store, SystemClock(), owner, lease)
 
     await check(make)
+
+
+async def test_what_a_turn_used_is_counted_once_also_if_its_end_is_committed_again(
+    store: UnitStore,
+) -> None:
+    usage = Ledger(store, SystemClock(), "a").usage
+    used = TurnUsage("t-1", "plum-1", "2026-01-01", "c:1", "c:7", "Alice", 2, 10, 4, 3, 0.5)
+    for one in (used, used, replace(used, model="plum-2"), replace(used, turn_id="t-2")):
+        unit = Unit()
+        usage.record(unit, one)
+        await store.commit(unit)
+    (day,) = await usage.read("day", "2026-01-01")
+    counted = [day[name] for name in ("key", "turns", "calls", "input", "cached", "output", "cost")]
+    assert counted == ["2026-01-01", 2, 6, 30, 12, 9, 1.5]
+    by_model = await usage.read("model", "")
+    assert [(row["key"], row["turns"]) for row in by_model] == [("plum-1", 2), ("plum-2", 1)]
+    assert [row["name"] for row in await usage.read("person", "")] == ["Alice"]
+    assert await usage.read("day", "2026-01-02") == []
 
 
 def test_every_store_of_the_registry_holds_a_ledger() -> None:

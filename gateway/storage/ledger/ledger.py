@@ -28,6 +28,7 @@ from gateway.storage.ledger.cursors import CursorTable
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.leases import LEASE_SECONDS, Leases
 from gateway.storage.ledger.outbox import Outbox
+from gateway.storage.ledger.usage import UsageTable
 from tape.database.schema import Schema, read_schema
 from tape.store import UnitStore
 
@@ -58,3 +59,4 @@ class Ledger:
         self.inbox = Inbox(store, clock, self.cursors)
         self.outbox = Outbox(store)
         self.leases = Leases(store, owner, lease)
+        self.usage = UsageTable(store)

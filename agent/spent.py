@@ -1,0 +1,38 @@
+"""Count the tokens that a turn has used, by model, as the providers reported them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tape.entry import Entry, NewEntry
+from tape.turn_events import LOOP_STEP
+
+SUBAGENT_END: Final = "subagent.end"
+CALLS: Final = "calls"
+
+
+@dataclass(slots=True)
+class Spent:
+    """Maps each model to `calls` and the sums of its token counts; calls without any are absent."""
+
+    models: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def take(self, entry: NewEntry | Entry) -> None:
+        """Add what an entry reports: a model call's usage, or all that a subagent used."""
+        if entry.name == LOOP_STEP:
+            data = entry.payload["data"]
+            if usage := data.get("usage"):
+                self._add(str(data.get("model")), {CALLS: 1, **usage})
+        elif entry.name == SUBAGENT_END:
+            for model, counts in (entry.payload["data"].get("models") or {}).items():
+                self._add(model, counts)
+
+    def to_json(self) -> dict[str, dict[str, int]]:
+        return {model: dict(counts) for model, counts in self.models.items()}
+
+    def _add(self, model: str, counts: Mapping[str, Any]) -> None:
+        numbers = {name: count for name, count in counts.items() if isinstance(count, int)}
+        self.models.setdefault(model, Counter()).update(numbers)

@@ -1,0 +1,40 @@
+"""`tapeway usage`: the tokens that answers have used, and what they cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from gateway.cli.admin_client import open_admin
+from gateway.cli.table import print_line, print_table
+from gateway.settings import Settings
+
+COUNTS: Final = ("turns", "calls", "input", "cached", "output", "cost")
+
+
+async def show_usage(settings: Settings, by: str, days: int, as_json: bool) -> int:
+    since = (datetime.now(UTC) - timedelta(days=days - 1)).date().isoformat()
+    async with open_admin(settings) as admin:
+        rows = await admin.call("ledger.usage", by=by, since=since)
+    if as_json:
+        for row in rows:
+            print_line(json.dumps(_named(row, by), ensure_ascii=False))
+        return 0
+    total = {name: sum(row[name] for row in rows) for name in COUNTS}
+    shown = [_shown(_named(row, by)) for row in rows]
+    if len(rows) > 1:
+        shown.append(_shown({by: "total", **total}))
+    names = ("name",) if by == "person" else ()
+    print_table((by, *names, *COUNTS), shown)
+    return 0
+
+
+def _named(row: Mapping[str, Any], by: str) -> dict[str, Any]:
+    name = {"name": row["name"]} if by == "person" else {}
+    return {by: row["key"], **name, **{count: row[count] for count in COUNTS}}
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "cost": f"{row['cost']:.4f}" if row["cost"] else ""}

@@ -1,0 +1,49 @@
+"""What turns have used: tokens and their cost, one row per turn and model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from tape.store import UnitStore
+from tape.unit_of_work import Row, Unit
+
+GROUPS: Final = ("day", "chat", "person", "model", "turn")
+MAX_LISTED: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class TurnUsage:
+    """What a turn used of one model.
+
+    day     the date of the turn's end, in UTC
+    person  who asked, as in the access settings: `channel:id`
+    input   prompt tokens that were not cached
+    cost    in the currency of the prices
+    """
+
+    turn_id: str
+    model: str
+    day: str
+    session_id: str
+    person: str
+    name: str
+    calls: int
+    input: int
+    cached: int
+    output: int
+    cost: float
+
+
+class UsageTable:
+    def __init__(self, store: UnitStore) -> None:
+        self._store = store
+
+    def record(self, unit: Unit, usage: TurnUsage) -> None:
+        """Record what a turn used; if the turn ends again, its row is replaced."""
+        unit.run("ledger.record_usage", **asdict(usage))
+
+    async def read(self, by: str, since: str, limit: int = MAX_LISTED) -> list[Row]:
+        """Return the usage since a day, summed up by one of GROUPS."""
+        values = {"by": by, "since": since, "limit": limit}
+        return await self._store.select("ledger.list_usage", values)

@@ -1,0 +1,134 @@
+"""Counting: tokens and their cost, per turn, however the turn ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from gateway.app import Gateway
+from tests.fakes.openai.script import Call, Failure, Hang, Request, Text, ToolCalls, Usage
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateways import gateway_of, make_environ, run_tapeway, settled
+from tests.visitor import visit
+
+pytestmark = pytest.mark.anyio
+
+LOOK = ToolCalls((Call("a", "tape_info", "{}"),), usage=Usage(100, 10, 40))
+DONE = Text(("Done.",), usage=Usage(200, 20, 150))
+PRICES = {"price_input": 1.0, "price_cached": 0.1, "price_output": 4.0}
+NAMES = ("turns", "calls", "input", "cached", "output")
+
+
+async def used(gateway: Gateway, by: str = "day") -> list[dict[str, Any]]:
+    await settled(gateway)
+    return [dict(row) for row in await gateway.services.ledger.usage.read(by, "")]
+
+
+def counts(rows: Sequence[dict[str, Any]]) -> list[tuple[int, ...]]:
+    return [tuple(row[name] for name in NAMES) for row in rows]
+
+
+async def test_every_step_of_a_turn_counts_with_cached_tokens_apart(tmp_path: Path) -> None:
+    prices = {"MODELS": json.dumps({"model": PRICES})}
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, **prices) as gateway:
+        server.enqueue(LOOK, DONE)
+        async with visit(gateway.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("how much is on it?"))
+        (row,) = await used(gateway, "person")
+    assert (row["key"], row["name"]) == ("web:w-alice", "Alice")
+    assert counts([row]) == [(1, 2, 110, 190, 30)]
+    assert row["cost"] == pytest.approx((110 * 1.0 + 190 * 0.1 + 30 * 4.0) / 1e6)
+
+
+async def test_without_prices_tokens_count_and_cost_nothing(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        server.enqueue(DONE)
+        async with visit(gateway.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("one"))
+        (row,) = await used(gateway, "model")
+    assert (row["key"], row["cost"]) == ("model", 0)
+
+
+async def test_what_a_failed_turn_used_counts(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        server.enqueue(LOOK, Failure(401, "no", "invalid_api_key", "auth"))
+        async with visit(gateway.url, "Alice") as (alice,):
+            assert (await alice.answer(await alice.say("one")))["role"] == "notice"
+        assert counts(await used(gateway)) == [(1, 1, 60, 40, 10)]
+
+
+async def test_what_a_stopped_turn_used_counts(tmp_path: Path) -> None:
+    hangs = anyio.Event()
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        server.enqueue(LOOK)
+        server.default = hanging(hangs)
+        async with visit(gateway.url, "Alice") as (alice,):
+            asked = await alice.say("one")
+            await hangs.wait()
+            await alice.stop()
+            await alice.answer(asked)
+        assert counts(await used(gateway)) == [(1, 1, 60, 40, 10)]
+
+
+async def test_subagents_count_for_the_turn_that_gave_them_their_task(tmp_path: Path) -> None:
+    give = ToolCalls((Call("g", "subagent", '{"task": "look"}'),), usage=Usage(10, 1))
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        server.enqueue(give, give, LOOK, DONE, DONE, DONE)
+        async with visit(gateway.url, "Alice") as (alice,):
+            await alice.answer(await alice.say("ask a helper"))
+        assert counts(await used(gateway)) == [(1, 6, 20 + 60 + 150, 40 + 450, 2 + 10 + 60)]
+
+
+async def test_a_resumed_turn_counts_once_what_was_used_before_and_after(tmp_path: Path) -> None:
+    hangs = anyio.Event()
+    async with FakeOpenAI() as server:
+        server.enqueue(LOOK)
+        server.default = hanging(hangs)
+        async with gateway_of(tmp_path, server) as gateway:
+            async with visit(gateway.url, "Alice") as (alice,):
+                await alice.say("one")
+                await hangs.wait()
+        server.enqueue(DONE)
+        async with gateway_of(tmp_path, server) as gateway:
+            assert counts(await used(gateway)) == [(1, 2, 110, 190, 30)]
+
+
+def hanging(begun: anyio.Event) -> Any:
+    def hang(_request: Request) -> Hang:
+        begun.set()
+        return Hang()
+
+    return hang
+
+
+async def test_usage_shows_what_was_used_by_chat_and_as_json(tmp_path: Path) -> None:
+    environ = make_environ(tmp_path)
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        server.enqueue(DONE, DONE)
+        for room in ("kitchen", "garden"):
+            async with visit(gateway.url, "Alice", room=room) as (alice,):
+                await alice.answer(await alice.say("one"))
+        await gateway.idle()
+        code, remote, _err = await run_tapeway(environ, "usage", "--by", "chat")
+    assert code == 0
+    header, *lines = [line.split() for line in remote.splitlines()]
+    assert header == ["chat", "turns", "calls", "input", "cached", "output", "cost"]
+    assert sorted(lines[:-1]) == [
+        ["web:garden", "1", "1", "50", "150", "20"],
+        ["web:kitchen", "1", "1", "50", "150", "20"],
+    ]
+    assert lines[-1] == ["total", "2", "2", "100", "300", "40"]
+    code, local, _err = await run_tapeway(environ, "usage", "--json")
+    assert code == 0
+    row = json.loads(local)
+    assert {name: row[name] for name in NAMES} == dict(
+        zip(NAMES, (2, 2, 100, 300, 40), strict=True)
+    )
+    code, _out, err = await run_tapeway(environ, "usage", "--by", "moon")
+    assert code == 1
+    assert "use one of day, chat, person, model, turn" in err

@@ -15,11 +15,14 @@ import orjson
 from agent.errors import (
     AccountEmpty,
     AnswerBroken,
+    AnswerFiltered,
+    AnswerRefused,
     KeyRefused,
     ModelBusy,
     ModelDown,
     ModelError,
     ModelUnreachable,
+    OutputUsedUp,
     UnknownModel,
 )
 from agent.model import ModelRequest
@@ -100,7 +103,7 @@ class Probe:
         try:
             async with aclosing(self._model.stream(PING)) as pieces:
                 await anext(pieces)
-        except AnswerBroken:
+        except (AnswerBroken, AnswerFiltered, AnswerRefused, OutputUsedUp):
             pass
         except ModelError as cause:
             return self._remedy(cause)

@@ -94,12 +94,12 @@ class ReasoningOnly(AnswerBroken):
 
 class OutputUsedUp(ModelError):  # finish_reason "length" without text
     sentence = (
-        "the model used up its output tokens before it said anything (the operator can raise their"
-        " maximum, or lower the reasoning effort)"
+        "the model reached its limit for one answer before it said anything (the operator can raise"
+        " the maximum of output tokens, or lower the reasoning effort)"
     )
 
 
-class AnswerFiltered(ModelError):  # finish_reason "content_filter" without text
+class AnswerFiltered(ModelError):  # a prompt, or all of an answer, was filtered
     sentence = "the model service's content filter withheld the answer; please ask differently"
 
 

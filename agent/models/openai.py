@@ -32,6 +32,9 @@ from agent.models.overflow import by_wording
 from agent.models.reasoning import InlineReasoning
 from agent.models.request_body import build_body, refused_in
 
+MAX_SECONDS_AFTER_END: Final = 5.0
+"""Maximum wait for the token counts after a finished answer, if the server leaves it open."""
+
 BEGINS_OPEN: Final = "inline_reasoning"
 HELD_BACK: Final = (
     "begins its answers inside reasoning, so text is held back until the closing tag; set"
@@ -101,7 +104,7 @@ class OpenAIModel:
                 model=self.name, messages=[], stream=True, extra_body=body
             ) as response:
                 chunks = response.iter_bytes()
-                while (chunk := await _next(chunks, patience)) is not None:
+                while (chunk := await _next(chunks, reader, patience)) is not None:
                     for piece in reader.read(chunk):
                         yield piece
                 for piece in reader.end():
@@ -150,12 +153,17 @@ def _connection(name: str, settings: ModelSettings) -> tuple[str, str]:
     return address, key
 
 
-async def _next(chunks: AsyncIterator[bytes], patience: float) -> bytes | None:
+async def _next(
+    chunks: AsyncIterator[bytes], reader: StreamReader, patience: float
+) -> bytes | None:
     # The transport has the same limit, but ignores it when the framing of a stream breaks.
+    limit = min(patience, MAX_SECONDS_AFTER_END) if reader.finished else patience
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(limit):
             return await anext(chunks, None)
     except TimeoutError:
+        if reader.finished:
+            return None
         raise AnswerBroken(f"the answer stopped for {patience:g} seconds") from None
 
 

@@ -73,6 +73,11 @@ class StreamReader:
         self.requested = self.model
         self._text = TextSplitter(self.reasoning)
 
+    @property
+    def finished(self) -> bool:
+        """Return whether the answer is complete, whatever may follow it."""
+        return self._chunks.done or self._finish is not None
+
     def read(self, part: bytes) -> list[Piece]:
         """Read bytes of the answer, and return its parts from all complete chunks."""
         pieces: list[Piece] = []
@@ -85,8 +90,7 @@ class StreamReader:
         pieces: list[Piece] = []
         for chunk in self._chunks.end():
             self._read(chunk, pieces)
-        whole = self._chunks.done or self._finish is not None
-        complete = whole and self._finish in (None, "stop") and not self._called
+        complete = self.finished and self._finish in (None, "stop") and not self._called
         return pieces + self._text.end(complete=complete)
 
     def reply(self) -> ModelReply:
@@ -97,7 +101,7 @@ class StreamReader:
             orjson.dumps([extra, [call.extra for call in calls]])
         except (TypeError, RecursionError):
             raise AnswerBroken("what stands beside the answer is nested too deeply") from None
-        if self._finish is None and not self._chunks.done:
+        if not self.finished:
             raise AnswerBroken("the stream ended before the answer did")
         if self._finish is not None and _BROKEN.search(self._finish):
             raise AnswerBroken(f"the server ended the answer with {self._finish!r:.200}")
@@ -160,15 +164,11 @@ class StreamReader:
         if isinstance(choices, dict):
             one = not choices.keys().isdisjoint({"delta", "message", "text", "finish_reason"})
             choices = [choices] if one else list(choices.values())
-        elif isinstance(choices, str):
-            choices = [choices]
         if not isinstance(choices, list):
             if choices:
                 raise AnswerBroken(f"the answer's choices are {shown(choices)}")
             return None
         for position, choice in enumerate(choices):
-            if isinstance(choice, str):
-                choice = {"text": choice}
             if isinstance(choice, dict):
                 index = choice.get("index")
                 named = index if isinstance(index, (int, str)) else position

@@ -10,6 +10,7 @@ from typing import Final
 
 from agent.errors import (
     AccountEmpty,
+    AnswerFiltered,
     ContextOverflow,
     ModelBusy,
     ModelError,
@@ -54,6 +55,9 @@ _OVERFLOW: Final = _words(
     r"inputs\W+(tokens \+|must have less)|(max|maximum)[ _]model[ _]len|expected maxlength",
     r"total (sum|number) of tokens|超长|过长|上下文|长度超|tokens?数量超",
 )
+_FILTERED: Final = _words(
+    r"content[_ ](filter|policy|management policy)|data_?inspection_?failed|content exists risk"
+)
 _MEDIA: Final = _words(r"\b(image|audio|video|file|document|pdf)s?\b")
 _CODES: Final = _words(r"context_length_exceeded|exceed_context_size_error|\b1261\b")
 _WINDOW: Final = _words(r"(?:context length|context limit|must be <=)\D{0,20}?(\d+)")
@@ -77,6 +81,8 @@ def by_wording(status: int | None, code: str, message: str) -> ModelError | None
         return ModelBusy(message)
     if status in (401, 403, 404):
         return None
+    if _FILTERED.search(f"{code} {message}"):
+        return AnswerFiltered(message)
     if _wants_too_much(message):
         return OutputLimit(message)
     if _CODES.search(code) or _OVERFLOW.search(message):

@@ -9,6 +9,7 @@ import pytest
 
 from agent.errors import (
     AccountEmpty,
+    AnswerFiltered,
     ContextOverflow,
     ModelBusy,
     ModelError,
@@ -17,7 +18,7 @@ from agent.errors import (
 )
 from agent.models.overflow import by_wording
 
-KINDS = (ContextOverflow, AccountEmpty, OutputLimit, PlanLimit, ModelBusy)
+KINDS = (ContextOverflow, AccountEmpty, OutputLimit, PlanLimit, ModelBusy, AnswerFiltered)
 WORDINGS = tomllib.loads((Path(__file__).parent / "wordings.toml").read_text())
 CASES = [
     pytest.param(one.get("status"), one["message"], kind, id=f"{kind.__name__}: {one['server']}")

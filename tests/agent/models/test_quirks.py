@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -126,9 +127,13 @@ async def test_a_name_and_an_id_in_every_fragment_are_still_one_call() -> None:
     assert await calls_in(*events, DONE) == [("a", "one", '{"x":1}')]
 
 
-async def test_calls_that_are_no_calls_break_the_answer() -> None:
-    with pytest.raises(AnswerBroken, match="tool calls"):
-        await ask(b'data: {"choices":[{"delta":{"tool_calls":"weather"}}]}\n\n')
+@pytest.mark.parametrize(
+    "chunk",
+    [b'{"choices":[{"delta":{"tool_calls":"weather"}}]}', b'{"choices":["hi"]}', b'{"choices":7}'],
+)
+async def test_what_is_not_plain_breaks_the_answer(chunk: bytes) -> None:
+    with pytest.raises(AnswerBroken):
+        await ask(b"data: %b\n\n" % chunk, DONE)
 
 
 # Text and what carries it
@@ -149,7 +154,6 @@ WHOLE = b'{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_rea
         ("text/event-stream", b"\xef\xbb\xbfdata: " + SAID + b"\n\n"),
         ("text/event-stream", b"data: " + SAID + b"\r\rdata: [DONE]\r\r"),
         ("text/event-stream", b'event: x\ndata: {"choices":\ndata: [{"text":"hi"}]}\n\n' + DONE),
-        ("text/event-stream", b'data: {"choices":["hi"]}\n\n' + DONE),
         ("text/event-stream", b'data: {"choices":{"0":{"text":"hi"}}}\n\n' + DONE),
         ("text/event-stream", b'data: {"choices":[{"delta":"hi","index":"0"}]}\n\n' + DONE),
         (
@@ -167,7 +171,6 @@ WHOLE = b'{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_rea
         "byte order mark",
         "carriage returns",
         "several data lines",
-        "choices as strings",
         "choices as a dict",
         "delta as a string",
         "content as parts",
@@ -298,6 +301,25 @@ async def test_a_model_set_to_open_is_held_back_from_its_first_answer() -> None:
 
 
 # Ends that are no plain stop
+
+
+async def test_a_finished_answer_needs_no_end_of_its_stream() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
+        writer.write(b"data: " + SAID + b"\n\n")
+        await writer.drain()
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        settings = ModelSettings.model_validate({"base_url": url, "read_timeout": 0.1})
+        model = OpenAIModel("known", settings)
+        pieces = [piece async for piece in model.stream(HELLO)]
+        await model.aclose()
+    assert pieces[0] == TextPiece("hi")
+    assert isinstance(pieces[-1], ModelReply)
 
 
 def ended(finish: str, **said: str) -> bytes:

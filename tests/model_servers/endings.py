@@ -39,7 +39,7 @@ ENDINGS = (
     ends("Cut by a filter, with text", say("Lunch is at", finish="content_filter"),
          sees="Lunch is at.+(filter|cut|withheld).*"),
     ends("Cut by the length, without text", say(finish="length"),
-         sees="Sorry.*(length|limit|room|long).*", ends="any"),
+         sees="Sorry.*(length|limit|output tokens).*", ends="any"),
     ends("Cut by a filter, without text", say(finish="content_filter"),
          sees=".*(filter|withheld).*", ends="any"),
     ends("Azure: the prompt is filtered", error(
@@ -83,6 +83,7 @@ ENDINGS = (
     ends("Silence after the last chunk", say("Noon.").but(
         pieces=say("Noon.").pieces, ending="hang"), sees=NOON,
          settings={"AGENT__READ_TIMEOUT": "0.5"}),
+    ends("Cut after [DONE]", say("Noon.").but(ending="cut"), sees=NOON),
     ends("A finish reason of its own", whole({"content": "Noon."}, "eos_token"), sees=NOON),
     ends("Text beside the calls stays", calling(text="Let me look."), say("Noon."),
          sees="Let me look\\.\\s+Noon\\."),

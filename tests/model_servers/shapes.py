@@ -182,17 +182,18 @@ BYTES = (
 )  # fmt: skip
 
 FIELDS = (
-    shaped("Choices as strings, then an answer", stream({"choices": ["Noon."]}), say("Noon."),
+    shaped("Choices as strings", stream({"choices": ["Noon."]})),
+    shaped("Choices as numbers, then an answer", stream({"choices": [7]}), say("Noon."),
            settings={"AGENT__RETRIES": "1"}),
-    Scenario("Choices as strings, always", "A3", (stream({"choices": ["x"]}),),
-             ("Sorry.*(broke|understand|broken).*",), calls=1, ends="failed"),
+    Scenario("Choices as numbers, always", "A3", (stream({"choices": [7]}),),
+             ("Sorry.*(broke|understand|nothing).*",), calls=1, ends="failed"),
     shaped("Two choices", stream(
         {**chunk({}), "choices": [
             {"index": 0, "delta": {"content": "Noon."}},
-            {"index": 1, "delta": {"content": "Never."}}]},
+            {"index": 1, "delta": {"content": "Tomorrow."}}]},
         {**chunk({}), "choices": [
             {"index": 1, "delta": {}, "finish_reason": "length"},
-            {"index": 0, "delta": {}, "finish_reason": "stop"}]}), never=("Never",)),
+            {"index": 0, "delta": {}, "finish_reason": "stop"}]}), never=("Tomorrow",)),
     shaped("Content as a list of parts", stream(
         chunk({"content": [{"type": "text", "text": "No"}, {"type": "text", "text": "on."}]}),
         chunk({}, "stop"))),

@@ -30,8 +30,8 @@ async def gather_context(
 ) -> object:
     """Gather from the tape what is worth knowing for a task, within a token budget."""
     tape = await tape_of(context, chat)
-    lane = context.lane if tape.name == context.tape.name else None
-    made = await tape.context_for(task, budget=budget, lane=lane)
+    # The turn's own lane is in its view already: a lane would keep the rest of the chat out.
+    made = await tape.context_for(task, budget=budget)
     choices = event(CONSTRUCTED, {"tape": tape.name, "record": made.record}, **context.meta())
     await context.tape.append(choices)
     return {

@@ -71,8 +71,10 @@ class Readable(Protocol):
 
     async def entries(self, ids: Sequence[int]) -> dict[int, Entry]: ...
 
-    async def search(self, text: str, *, limit: int = 20, before: int | None = None) -> list[Entry]:
-        """Return the newest entries (before an id) that match the text, newest first."""
+    async def search(
+        self, text: str, *, limit: int = 20, before: int | None = None, lane: str | None = None
+    ) -> list[Entry]:
+        """Return the newest entries (before an id, of a lane) that match the text, newest first."""
 
     async def near(self, query: Query, text: str) -> list[tuple[Entry, float]]: ...
 

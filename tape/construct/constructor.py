@@ -63,7 +63,7 @@ class ContextConstructor:
         tokens = estimate(messages)
         record = {
             "task": task[:MAX_TASK_CHARACTERS],
-            "lane": lane,
+            "lane": found.lane,
             "budget": budget,
             "strategy": self.strategy.name,
             **_explored(found),

@@ -1,11 +1,13 @@
 """Find the entries that may matter for a task, in several ways.
 
 Each way reads a bounded number of entries: the newest of the lane and of the room, the newest
-anchors, hits for a few words, and the neighbours of the best hits.
+anchors, hits for a few words, and the neighbours of the best hits. If a lane is given, nothing from
+other lanes is found. If the task's words name one, only its recent messages count, not the room's.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
@@ -30,6 +32,10 @@ MAX_ANCHORS: Final = 60  # maximum newest anchors to search for words from the t
 MAX_HITS: Final = 30  # maximum newest hits to read for each word
 MAX_PAIRS: Final = 6
 NEIGHBOURED_HITS: Final = 10  # number of best hits whose neighbours are added
+NAMING_SHARE: Final = 0.8
+"""The share of the hits, by weight, that a lane must have so that the words name it."""
+
+MIN_NAMING_HITS: Final = 3
 MAX_DISTANCE: Final = 6  # maximum number of entries between a hit and a neighbour
 
 
@@ -38,12 +44,16 @@ class Explored:
     """The ids that were found, and how.
 
     asof    the newest id that was read
+    lane    the task's lane: the given one, or the one that its words name
+    within  whether the lane was given, so that other lanes are left out
     latest  the anchor at which a view would begin
     ranked  maps each way of searching to the ids it found, the best first
     rarity  maps each word that was searched to the weight of a hit
     """
 
     asof: int
+    lane: str | None = None
+    within: bool = False
     latest: int | None = None
     ranked: dict[str, list[int]] = field(default_factory=dict)
     entries: dict[int, Entry] = field(default_factory=dict)
@@ -54,38 +64,45 @@ class Explored:
         """Add the entries that one way found, best first; an entry counts once per way."""
         ranked = self.ranked.setdefault(way, [])
         for entry in entries:
-            if entry.id <= self.asof and _may_be_shown(entry):
+            if self.holds(entry):
                 number = subject_of(entry)
                 if entry.id == number:
                     self.entries[number] = entry
                 if number not in ranked:
                     ranked.append(number)
 
+    def holds(self, entry: Entry) -> bool:
+        """Return whether an entry may be shown; one without a lane is in every lane."""
+        near = not self.within or entry.meta.get("lane") in (None, self.lane)
+        return near and entry.id <= self.asof and _may_be_shown(entry)
+
 
 async def explore(tape: Readable, task: str, lane: str | None) -> Explored:
-    found = Explored(await tape.size())
+    found = Explored(await tape.size(), lane, within=lane is not None)
     before = found.asof + 1
-    latest = await tape.last_anchor(lane=lane, before=before)
+    room = await tape.find(before=before, limit=MAX_NEWEST_ENTRIES, newest=True)
+    hits = await _by_words(tape, task, found)
+    found.lane = lane or _named_lane(task, hits, room, found.rarity)
+    latest = await tape.last_anchor(lane=found.lane, before=before)
     if latest is not None:
         found.latest = latest.id
         found.add("anchor", [latest])
-    if lane is not None:
-        newest = await tape.find(lane=lane, before=before, limit=MAX_NEWEST_ENTRIES, newest=True)
-        found.add("lane", reversed(newest))
-    newest = await tape.find(before=before, limit=MAX_NEWEST_ENTRIES, newest=True)
-    found.add("room", reversed(newest))
-    await _by_words(tape, task, found)
+    if found.lane is not None:
+        own = {"lane": found.lane, "before": before, "limit": MAX_NEWEST_ENTRIES, "newest": True}
+        found.add("lane", reversed(await tape.find(**own)))
+    if found.within or found.lane is None:
+        found.add("room", reversed(room))
     found.add("anchor", await _spoken_of(tape, found))
     if tape.semantic is not None:
-        nearest = Query(tape.name, before=before, kinds=SPOKEN, limit=MAX_HITS)
+        nearest = Query(tape.name, before=before, kinds=SPOKEN, limit=MAX_HITS, lane=lane)
         found.add("meaning", [entry for entry, _score in await tape.near(nearest, task)])
     await _add_neighbours(tape, found)
     await _complete(tape, found)
     return found
 
 
-async def _by_words(tape: Readable, task: str, found: Explored) -> None:
-    """Search for each word, then for pairs of words that are too frequent alone."""
+async def _by_words(tape: Readable, task: str, found: Explored) -> list[Entry]:
+    """Search for each word, then for pairs of words too frequent alone; return the hits."""
     hits: dict[int, Entry] = {}
     frequent: list[str] = []
     for word in words_of_task(task):
@@ -100,11 +117,31 @@ async def _by_words(tape: Readable, task: str, found: Explored) -> None:
     worth = {number: _worth(entry, found.rarity) for number, entry in hits.items()}
     best = sorted(hits.values(), key=lambda entry: (-worth[entry.id], -entry.id))
     found.add("words", best)
+    return best
+
+
+def _named_lane(
+    task: str, hits: Sequence[Entry], room: Sequence[Entry], rarity: Mapping[str, float]
+) -> str | None:
+    """Return the lane whose name is in the task, or that has nearly all of the words' hits."""
+    said = set(words_of_task(task))
+    lanes = {lane for entry in (*room, *hits) if isinstance(lane := entry.meta.get("lane"), str)}
+    called = [lane for lane in lanes if said.issuperset(words_of_task(lane) or [lane])]
+    if len(called) == 1:
+        return called[0]
+    worth: Counter[str | None] = Counter()
+    for hit in hits:
+        lane = hit.meta.get("lane")
+        worth[lane if isinstance(lane, str) else None] += round(1000 * _worth(hit, rarity))
+    best = max(worth, key=worth.__getitem__, default=None)
+    few = sum(hit.meta.get("lane") == best for hit in hits) < MIN_NAMING_HITS
+    return None if few or worth[best] < NAMING_SHARE * worth.total() else best
 
 
 async def _search(tape: Readable, text: str, found: Explored) -> list[Entry]:
     found.searches += 1
-    return await tape.search(text, limit=MAX_HITS, before=found.asof + 1)
+    lane = found.lane if found.within else None
+    return await tape.search(text, limit=MAX_HITS, before=found.asof + 1, lane=lane)
 
 
 def _rarity(hits: Sequence[Entry], asof: int) -> float:
@@ -151,7 +188,7 @@ async def _add_neighbours(tape: Readable, found: Explored) -> None:
 async def _complete(tape: Readable, found: Explored) -> None:
     missing = {n for ranked in found.ranked.values() for n in ranked} - found.entries.keys()
     for number, entry in (await tape.entries(sorted(missing))).items():
-        if _may_be_shown(entry) and entry.id <= found.asof:
+        if found.holds(entry):
             found.entries[number] = entry
 
 

@@ -49,7 +49,7 @@ async def tape() -> ConstructedTape:
 async def test_it_gives_what_the_tape_makes_for_a_task(tape: ConstructedTape) -> None:
     context = ToolContext(tape, Role.MEMBER, "lane-1", "t-1")
     result = await use_in(context, "tape.context", task="harvest", budget=500)
-    assert tape.wanted == ("harvest", 500, "lane-1")
+    assert tape.wanted == ("harvest", 500, None)
     assert result == {
         "task": "harvest",
         "note": QUOTED_NOTE,
@@ -70,12 +70,12 @@ async def test_every_choice_is_on_the_tape(tape: ConstructedTape) -> None:
     assert result.meta == {"lane": "lane-1", "turn": "t-1"}
 
 
-async def test_of_another_chat_it_is_not_this_lane_s(tape: ConstructedTape) -> None:
+async def test_it_can_be_about_another_chat(tape: ConstructedTape) -> None:
     other = ConstructedTape(tape.store, "other")
     await other.append(message("user", "pears"))
     context = ToolContext(tape, Role.OWNER, "lane-1", "t-1", tape_of=lambda _chat: other)
     result = await use_in(context, "tape.context", task="harvest", chat="telegram:-100")
-    assert other.wanted[2] is None
+    assert other.wanted[0] == "harvest"
     assert result["messages"][0]["text"] == "pears"
 
 

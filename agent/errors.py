@@ -33,7 +33,8 @@ class KeyRefused(ModelError):  # 401 or 403
 
 class UnknownModel(ModelError):  # 404
     sentence = (
-        "the model service doesn't know the model (the operator can set TAPEWAY_AGENT__MODEL)"
+        "the model service doesn't know the model (the operator can set TAPEWAY_AGENT__MODEL, or"
+        " add a missing /v1 to TAPEWAY_AGENT__BASE_URL)"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
@@ -134,11 +134,17 @@ def bootstrap() -> tuple[NewEntry, NewEntry]:
     return handoff(SESSION_START, {"owner": "human"})
 
 
-def with_bootstrap(batch: Sequence[NewEntry], *, empty: bool) -> list[NewEntry]:
+def with_bootstrap(
+    batch: Sequence[NewEntry], *, empty: bool, anchored: Callable[[], bool] = lambda: True
+) -> list[NewEntry]:
     """Return the batch; put the bootstrap before it if the tape is empty and the batch has none.
 
-    Raises AppendRefused for an anchor `session/start` anywhere else than at a tape's beginning.
+    `anchored` returns whether a tape with entries has an anchor or is a fork's: if not, it gets the
+    bootstrap with a batch that is empty or has it. Raises AppendRefused for any other anchor
+    `session/start` that does not begin the tape.
     """
+    if not empty and (not batch or is_start(batch[0])) and not anchored():
+        batch, empty = batch or bootstrap(), True
     begins = empty and bool(batch) and (is_start(batch[0]) or _opens_a_fork(batch[0]))
     start = (1 if is_start(batch[0]) else 2) if begins else 0
     if any(is_start(new) for new in batch[start:]):
@@ -154,7 +160,12 @@ def is_start(entry: Entry | NewEntry) -> bool:
     return entry.kind == ANCHOR and entry.name == SESSION_START
 
 
-def _opens_a_fork(entry: NewEntry) -> bool:
+def anchors(entry: Entry) -> bool:
+    """Return whether a tape with this entry needs no bootstrap."""
+    return entry.kind == ANCHOR or _opens_a_fork(entry)
+
+
+def _opens_a_fork(entry: Entry | NewEntry) -> bool:
     return entry.kind == EVENT and entry.name == FORK_OPEN
 
 

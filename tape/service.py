@@ -71,8 +71,9 @@ class TapeService:
         return Tape(self.store, name, self.semantic)
 
     async def ensure_bootstrap_anchor(self, tape: Tape) -> None:
-        """Write the bootstrap if the tape is empty; otherwise do nothing."""
-        await tape.append()
+        """Write the bootstrap if the tape has no anchor, whatever else it has."""
+        if await tape.last_anchor() is None:
+            await tape.append()
 
     def fork_tape(
         self, name: str | Tape, merge_back: bool = True, at: str | None = None

@@ -83,7 +83,8 @@ class TurnPipeline:
         output = _Output(turn.said if turn else TextSoFar())
         failed = True
         try:
-            prompt = await self.hooks.call_first("build_prompt", **values) or content_of(message)
+            prompt = await self.hooks.call_first("build_prompt", **values)
+            prompt = prompt or _builtin_prompt(message, state)
             await self._run_model({**values, "prompt": prompt}, output)
             failed = False
         finally:
@@ -183,6 +184,12 @@ class TurnPipeline:
             replace(outbound, turn=turn.id, part=part, idem=idem_key(turn.id, part))
             for part, outbound in enumerate(outbounds)
         ]
+
+
+def _builtin_prompt(message: Any, state: Mapping[str, Any]) -> str:
+    """Return the message's text, after the `context_str` that a plugin's `load_state` brought."""
+    context, text = state.get("context_str"), content_of(message)
+    return f"{context}\n\n{text}" if isinstance(context, str) and context.strip() else text
 
 
 def _flatten(rendered: list[Any]) -> Any:

@@ -71,7 +71,7 @@ class AgentPlugin:
         turn = current_turn.get()
         if turn is None:
             return self._outside_a_turn(prompt, session_id, state)
-        await _record_prompt(turn, prompt)
+        await _record_prompt(turn, prompt, state.get("context_str"))
         task = await self._task(turn.log, session_id, prompt, state, turn)
         if turn.question.turn_id:
             await close_left(self._services.tapes, turn.log)
@@ -203,11 +203,17 @@ class AgentPlugin:
                 turn.steered.remove(question)
 
 
-async def _record_prompt(turn: Turn, prompt: Any) -> None:
+async def _record_prompt(turn: Turn, prompt: Any, context: object) -> None:
     """Record a plugin's prompt; the view shows the prompt in place of the question's entry."""
-    if prompt == turn.message.text:
+    text = turn.message.text
+    if prompt == text:
         return
-    written = message("user", prompt, prompt_of=turn.question.entry_ids[-1])
+    number = turn.question.entry_ids[-1]
+    if prompt == f"{context}\n\n{text}":
+        entry = (await turn.tape.entries([number])).get(number)
+        if entry is not None and entry.meta.get("text") == text:
+            prompt = f"{context}\n\n{entry.text}"  # in a group, with who wrote it
+    written = message("user", prompt, prompt_of=number)
     await turn.log.record(written, key=f"prompt:{turn.id}")
 
 

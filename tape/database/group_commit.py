@@ -186,7 +186,11 @@ class Transaction:
             if earlier:
                 return Outcome(self._block(tape, *earlier[0]))
         dated, newest, last = self._newest(tape)
-        batch = with_bootstrap(step.entries, empty=newest == 0)
+        batch = with_bootstrap(
+            step.entries,
+            empty=newest == 0,
+            anchored=lambda: bool(self._sequence("anchored", {"tape": tape})),
+        )
         entries = self._write(tape, newest, (dated, last), batch)
         self._wrote[tape] = step.tape
         own = tuple(entries[len(batch) - len(step.entries) :])

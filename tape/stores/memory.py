@@ -12,7 +12,7 @@ import orjson
 from tape.database.connection import migrate, rows_of, run_step
 from tape.database.schema import Schema
 from tape.database.staging import next_piece
-from tape.entry import Entry, NewEntry, dump, numbered, utc_iso, with_bootstrap
+from tape.entry import Entry, NewEntry, anchors, dump, numbered, utc_iso, with_bootstrap
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
 from tape.query import Query
@@ -112,7 +112,9 @@ class MemoryStore:
         tape = self._tapes.setdefault(step.tape, _Tape())
         if step.key is not None and step.key in tape.keys:
             return Outcome(tuple(_copies(tape.keys[step.key])))
-        batch = with_bootstrap(step.entries, empty=not tape.entries)
+        batch = with_bootstrap(
+            step.entries, empty=not tape.entries, anchored=lambda: any(map(anchors, tape.entries))
+        )
         newest = len(tape.entries)
         new = numbered(batch, newest, utc_iso(self._now()))
         dump([(entry.payload, entry.meta) for entry in new])  # raises AppendRefused

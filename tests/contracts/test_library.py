@@ -29,7 +29,9 @@ from tape import (
 from tape.construct import Candidate, Choice, ContextConstructor
 from tape.context import Message
 from tape.fork import Forking
+from tape.store import BatchStore
 from tape.stores.registry import TAPE_STORES, UNIT_STORES
+from tape.unit_of_work import Batch
 from tests.contracts.test_stores import opened
 
 pytestmark = pytest.mark.anyio
@@ -268,3 +270,24 @@ async def test_a_model_answers_on_a_tape_with_options_of_the_request(tape: Tape)
     assert await agent.answer(model, tape, "more") == "two"
     assert dict(model.requests[1].options) == {}
     assert texts(await tape.context())[1:] == ["text", "one", "more", "two"]
+
+
+async def test_a_tape_that_has_entries_but_no_anchor_gets_one(tape: Tape) -> None:
+    service = TapeService(tape.store, Path("w"))
+    assert isinstance(tape.store, BatchStore)
+    await tape.store.append_batch(tape.name, Batch(lambda: iter([said("first")]), 0, 1))
+    assert await tape.last_anchor() is None
+    for _ in range(2):
+        await service.ensure_bootstrap_anchor(tape)
+    assert [entry.name for entry in await tape.read()] == [None, "session/start", "handoff"]
+    await tape.append(said("second"))
+    assert texts(await tape.context())[1:] == ["second"]
+
+
+async def test_a_fork_has_the_anchor_of_its_parent(tape: Tape) -> None:
+    service = TapeService(tape.store, Path("w"))
+    await tape.append(said("first"))
+    async with tape.fork() as fork:
+        await service.ensure_bootstrap_anchor(fork)
+        await fork.append()
+        assert await fork.size() == 3

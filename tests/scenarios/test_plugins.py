@@ -43,6 +43,25 @@ async def test_a_built_prompt_is_on_the_tape_and_shown_instead_also_after_an_ove
     assert entries[written.meta["prompt_of"] - 1].meta["text"] == "one"
 
 
+async def test_a_context_that_a_plugin_loads_stands_before_the_question(tmp_path: Path) -> None:
+    class Loads:
+        @hookimpl
+        def load_state(self) -> dict[str, Any]:
+            return {"context_str": "Today is Monday."}
+
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, Loads()) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        server.enqueue(Text(("fine",)))
+        await alice.answer(await alice.say("one"))
+        entries = await settled(gateway)
+        shown = server.requests[0].body["messages"][-1]["content"]
+    (asked,) = [entry for entry in entries if "inbox" in entry.meta]
+    assert shown == f"Today is Monday.\n\n{asked.text}"
+
+
 async def test_the_state_of_hooks_is_plain_and_saved_when_a_turn_is_stopped(tmp_path: Path) -> None:
     saved: list[str] = []
 

@@ -39,6 +39,13 @@ SELECT first, count FROM append_key WHERE tape = :tape AND key = :key
 -- The block of an append with a key.
 INSERT INTO append_key (tape, key, first, count) VALUES (:tape, :key, :first, :count)
 
+-- name: anchored
+-- An entry with which a tape needs no bootstrap, if there is one: an anchor, or a fork's beginning.
+SELECT 1 FROM entry WHERE tape = :tape AND kind = 'anchor'
+UNION ALL
+SELECT 1 FROM entry WHERE pos = :tape * 4294967296 + 1 AND name = 'fork.open'
+LIMIT 1
+
 -- name: block
 -- Consecutive entries by id.
 SELECT id, kind, payload, meta, date FROM entry

@@ -138,7 +138,11 @@ class FileBatches:
         stage = self._stages.get(step.tape) or self._stage(step.tape)
         if step.key is not None and (earlier := self._earlier(stage, step.key)) is not None:
             return Outcome(earlier)
-        batch = with_bootstrap(step.entries, empty=stage.newest == 0)
+        batch = with_bootstrap(
+            step.entries,
+            empty=stage.newest == 0,
+            anchored=lambda: bool(self._index.run("anchored", tape=stage.number)),
+        )
         entries = numbered(batch, stage.newest, utc_iso(self._now()))
         added = len(batch) - len(step.entries)
         block = Block(len(entries), step.key, added)

@@ -164,6 +164,23 @@ async def test_step_3_the_prompt_is_the_plugin_s_or_the_content() -> None:
     assert [asked[0] for asked in model.asked] == [[{"type": "text", "text": "parts"}], "hello"]
 
 
+@pytest.mark.parametrize(
+    ("loaded", "prompt"),
+    [("Today is Monday.", "Today is Monday.\n\nhello"), ("  ", "hello"), (7, "hello")],
+)
+async def test_step_3_the_builtin_prompt_begins_with_what_a_plugin_loaded(
+    loaded: Any, prompt: str
+) -> None:
+    class Context:
+        @hookimpl
+        def load_state(self, message: Any, session_id: str) -> Any:
+            return {"context_str": loaded}
+
+    model = Model(text("x"))
+    await Bench(model, Context()).run()
+    assert model.asked[0][0] == prompt
+
+
 async def test_step_4_the_first_plugin_with_a_model_decides() -> None:
     bench = Bench(Model(text("late")), Whole("whole"))
     assert (await bench.run()).model_output == "whole"

@@ -17,6 +17,9 @@ from channels.host import ChannelEvent
 from channels.message import InboundMessage, OutboundMessage, Receipt, ShownMessage
 from channels.room.hub import Hub, Json
 
+CUT_OFF: Final = "*(The answer was cut off here"
+"""How the mark begins that the agent puts under an answer which its provider cut off."""
+
 MAX_HISTORY: Final = 200  # maximum number of past messages shown to a person who joins
 
 
@@ -102,6 +105,7 @@ class RoomChannel(Channel):
             "date": shown.date,
             "reply_to": shown.reply_to,
             "to_agent": shown.addressed,
+            "cut": shown.role == "agent" and shown.text.rpartition("\n")[2].startswith(CUT_OFF),
         }
 
     def _shown_outbound(self, message: OutboundMessage) -> ShownMessage:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import ClassVar
 
 from starlette.routing import Route
 
 from channels.base import Feature
+from channels.host import ChannelEvent
 from channels.message import InboundMessage, MessageLink
 from channels.room.channel import RoomChannel
+from channels.room.reasoning import ReasoningFeed
 from channels.room.routes import Post, room_routes
 from channels.web.format import to_html
 from channels.web.inbound import parse
@@ -26,6 +29,16 @@ class WebChannel(RoomChannel):
     def __init__(self, settings: WebSettings) -> None:
         super().__init__()
         self.settings = settings
+
+    @cached_property
+    def _reasoning(self) -> ReasoningFeed:
+        return ReasoningFeed(self.hub, self.host.clock)
+
+    async def on_event(self, event: ChannelEvent, message: InboundMessage) -> None:
+        await super().on_event(event, message)
+        # A message of another channel may be answered here; its chat is not the owner's own.
+        if self.settings.reasoning and message.owner:
+            self._reasoning.take(event, message)
 
     def to_html(self, text: str) -> str:
         return to_html(text)

@@ -15,3 +15,9 @@ class WebSettings(BaseModel):
     enabled: bool = Field(
         True, description="Serve the chat page at the gateway's address.", examples=["false"]
     )
+    reasoning: bool = Field(
+        False,
+        description="Show the model's reasoning on the page, folded, to everybody who is let in"
+        " there: they count as the owner.",
+        examples=["true"],
+    )

@@ -109,6 +109,42 @@ async def test_somebody_else_s_answer_has_a_stop_of_its_own(tmp_path: Path) -> N
         await settled(gateway)
 
 
+async def test_reasoning_is_folded_above_its_answer(tmp_path: Path) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, WEB__REASONING="true") as gateway,
+        browser() as opened,
+    ):
+        server.enqueue(Text(("It is <b>blue</b>.",), reasoning=("First <i>I</i> look.",)))
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(page, "What color is it?")
+        answer = page.locator("[data-role=agent]", has_text="It is")
+        await expect(answer.locator("details.reasoning")).to_have_count(1)
+        await expect(answer.get_by_text("First <i>I</i> look.")).to_be_hidden()
+        await answer.get_by_text("Reasoning").click()
+        await expect(answer.get_by_text("First <i>I</i> look.")).to_be_visible()
+
+
+async def test_an_answer_that_was_cut_off_offers_to_go_on(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
+        server.enqueue(Text(("The first half",), finish_reason="length"), Text(("and the rest.",)))
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(page, "Tell me everything")
+        await page.get_by_role("button", name="Go on").click()
+        await expect(page.get_by_text("and the rest.")).to_be_visible()
+        assert "Go on" in server.requests[1].last_user_text
+
+
+async def test_a_search_s_link_shows_the_message(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, browser() as opened:
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(page, "the kettle is blue")
+        await expect(page.locator("[data-role=agent]")).to_have_count(1)
+        await say(page, ",tape.search kettle")
+        await page.get_by_role("link", name="show").first.click()
+        await expect(page.locator("[data-role=person].found")).to_have_count(1)
+
+
 async def test_the_history_is_there_after_a_reload_once(tmp_path: Path) -> None:
     async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
         page = await enter(await opened.new_context(), gateway.url, "Alice")

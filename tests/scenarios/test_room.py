@@ -7,8 +7,11 @@ from itertools import pairwise
 from pathlib import Path
 from uuid import uuid4
 
+import anyio
+import httpx2
 import pytest
 
+from agent.ends import ending
 from channels.errors import InboundRefused
 from channels.message import Author, InboundMessage
 from tests.fakes.openai.script import (
@@ -23,7 +26,7 @@ from tests.fakes.openai.script import (
 )
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, names, settled, tape_of
-from tests.visitor import visit
+from tests.visitor import Visitor, visit
 
 pytestmark = pytest.mark.anyio
 
@@ -423,6 +426,42 @@ async def test_e4_reasoning_and_tools_never_reach_the_room(tmp_path: Path) -> No
             assert (await alice.answer(await alice.say("go")))["text"] == "fine"
             await settled(gateway)
             assert "canary" not in str(alice.events)
+
+
+@pytest.mark.parametrize("place", ["/api/rooms", "/api/terminal"])
+async def test_e4_a_setting_shows_reasoning_on_the_page_and_nowhere_else(
+    tmp_path: Path, place: str
+) -> None:
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, WEB__REASONING="true") as gateway,
+        httpx2.AsyncClient(base_url=gateway.url, timeout=30, trust_env=False) as client,
+        anyio.create_task_group() as group,
+    ):
+        server.enqueue(Text(("fine",), reasoning=("hm", ", well")))
+        alice = Visitor(client, "lobby", "Alice", place)
+        await group.start(alice.listen)
+        asked = await alice.say("go")
+        assert (await alice.answer(asked))["text"] == "fine"
+        await gateway.idle()
+        thought = "".join(event["delta"] for event in alice.of_type("reasoning"))
+        others = [event for event in alice.events if event["type"] != "reasoning"]
+        group.cancel_scope.cancel()
+    assert thought == ("hm, well" if place == "/api/rooms" else "")
+    assert "well" not in str(others)
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter", "stop"])
+async def test_an_answer_that_was_cut_off_says_so_to_the_page(tmp_path: Path, reason: str) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        server.enqueue(Text(("half",), finish_reason=reason))
+        async with visit(gateway.url, "Alice") as (alice,):
+            answer = await alice.answer(await alice.say("go"))
+        async with visit(gateway.url, "Alice") as (alice,):
+            (history,) = alice.of_type("history")
+        await settled(gateway)
+    assert answer["text"] == f"half{ending('half', reason)}"
+    assert answer["cut"] == history["messages"][-1]["cut"] == (reason != "stop")
 
 
 async def test_d1_questions_that_waited_are_questions_of_their_own_after_a_restart(

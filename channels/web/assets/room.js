@@ -41,6 +41,7 @@ const transcript = new Transcript({
   onReply: (id) => composer.replyTo(transcript.get(id)),
   onRetry: () => outbox.kick(),
   onStop: (id) => stopAnswer(id),
+  onGoOn: (id) => ask('Go on', true, id),
   announce,
   showMessage: scrolling.show,
   onChange: refresh,
@@ -128,6 +129,7 @@ const handlers = {
     if (on) thinking.add(key);
     else thinking.delete(key);
   },
+  reasoning({ reply_to: id, delta, reset }) { transcript.addReasoning(id, reset ? null : delta); },
   people({ people }) {
     here = people ?? [];
     showPeople();
@@ -263,15 +265,17 @@ nameDialog.addEventListener('close', () => {
 const composer = setUpComposer({
   room,
   announce,
-  onSend: ({ text, toAgent, replyTo }) => {
-    if (!person) return;
-    scrolling.toEnd();
-    outbox.add({
-      id: newMessageId(), person, text, to_agent: toAgent, reply_to: replyTo,
-    });
-  },
+  onSend: ({ text, toAgent, replyTo }) => ask(text, toAgent, replyTo),
   onStop: () => stopAnswer(),
 });
+
+function ask(text, toAgent, replyTo) {
+  if (!person) return;
+  scrolling.toEnd();
+  outbox.add({
+    id: newMessageId(), person, text, to_agent: toAgent, reply_to: replyTo,
+  });
+}
 
 // Stop one's own newest answer, or the one with an id.
 async function stopAnswer(answer = null) {

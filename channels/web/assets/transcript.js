@@ -23,12 +23,12 @@ export class Transcript {
   #days = new Map();     // day -> separator element
   #queued = new Map();   // draft id -> newest message, drawn with the next frame
   #primed = false;
+  #reasoning = new Map(); // question id -> the model's reasoning, as far as it was shown
   #stale = new Set();    // drafts shown before a reconnect, not confirmed since
 
-  constructor({ log, pending, drafts, isOwn, onReply, onRetry, onStop, announce, showMessage, onChange }) {
-    Object.assign(this, {
-      log, pending, drafts, isOwn, onReply, onRetry, onStop, announce, showMessage, onChange,
-    });
+  constructor(parts) {
+    // log, pending, drafts, isOwn, onReply, onRetry, onStop, onGoOn, announce, showMessage, onChange
+    Object.assign(this, parts);
   }
 
   get size() { return this.#order.length; }
@@ -128,6 +128,16 @@ export class Transcript {
     this.drafts.append(created.element);
   }
 
+  // The model's reasoning for a question; null discards it.
+  addReasoning(id, delta) {
+    if (delta === null) this.#reasoning.delete(id);
+    else this.#reasoning.set(id, (this.#reasoning.get(id) ?? '') + delta);
+    for (const { dataset } of this.drafts.children) {
+      const { element, message } = this.#known.get(dataset.id);
+      if (message.reply_to === id) this.#fold(element, message);
+    }
+  }
+
   removeDraft(id) {
     const entry = this.#known.get(id);
     if (entry?.stage !== 'draft') return;
@@ -197,6 +207,7 @@ export class Transcript {
     delete element.dataset.state;
     element.querySelector('.state').replaceChildren();
     this.#dress(element, message);
+    this.#offerGoOn(element, message);
     return entry;
   }
 
@@ -260,6 +271,30 @@ export class Transcript {
     const paper = element.querySelector('.paper');
     paper.querySelector('.quote')?.remove();
     if (message.reply_to) paper.prepend(this.#quote(message.reply_to));
+    if (message.role === 'agent') this.#fold(element, message);
+  }
+
+  #fold(element, message) {
+    const text = this.#reasoning.get(message.reply_to);
+    let fold = element.querySelector('.reasoning');
+    if (!text) {
+      fold?.remove();
+      return;
+    }
+    if (!fold) {
+      fold = make('details', 'reasoning');
+      fold.append(make('summary', '', 'Reasoning'), make('p'));
+      element.querySelector('.body').before(fold);
+    }
+    fold.lastElementChild.textContent = text;
+  }
+
+  #offerGoOn(element, message) {
+    if (!message.cut) return;
+    const more = make('button', 'retry', 'Go on');
+    more.type = 'button';
+    more.addEventListener('click', () => this.onGoOn(message.id));
+    element.querySelector('.state').append(more);
   }
 
   #markOwn(element, message) {

@@ -30,6 +30,8 @@ COMMANDS: Final = tuple(f",{name}" for name in (*OWN, *(tool.name for tool in BU
 HISTORY_SHOWN: Final = 6
 ERROR_ID: Final = re.compile(r"\((?:Error|Ref) E-")
 
+GO_ON: Final = "(Write `go on` to get the rest.)\n"
+
 GREETING: Final = (
     "Talk to {agent}. `,help` lists commands, Ctrl-C stops an answer, Ctrl-D ends the chat."
 )
@@ -160,6 +162,8 @@ class Screen:
         elif kind == "message" and event["message"]["role"] != "person":
             message = event["message"]
             _write(self._printer.finish(message["id"], message["text"]))
+            if message["cut"]:
+                _write(GO_ON)
             self._settle(message["reply_to"])
         elif kind == "silent":
             self._settle(event["reply_to"])

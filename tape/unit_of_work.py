@@ -57,7 +57,7 @@ class AppendBatch:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Let a staging tape become a tape, which had exactly `after` entries and the same ones."""
+    """Replace a tape with a staging tape, which begins with the tape's `after` entries."""
 
     tape: str
     staging: str

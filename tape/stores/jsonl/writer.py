@@ -168,7 +168,7 @@ class FileBatches:
         return Outcome(changed=len(entries))
 
     def _publish(self, step: Publish) -> Outcome:
-        """Let a staging tape's file become the tape's file, which replaces the file from before."""
+        """Replace the tape's file with the file of its staging tape."""
         pending = self._stages.get(step.tape) or self._stage(step.tape)
         if pending.newest != step.after:
             raise TapeMismatch(step.tape, step.after, pending.newest)

@@ -16,6 +16,7 @@ from tape.turn_events import TURN_RETAKE, TURN_START
 
 MAX_LEFT_OUT: Final = 100  # maximum entries that `left_out` names
 _REFERENCES: Final = ("prompt_of", "edit_of")
+_PLAIN: Final = {"role", "content"}
 
 Payload = Mapping[str, Any]
 
@@ -77,11 +78,14 @@ def sound(tape: str, entries: Iterable[Entry]) -> list[Entry]:
 
 def is_sound(entry: Entry | NewEntry) -> bool:
     """Return whether views can show an entry."""
-    meta = entry.meta
-    if any(name in meta and type(meta[name]) is not int for name in _REFERENCES):
-        return False
-    rule = _RULES.get((entry.name or "") if entry.kind == EVENT else entry.kind)
-    return rule is None or bool(rule[0](entry.payload))
+    meta, kind, payload = entry.meta, entry.kind, entry.payload
+    for name in _REFERENCES:
+        if name in meta and type(meta[name]) is not int:
+            return False
+    if kind == MESSAGE and payload.keys() == _PLAIN and type(payload["content"]) is str:
+        return isinstance(payload["role"], str)  # most entries of a view, in a fraction of the time
+    rule = _RULES.get((entry.name or "") if kind == EVENT else kind)
+    return rule is None or bool(rule[0](payload))
 
 
 def is_message(payload: Payload) -> bool:

@@ -18,7 +18,7 @@ from tape.fork import DISCARDED, INFIX, MERGED, MERGING, OPENING_ID, ForkEnd, Fo
 from tape.payloads import sound
 from tape.query import MAX_NAMES, Query, locating, subject_of
 from tape.reads import Reads
-from tape.rewind import find_anchor
+from tape.rewind import find_anchor, state_of
 from tape.search.edits import edited_ids, edits, with_edits
 from tape.search.query_text import SearchQuery
 from tape.search.scan import newest_first, scan_there, scanning
@@ -61,7 +61,7 @@ class Tape(Reads):
         `to` is the anchor, its name or its id as text; raises NotFound. See `tape.rewind`.
         """
         older = await find_anchor(self, to) if isinstance(to, str) else to
-        return await self.handoff(REWIND, older.payload.get("state"), **meta, rewind=older.id)
+        return await self.handoff(REWIND, state_of(older), **meta, rewind=older.id)
 
     async def search(
         self,

@@ -7,7 +7,8 @@ out of view, and still on the tape and in search.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from tape.context import RESET, REWIND
 from tape.deletions import MESSAGE_DELETE
@@ -27,6 +28,12 @@ async def find_anchor(tape: Reads, wanted: str) -> Entry:
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 10 else 0
     found = (await tape.entries([number])).get(number)
     return found if found is not None and found.kind == ANCHOR else await tape.anchor(wanted)
+
+
+def state_of(anchor: Entry) -> dict[str, Any]:
+    """Return the state that an anchor carries; an imported one may carry something else."""
+    state = anchor.payload.get("state")
+    return dict(state) if isinstance(state, Mapping) else {}
 
 
 async def out_of_view(tape: Reads) -> list[range]:

@@ -25,7 +25,7 @@ async def list_anchors(
                 "id": entry.id,
                 "name": entry.name,
                 "date": entry.date,
-                "state": entry.payload["state"],
+                "state": entry.payload.get("state"),
             }
             for entry in anchors
         ]

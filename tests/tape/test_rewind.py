@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tape.context import view_entries
-from tape.entry import Entry, event, message
+from tape.entry import Entry, NewEntry, event, message
 from tape.errors import TapeError
 from tape.handle import Tape
 from tape.rewind import find_anchor, out_of_view
@@ -62,6 +62,14 @@ async def test_a_rewind_to_a_rewind_has_the_same_state(tape: Tape) -> None:
     again = await tape.rewind(first)
     assert again.payload["state"] == {"goal": "tea"}
     assert [span for span in await out_of_view(tape) if 5 in span]
+
+
+async def test_an_anchor_without_a_state_has_an_empty_one(tape: Tape) -> None:
+    await tape.append(
+        NewEntry("anchor", {"name": "odd"}), NewEntry("anchor", {"name": "odder", "state": [1]})
+    )
+    for name in ("odd", "odder"):
+        assert (await tape.rewind(name)).payload["state"] == {}
 
 
 async def test_what_a_rewind_skips_is_out_of_view_and_a_reset_in_it_is_undone(tape: Tape) -> None:

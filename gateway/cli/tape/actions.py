@@ -116,7 +116,8 @@ async def rewind(settings: Settings, name: str, to: str, room: str) -> int:
     anchor = f"{done['anchor']} (entry {done['at']})"
     if room:
         print_line(f"the room {room} begins with {done['entries']} entries, up to {anchor}")
-        print_line(f"open it on the page: ?{urlencode({'room': room})}")
+        running = find_running(settings.home_path)
+        print_line(f"open {running.url if running else '/'}?{urlencode({'room': room})}")
     else:
         print_line(f"views now go on from {anchor}; what came after it stays on the tape")
     return 0

@@ -117,6 +117,18 @@ async def test_a_tape_is_rewound_and_its_past_begins_a_room(tmp_path: Path) -> N
                 assert "figs" not in str(elsewhere.events)
                 await elsewhere.answer(await elsewhere.say("and grapes?"))
         _code, shown, _err = await run_tapeway(environ, "tape", "show", "web:what-if")
+        steps = ("tape", "show", ROOM, "--kind", "event", "--json")
+        _code, listed, _err = await run_tapeway(environ, *steps)
+        events = [json.loads(line) for line in listed.splitlines()]
+        turns = [one["meta"]["turn"] for one in events if one["payload"]["name"] == "loop.step"]
+        replayed = [
+            await run_tapeway(environ, "tape", "show", ROOM, "--view", turn, "--json")
+            for turn in turns
+        ]
+    exact = [
+        json.loads(line)["exact"] for _code, out, _err in replayed for line in out.splitlines()
+    ]
+    assert exact == [True] * 3  # before the rewind and behind it
     assert room[0] == 0
     assert "the room what-if begins with" in room[1]
     assert "?room=what-if" in room[1]

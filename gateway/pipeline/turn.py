@@ -9,6 +9,7 @@ from typing import Any
 from agent.tool import Role
 from agent.turn_log import TurnLog
 from channels.message import InboundMessage, OutboundMessage
+from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
 from tape.handle import Tape
 
@@ -43,6 +44,11 @@ class Question:
     def crashes(self) -> int:
         """The number of crashes in a row in which its turn was running."""
         return self.rows[0].crashes if self.turn_id else 0
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether its turn may be the cause of crashes."""
+        return self.crashes >= SUSPECT_CRASHES
 
     @property
     def burst_key(self) -> BurstKey:

@@ -99,6 +99,16 @@ class Dispatcher(IntakeSink, Pending):
         else:
             self.ask_again(question)
 
+    def hold_suspects(self, seconds: float) -> None:
+        """Start no turn that may cause crashes for some seconds."""
+
+        async def release() -> None:
+            await self._services.clock.sleep(seconds)
+            self._scheduler.release_suspects()
+
+        self._scheduler.hold_suspects()
+        self._services.spawn("suspects", release)
+
     def ask_again(self, question: Question) -> None:
         """Queue a question that is already on its tape."""
         self._scheduler.submit(question)

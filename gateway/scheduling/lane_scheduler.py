@@ -21,7 +21,6 @@ import anyio
 from gateway.background import Spawn
 from gateway.pipeline.turn import Question, Turn
 from gateway.settings.sections import TurnSettings
-from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow
 
 Overlap = Literal["follow_up", "steer", "interrupt"]
@@ -64,6 +63,7 @@ class LaneScheduler:
     _next: dict[str, None] = field(default_factory=dict, init=False)
     _running: int = field(default=0, init=False)
     _suspect: Question | None = field(default=None, init=False)  # the one that runs
+    _held: bool = field(default=False, init=False)  # whether no suspect may run yet
     _open: bool = field(default=True, init=False)
     _freed: anyio.Event = field(default_factory=anyio.Event, init=False)
 
@@ -146,17 +146,26 @@ class LaneScheduler:
                 del session.lanes[key]
         return ended, dropped
 
+    def hold_suspects(self) -> None:
+        """Start no suspect until `release_suspects`."""
+        self._held = True
+
+    def release_suspects(self) -> None:
+        self._held = False
+        self._free()
+        self._start(*self.sessions)
+
     def close(self) -> None:
         """Start no more turns; running turns continue."""
         self._open = False
 
     async def idle(self) -> None:
         """Wait until no turn runs and, unless the scheduler is closed, no question waits."""
-        while self._running:
+        while self._running or (self._held and self._open):
             await self._freed.wait()
 
-    def _start(self, session_id: str) -> None:
-        self._next.setdefault(session_id)
+    def _start(self, *session_ids: str) -> None:
+        self._next.update(dict.fromkeys(session_ids))
         while self._open and self._next and self._running < self._settings.running:
             first = next(iter(self._next))
             del self._next[first]
@@ -170,8 +179,8 @@ class LaneScheduler:
             return False
         for lane in session.lanes.values():
             if lane.queue and lane.running is None:
-                if _is_suspect(lane.queue[0]):
-                    if self._suspect is not None:
+                if lane.queue[0].is_suspect:
+                    if self._held or self._suspect is not None:
                         continue
                     self._suspect = lane.queue[0]
                 lane.running = lane.queue.popleft()
@@ -197,14 +206,11 @@ class LaneScheduler:
         session = lane.session
         if lane.turn is not None:
             lane.queue.extendleft(reversed(lane.turn.steered))
-        if lane.running is not None and lane.running is self._suspect:
-            self._suspect = None
-            self._next.update(dict.fromkeys(self.sessions))  # another suspect may run now
+        was_suspect = lane.running is self._suspect
         lane.running, lane.turn, lane.scope, lane.stopped_by = None, None, None, None
         session.running -= 1
         self._running -= 1
-        self._freed.set()
-        self._freed = anyio.Event()
+        self._free()
         # Put this lane behind the session's other lanes.
         del session.lanes[lane.key]
         if lane.queue:
@@ -212,10 +218,13 @@ class LaneScheduler:
         if not session.lanes and session.running == 0:
             self.sessions.pop(session.id, None)
         self._start(session.id)
+        if was_suspect:
+            self._suspect = None
+            self._start(*self.sessions)  # another suspect may run now
 
-
-def _is_suspect(question: Question) -> bool:
-    return question.crashes >= SUSPECT_CRASHES
+    def _free(self) -> None:
+        self._freed.set()
+        self._freed = anyio.Event()
 
 
 def _remove(questions: MutableSequence[Question], inbox_id: int) -> InboxRow | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gateway.delivery.sender import OutboxSender
 from gateway.intake.access import Access
@@ -18,6 +19,9 @@ from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from tape.entry import parse_date
 from tape.errors import StoreUnavailable
+
+SUSPECT_SECONDS: Final = 5.0
+"""Seconds after a start before suspects run; a crash until then has another cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +74,11 @@ class Recovery:
         by_turn: dict[str, list[InboxRow]] = {}
         for row in backlog.taken:
             by_turn.setdefault(row.turn_id or "", []).append(row)
-        for own in by_turn.values():
-            await self.dispatcher.resume(self._question(own))
+        lost = [self._question(own) for own in by_turn.values()]
+        if any(question.is_suspect for question in lost):
+            self.dispatcher.hold_suspects(SUSPECT_SECONDS)
+        for question in lost:
+            await self.dispatcher.resume(question)
         for question in self._bursts(backlog.waiting):
             await self.dispatcher.resume(question)
         self._intake.start([replace(row, replayed=True) for row in backlog.accepted])

@@ -14,6 +14,7 @@ from channels.message import InboundMessage
 from gateway.app import Gateway
 from gateway.hooks.specs import hookimpl
 from gateway.scheduling.notices import GIVEN_UP
+from gateway.scheduling.recovery import SUSPECT_SECONDS
 from tests.contracts.play import Play, opened
 from tests.fakes.openai.script import Request, Text
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
@@ -128,6 +129,9 @@ async def test_a_turn_in_every_crash_is_given_up_and_those_beside_it_are_answere
             await crash_during(play, 6)
         house.model.default = never_if("poison")
         async with house.playing(tmp_path) as play:  # suspects run one at a time
+            begun = house.clock.monotonic()
+            await play.run(play.model.wait_for_requests(7))
+            assert house.clock.monotonic() >= begun + SUSPECT_SECONDS
             await crash_during(play, 8)
             assert [play.texts(chat) for chat in (alice, bob, cem)] == [["answered"], [], []]
         async with house.playing(tmp_path) as play:  # and beside whatever else there is

@@ -136,6 +136,21 @@ async def test_suspects_run_one_at_a_time_beside_the_others(bench: Bench) -> Non
         assert sorted(set(bench.running) - before) == then
 
 
+async def test_no_suspect_runs_while_they_are_held_and_all_is_not_idle(bench: Bench) -> None:
+    bench.sessions.hold_suspects()
+    bench.sessions.submit(suspect(1, "x"))
+    bench.sessions.submit(in_lane(2, "x"))
+    bench.sessions.submit(in_lane(3, "y"))
+    await anyio.wait_all_tasks_blocked()
+    await bench.let_go(3)
+    with anyio.move_on_after(0) as waited:
+        await bench.sessions.idle()
+    assert (bench.running, waited.cancelled_caught) == ([3], True)
+    bench.sessions.release_suspects()
+    await anyio.wait_all_tasks_blocked()
+    assert bench.running == [3, 1]
+
+
 async def test_a_suspect_in_another_session_runs_once_the_first_was_stopped(bench: Bench) -> None:
     bench.sessions.submit(suspect(1, "x"))
     bench.sessions.submit(suspect(2, "x", "u"))

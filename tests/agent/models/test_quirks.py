@@ -28,16 +28,18 @@ HELLO = ModelRequest([{"role": "user", "content": "hello"}])
 DONE = b"data: [DONE]\n\n"
 
 
-async def ask(
-    *parts: bytes, kind: str = "text/event-stream", learned: Learned | None = None, **given: Any
-) -> list[Piece]:
+async def ask(*parts: bytes, kind: str = "text/event-stream", **given: Any) -> list[Piece]:
     async with raw_http(*parts, content_type=kind) as url:
-        settings = ModelSettings.model_validate({"base_url": url, "api_key": "k", **given})
-        model = OpenAIModel("known", settings, learned)
-        try:
-            return [piece async for piece in model.stream(HELLO)]
-        finally:
-            await model.aclose()
+        return await answer_of(url, **given)
+
+
+async def answer_of(url: str, learned: Learned | None = None, **given: Any) -> list[Piece]:
+    settings = ModelSettings.model_validate({"base_url": url, "api_key": "k", **given})
+    model = OpenAIModel("known", settings, learned)
+    try:
+        return [piece async for piece in model.stream(HELLO)]
+    finally:
+        await model.aclose()
 
 
 async def reply_to(*parts: bytes, kind: str = "text/event-stream") -> ModelReply:
@@ -283,10 +285,13 @@ async def test_a_qwen_on_vllm_without_a_parser_closes_reasoning_that_nothing_ope
         for word in words
     ]
     learned = Learned()
-    pieces = await ask(*parts, DONE, learned=learned)
-    assert sum(isinstance(piece, ResetPiece) for piece in pieces) == 1
-    assert isinstance(pieces[-1], ModelReply)
-    assert pieces[-1].text == "hi"
+    async with raw_http(*parts, DONE) as url:
+        first, second = [await answer_of(url, learned) for _ in range(2)]
+    assert sum(isinstance(piece, ResetPiece) for piece in first) == 1
+    assert not any(isinstance(piece, ResetPiece) for piece in second)
+    for pieces in (first, second):
+        assert isinstance(pieces[-1], ModelReply)
+        assert pieces[-1].text == "hi"
     (lesson,) = learned.lessons()
     assert "held back until the closing tag" in str(lesson)
 
@@ -314,10 +319,7 @@ async def test_a_finished_answer_needs_no_end_of_its_stream() -> None:
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        settings = ModelSettings.model_validate({"base_url": url, "read_timeout": 0.1})
-        model = OpenAIModel("known", settings)
-        pieces = [piece async for piece in model.stream(HELLO)]
-        await model.aclose()
+        pieces = await answer_of(url, read_timeout=0.1)
     assert pieces[0] == TextPiece("hi")
     assert isinstance(pieces[-1], ModelReply)
 

@@ -131,7 +131,7 @@ async def test_a_name_and_an_id_in_every_fragment_are_still_one_call() -> None:
 
 @pytest.mark.parametrize(
     "chunk",
-    [b'{"choices":[{"delta":{"tool_calls":"weather"}}]}', b'{"choices":["hi"]}', b'{"choices":7}'],
+    [b'{"choices":[{"delta":{"tool_calls":"weather"}}]}', b'{"choices":[7]}', b'{"choices":7}'],
 )
 async def test_what_is_not_plain_breaks_the_answer(chunk: bytes) -> None:
     with pytest.raises(AnswerBroken):
@@ -156,6 +156,7 @@ WHOLE = b'{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_rea
         ("text/event-stream", b"\xef\xbb\xbfdata: " + SAID + b"\n\n"),
         ("text/event-stream", b"data: " + SAID + b"\r\rdata: [DONE]\r\r"),
         ("text/event-stream", b'event: x\ndata: {"choices":\ndata: [{"text":"hi"}]}\n\n' + DONE),
+        ("text/event-stream", b'data: {"choices":["hi"]}\n\n' + DONE),
         ("text/event-stream", b'data: {"choices":{"0":{"text":"hi"}}}\n\n' + DONE),
         ("text/event-stream", b'data: {"choices":[{"delta":"hi","index":"0"}]}\n\n' + DONE),
         (
@@ -173,6 +174,7 @@ WHOLE = b'{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_rea
         "byte order mark",
         "carriage returns",
         "several data lines",
+        "choices as strings",
         "choices as a dict",
         "delta as a string",
         "content as parts",
@@ -308,13 +310,17 @@ async def test_a_model_set_to_open_is_held_back_from_its_first_answer() -> None:
 # Ends that are no plain stop
 
 
-async def test_a_finished_answer_needs_no_end_of_its_stream() -> None:
+@pytest.mark.parametrize("cut", [True, False])
+async def test_a_finished_answer_needs_no_end_of_its_stream(cut: bool) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
-        writer.write(b"data: " + SAID + b"\n\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
+        writer.write(b"transfer-encoding: chunked\r\n\r\n")
+        event = b"data: " + SAID + b"\n\n"
+        writer.write(b"%x\r\n%b\r\n" % (len(event), event))
         await writer.drain()
-        await reader.read()
+        if not cut:
+            await reader.read()
         writer.close()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:

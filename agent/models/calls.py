@@ -96,9 +96,8 @@ def _listed(fragments: object) -> Iterable[Mapping[str, Any]]:
     if isinstance(fragments, Mapping):
         one = "function" in fragments or "name" in fragments
         fragments = [fragments] if one else list(fragments.values())
-    if not isinstance(fragments, list):
-        raise AnswerBroken(f"the answer's tool calls are {shown(fragments)}")
-    given = [fragment for fragment in fragments if fragment is not None]
+    found: list[Any] = fragments if isinstance(fragments, list) else [fragments]
+    given = [fragment for fragment in found if fragment is not None]
     if not all(isinstance(fragment, Mapping) for fragment in given):
         raise AnswerBroken(f"the answer's tool calls are {shown(fragments)}")
     return given

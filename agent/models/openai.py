@@ -162,9 +162,12 @@ async def _next(
         async with asyncio.timeout(limit):
             return await anext(chunks, None)
     except TimeoutError:
-        if reader.finished:
-            return None
-        raise AnswerBroken(f"the answer stopped for {patience:g} seconds") from None
+        if not reader.finished:
+            raise AnswerBroken(f"the answer stopped for {patience:g} seconds") from None
+    except (httpx2.HTTPError, aiohttp.ClientError):
+        if not reader.finished:
+            raise
+    return None
 
 
 def _without(key: str, error: ModelError) -> ModelError:

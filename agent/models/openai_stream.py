@@ -169,6 +169,8 @@ class StreamReader:
                 raise AnswerBroken(f"the answer's choices are {shown(choices)}")
             return None
         for position, choice in enumerate(choices):
+            if isinstance(choice, str):
+                choice = {"text": choice}
             if isinstance(choice, dict):
                 index = choice.get("index")
                 named = index if isinstance(index, (int, str)) else position

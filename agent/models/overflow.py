@@ -32,7 +32,7 @@ _EMPTY: Final = _words(
 )
 _PLAN: Final = _words(
     r"(daily|weekly|monthly)[_ -]((token|request|usage)s?[_ -])?(limit|quota)",
-    r"limit of your plan|plan[_ ]limit|(tokens|requests) per day|usage[_ ]limit",
+    r"limit of your plan|plan[_ ]limit|per[ _-]?day|usage[_ ]limit",
 )
 _RATE: Final = _words(
     r"rate[_ -]?limit|per[_ -]min|requests per|too many requests|throttl|resource_exhausted"
@@ -49,7 +49,7 @@ _OVERFLOW: Final = _words(
     r"((is|was|are|has|length|tokens?|context|size|far|for|in|the|request)\W+){0,5}"
     r"too[ _](long|large|big)",
     r"request_too_large|tokens?[ _-]limit|too many (input |prompt |total )?tokens",
-    r"tokens in (the )?request more than|(tokens?|token count)\b[^.]{0,60}\bexceed",
+    r"tokens in (the )?request more than|(tokens|token (count|length))\b[^.]{0,60}\bexceed",
     r"(prompt|input|messages?|payload)( \w+){0,3} (exceed|longer than)|prompt_tokens_exceeded",
     r"reduce (the length of|your (prompt|message|input))|range of input length|input length",
     r"inputs\W+(tokens \+|must have less)|(max|maximum)[ _]model[ _]len|expected maxlength",

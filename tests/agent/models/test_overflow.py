@@ -46,6 +46,7 @@ def test_an_overflow_is_known_by_its_code(code: str) -> None:
         "the image is too long",
         "image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes",
         "Input validation error: image too large",
+        "the token has exceeded its lifetime",
         "Unknown parameter: 'stream_options'.",
         "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
         "tools[0].function.description: string too long",

@@ -28,16 +28,18 @@ HELLO = ModelRequest([{"role": "user", "content": "hello"}])
 DONE = b"data: [DONE]\n\n"
 
 
-async def ask(
-    *parts: bytes, kind: str = "text/event-stream", learned: Learned | None = None, **given: Any
-) -> list[Piece]:
+async def ask(*parts: bytes, kind: str = "text/event-stream", **given: Any) -> list[Piece]:
     async with raw_http(*parts, content_type=kind) as url:
-        settings = ModelSettings.model_validate({"base_url": url, "api_key": "k", **given})
-        model = OpenAIModel("known", settings, learned)
-        try:
-            return [piece async for piece in model.stream(HELLO)]
-        finally:
-            await model.aclose()
+        return await answer_of(url, **given)
+
+
+async def answer_of(url: str, learned: Learned | None = None, **given: Any) -> list[Piece]:
+    settings = ModelSettings.model_validate({"base_url": url, "api_key": "k", **given})
+    model = OpenAIModel("known", settings, learned)
+    try:
+        return [piece async for piece in model.stream(HELLO)]
+    finally:
+        await model.aclose()
 
 
 async def reply_to(*parts: bytes, kind: str = "text/event-stream") -> ModelReply:
@@ -129,7 +131,7 @@ async def test_a_name_and_an_id_in_every_fragment_are_still_one_call() -> None:
 
 @pytest.mark.parametrize(
     "chunk",
-    [b'{"choices":[{"delta":{"tool_calls":"weather"}}]}', b'{"choices":["hi"]}', b'{"choices":7}'],
+    [b'{"choices":[{"delta":{"tool_calls":"weather"}}]}', b'{"choices":[7]}', b'{"choices":7}'],
 )
 async def test_what_is_not_plain_breaks_the_answer(chunk: bytes) -> None:
     with pytest.raises(AnswerBroken):
@@ -154,6 +156,7 @@ WHOLE = b'{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_rea
         ("text/event-stream", b"\xef\xbb\xbfdata: " + SAID + b"\n\n"),
         ("text/event-stream", b"data: " + SAID + b"\r\rdata: [DONE]\r\r"),
         ("text/event-stream", b'event: x\ndata: {"choices":\ndata: [{"text":"hi"}]}\n\n' + DONE),
+        ("text/event-stream", b'data: {"choices":["hi"]}\n\n' + DONE),
         ("text/event-stream", b'data: {"choices":{"0":{"text":"hi"}}}\n\n' + DONE),
         ("text/event-stream", b'data: {"choices":[{"delta":"hi","index":"0"}]}\n\n' + DONE),
         (
@@ -171,6 +174,7 @@ WHOLE = b'{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_rea
         "byte order mark",
         "carriage returns",
         "several data lines",
+        "choices as strings",
         "choices as a dict",
         "delta as a string",
         "content as parts",
@@ -283,10 +287,13 @@ async def test_a_qwen_on_vllm_without_a_parser_closes_reasoning_that_nothing_ope
         for word in words
     ]
     learned = Learned()
-    pieces = await ask(*parts, DONE, learned=learned)
-    assert sum(isinstance(piece, ResetPiece) for piece in pieces) == 1
-    assert isinstance(pieces[-1], ModelReply)
-    assert pieces[-1].text == "hi"
+    async with raw_http(*parts, DONE) as url:
+        first, second = [await answer_of(url, learned) for _ in range(2)]
+    assert sum(isinstance(piece, ResetPiece) for piece in first) == 1
+    assert not any(isinstance(piece, ResetPiece) for piece in second)
+    for pieces in (first, second):
+        assert isinstance(pieces[-1], ModelReply)
+        assert pieces[-1].text == "hi"
     (lesson,) = learned.lessons()
     assert "held back until the closing tag" in str(lesson)
 
@@ -303,21 +310,22 @@ async def test_a_model_set_to_open_is_held_back_from_its_first_answer() -> None:
 # Ends that are no plain stop
 
 
-async def test_a_finished_answer_needs_no_end_of_its_stream() -> None:
+@pytest.mark.parametrize("cut", [True, False])
+async def test_a_finished_answer_needs_no_end_of_its_stream(cut: bool) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
-        writer.write(b"data: " + SAID + b"\n\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
+        writer.write(b"transfer-encoding: chunked\r\n\r\n")
+        event = b"data: " + SAID + b"\n\n"
+        writer.write(b"%x\r\n%b\r\n" % (len(event), event))
         await writer.drain()
-        await reader.read()
+        if not cut:
+            await reader.read()
         writer.close()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        settings = ModelSettings.model_validate({"base_url": url, "read_timeout": 0.1})
-        model = OpenAIModel("known", settings)
-        pieces = [piece async for piece in model.stream(HELLO)]
-        await model.aclose()
+        pieces = await answer_of(url, read_timeout=0.1)
     assert pieces[0] == TextPiece("hi")
     assert isinstance(pieces[-1], ModelReply)
 

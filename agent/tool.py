@@ -14,6 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import ToolRefused
+from tape.construct import Strategy
 from tape.entry import Entry
 from tape.handle import Tape
 
@@ -62,6 +63,7 @@ class ToolContext:
     tape_of  returns another chat's tape (`channel:chat`), or None if the person has no access
     give     gives a task to a subagent and returns the answer; None if no model is running
     shared   whether the chat is a group
+    strategy chooses what `tape.context` returns; None means the rules
     link     returns a link to an entry's message for a person, or ""
     """
 
@@ -75,6 +77,7 @@ class ToolContext:
     tape_of: Callable[[str], Tape | None] = lambda _chat: None
     give: Callable[[str], Awaitable[str]] | None = None
     shared: bool = False
+    strategy: Strategy | None = None
     link: Callable[[Entry], str] = lambda _entry: ""
 
     @property

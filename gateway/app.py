@@ -359,10 +359,11 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
     gateway.url = _address(host, port)
     channels = list(gateway.channels.values())
     status, guard = gateway.status, gateway.services.guard
+    store = gateway.services.tapes.store
     model = gateway.services.settings.agent.model
 
     def health() -> Readiness:
-        body = readiness(status.states, status.stalled(), guard.away_for(), guard.why)
+        body = readiness(status.states, status.stalled(), guard.away_for(), guard.why, store)
         return {**body, "model": {"name": model, "notes": gateway.models.notes()}}
 
     home = gateway.services.settings.home_path

@@ -73,6 +73,15 @@ class TapeStore(Protocol):
 
 
 @runtime_checkable
+class NotingStore(Protocol):
+    """A store that has something to say to the people who look after it."""
+
+    def notes(self) -> list[str]:
+        """Return sentences about what happened since the store was opened; health shows them."""
+        ...
+
+
+@runtime_checkable
 class BatchStore(Protocol):
     """A store that appends large batches atomically; other stores get an import as one append."""
 

@@ -31,7 +31,7 @@ async def gather_context(
     """Gather from the tape what is worth knowing for a task, within a token budget."""
     tape = await tape_of(context, chat)
     # The turn's own lane is in its view already: a lane would keep the rest of the chat out.
-    made = await tape.context_for(task, budget=budget)
+    made = await tape.context_for(task, budget=budget, strategy=context.strategy)
     choices = event(CONSTRUCTED, {"tape": tape.name, "record": made.record}, **context.meta())
     await context.tape.append(choices)
     return {

@@ -18,7 +18,9 @@ from agent.tools.chat_access import QUOTED_NOTE, tape_of
 from agent.turn_log import steered_into
 from tape.entry import ANCHOR, MESSAGE, Entry, parse_date, utc_iso
 from tape.errors import QueryRefused
+from tape.search.entry_terms import searchable_text
 
+TALK: Final = frozenset({MESSAGE, ANCHOR})  # the kinds that everybody may search
 EXCERPT_CHARACTERS: Final = 300
 SPARE_HITS: Final = 30  # number of extra hits to request, because some hits are left out
 
@@ -32,18 +34,25 @@ async def search_tape(
     since: Annotated[str, Field(max_length=40, description="ISO date, inclusive")] = "",
     until: Annotated[str, Field(max_length=40, description="ISO date, exclusive")] = "",
     author: Annotated[str, Field(max_length=100, description="a person's id")] = "",
-    kinds: Annotated[list[Literal["message", "anchor"]], Field(default_factory=list, max_length=2)],
+    kinds: Annotated[
+        list[Literal["message", "anchor", "tool_call", "tool_result", "event", "system", "error"]],
+        Field(default_factory=list, max_length=7, description="but message and anchor: admins"),
+    ],
     chat: Annotated[str, Field(max_length=200, description="another chat (owner only)")] = "",
 ) -> object:
     """Find earlier messages of this chat by words, newest first."""
     if not query.strip():
         raise ToolRefused("tape.search was not run: the query has no words")
+    if context.role < Role.ADMIN and not TALK.issuperset(kinds):
+        raise ToolRefused(
+            "tape.search was not run: only admins may search other kinds than message and anchor"
+        )
     tape = await tape_of(context, chat)
     try:
         found = await tape.search(
             query,
             limit=limit + SPARE_HITS,
-            kinds=tuple(kinds) or (MESSAGE, ANCHOR),
+            kinds=tuple(kinds) or tuple(TALK),
             since=_date("since", since),
             until=_date("until", until),
             author=author or None,
@@ -78,7 +87,7 @@ def _date(name: str, text: str) -> str | None:
 
 
 def _hit(entry: Entry, query: str, link: str) -> dict[str, Any]:
-    text = bare_text(entry)
+    text = bare_text(entry) or searchable_text(entry)
     date = entry.meta.get("said_at") or entry.date
     hit: dict[str, Any] = {"id": entry.id, "date": date, "kind": entry.kind}
     if entry.meta.get("author"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gateway.explain.quotes import quote_lines
 from gateway.explain.report import ReportLine, StoreReads, bounded, payload_of, quoted
 from gateway.explain.turn_report import send_lines, turn_lines
 from tape.context import MESSAGE_EDIT
@@ -153,6 +154,8 @@ async def _changes(reads: StoreReads, tape: str, entry: Entry) -> list[ReportLin
             lines.append(ReportLine(event.date, "changed", says, {"event": event.id, **data}))
         elif event.name == MESSAGE_DELETE:
             lines.append(ReportLine(event.date, "changed", "deleted on its platform", data))
+    if any(event.name == MESSAGE_DELETE for event in events):
+        lines += await quote_lines(reads, tape, entry, events)
     return lines
 
 

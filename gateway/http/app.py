@@ -16,6 +16,7 @@ from channels.web.outbound import asset
 from gateway.http.auth import Guard, log_in
 from gateway.supervision.status import ChannelState
 from tape.payloads import left_out
+from tape.store import NotingStore
 
 
 @runtime_checkable
@@ -68,9 +69,16 @@ def make_app(
 
 
 def readiness(
-    states: dict[str, ChannelState], deaf: dict[str, float], store_away: float | None, why: str
+    states: dict[str, ChannelState],
+    deaf: dict[str, float],
+    store_away: float | None,
+    why: str,
+    store: object = None,
 ) -> Readiness:
-    """Return the body of `/health/ready`; `deaf` maps stalled channels to seconds of silence."""
+    """Return the body of `/health/ready`; `deaf` maps stalled channels to seconds of silence.
+
+    `store` may be one with notes.
+    """
     channels = {
         name: {
             "state": "deaf" if name in deaf else state.state,
@@ -86,6 +94,6 @@ def readiness(
     body: Readiness = {"status": "ready" if ready else "not ready", "channels": channels}
     if store_away is not None:
         body["store"] = {"state": "away", "seconds": round(store_away, 1), "why": why}
-    if notes := left_out.notes():
+    if notes := [*left_out.notes(), *(store.notes() if isinstance(store, NotingStore) else ())]:
         body["notes"] = notes
     return body

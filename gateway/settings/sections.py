@@ -165,6 +165,11 @@ class ContextSettings(Section):
         ge=0,
         le=20,
     )
+    selection: Literal["rules", "model"] = setting(
+        "rules",
+        "What chooses the entries that the tool `tape.context` returns: fixed rules, or the model"
+        " (one more request for each call; the rules choose if it fails).",
+    )
     handoff: Literal["suggest", "auto", "off"] = setting(
         "suggest",
         "What to do when a task looks finished or the budget is nearly used up: suggest an anchor"

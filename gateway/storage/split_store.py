@@ -12,7 +12,7 @@ from typing import Any
 from tape.entry import Entry, NewEntry
 from tape.errors import TapeMismatch
 from tape.query import Query
-from tape.store import BatchStore, TapeInfo, TapeStore, UnitStore
+from tape.store import BatchStore, NotingStore, TapeInfo, TapeStore, UnitStore
 from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit, resolve
 
 
@@ -65,6 +65,9 @@ class SplitStore:
 
     async def size(self, tape: str) -> int:
         return await self._tapes.size(tape)
+
+    def notes(self) -> list[str]:
+        return self._tapes.notes() if isinstance(self._tapes, NotingStore) else []
 
     async def close(self) -> None:
         await self._tapes.close()

@@ -13,6 +13,7 @@ from agent.events import AgentEvent
 from agent.handoffs import Handoffs
 from agent.loop import Task, plain_view, run_turn
 from agent.model import ChatModel, ModelReply, ModelRequest
+from agent.model_strategy import ByModel
 from agent.subagents import MAX_DEPTH, Subagents, close_left
 from agent.system_prompt import DEFAULT_PROMPT, read_agents_file
 from agent.token_meter import Meter, can_count_exactly
@@ -131,6 +132,7 @@ class AgentPlugin:
             turn=log.turn,
             asked=entry_ids,
             shared=turn is not None and turn.message.chat_kind == "group",
+            strategy=ByModel(self._model) if settings.context.selection == "model" else None,
         )
         if turn is not None:
             tool_context = replace(tool_context, tape_of=other_tapes(self._services, turn.question))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections import deque
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -26,10 +27,14 @@ _PLAIN: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789._-")
 
 
 class Folder:
-    """A folder that this process has locked; create it with `Folder.open`."""
+    """A folder that this process has locked; create it with `Folder.open`.
+
+    `notes` says what was cut off the ends of files since then.
+    """
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path
+        self.notes: deque[str] = deque(maxlen=100)
         self._lock = lock
 
     @classmethod

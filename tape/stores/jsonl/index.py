@@ -59,18 +59,27 @@ class FileIndex:
         ((size, digest),) = self.run("mark", tape=number)
         return Checkpoint(size, digest)
 
-    def read(self, path: Path, number: int) -> None:
-        """Index a file's new entries and cut an unfinished end; raises StoreUnusable if damaged."""
+    def read(self, path: Path, number: int) -> str:
+        """Index a file's new entries and cut an unfinished end; raises StoreUnusable if damaged.
+
+        Returns a sentence about what was cut off, or "".
+        """
         try:
             check = self._note(path, number, self.checkpoint(number))
         except FileReplaced:
             self.forget(number)
             check = self._note(path, number, Checkpoint())
         end = check.end.size
-        if path.stat().st_size > end:
-            if check.has_entries_after_end:
-                _keep_copy(path, end)
-            os.truncate(path, end)
+        torn = path.stat().st_size - end
+        if torn <= 0:
+            return ""
+        kept = _keep_copy(path, end) if check.has_entries_after_end else None
+        os.truncate(path, end)
+        where = f", and are kept in {kept.name}" if kept else ""
+        return (
+            f"{path.name} ended in an unfinished write, as a crash leaves it: its last {torn}"
+            f" bytes, which were never acknowledged, were cut off{where}"
+        )
 
     def forget(self, number: int) -> None:
         """Remove every entry and key of a tape from the index."""
@@ -126,7 +135,7 @@ class FileIndex:
         return check
 
 
-def _keep_copy(path: Path, start: int) -> None:
+def _keep_copy(path: Path, start: int) -> Path:
     """Copy the end of a file to `<file>.cut-<n>` in the same folder, and sync the copy."""
     numbers = itertools.count(1)
     while (kept := path.with_name(f"{path.name}.cut-{next(numbers)}")).exists():
@@ -137,6 +146,7 @@ def _keep_copy(path: Path, start: int) -> None:
         copy.flush()
         os.fsync(copy.fileno())
     kept.chmod(0o600)
+    return kept
 
 
 def _about(entry: Entry) -> int | None:

@@ -112,6 +112,9 @@ class FileStore:
         await self._verify(tape)
         return self._readers.inline.size(tape)
 
+    def notes(self) -> list[str]:
+        return list(self.folder.notes)
+
     async def close(self) -> None:
         if self._readers.closed:
             return

@@ -219,7 +219,8 @@ class FileBatches:
         if tape in self._verified or not path.exists():
             return
         try:
-            self._index.read(path, self._index.make(tape))
+            if note := self._index.read(path, self._index.make(tape)):
+                self._folder.notes.append(note)
         except OSError as cause:  # as a TapeError, this fails only the unit and not the batch
             raise StoreUnavailable(
                 f"{path} cannot be read ({cause.strerror}): check its permissions"

@@ -139,7 +139,7 @@ async def test_a_search_that_finds_nothing_says_so(tape: Tape) -> None:
         {"query": "a", "limit": 51},
         {"query": "a", "since": "yesterday"},
         {"query": "a", "until": "2026-13-01"},
-        {"query": "a", "kinds": ["tool_result"]},
+        {"query": "a", "kinds": ["thought"]},
         {"query": "a" * 501},
     ],
 )
@@ -175,3 +175,24 @@ async def test_a_chat_without_a_tape_is_refused(tape: Tape) -> None:
     context = ToolContext(tape, Role.OWNER, None, "t-1", tape_of=lambda _chat: empty)
     with pytest.raises(ToolRefused, match="there is no tape of telegram:1"):
         await use_in(context, "tape.search", query="plum", chat="telegram:1")
+
+
+async def test_admins_search_every_kind_and_members_what_was_said(tape: Tape) -> None:
+    asked = call("web.fetch", arguments='{"url": "plum.example"}').as_openai()
+    written = await tape.append(
+        message("user", "plum"),
+        tool_call([asked], turn="t-0"),
+        tool_result(["a page on the plum"], turn="t-0"),
+        event("plum.picked", {"by": "Ana"}),
+    )
+    kinds = ["message", "tool_call", "tool_result", "event"]
+    admin = ToolContext(tape, Role.ADMIN)
+    found = await use_in(admin, "tape.search", query="plum", kinds=kinds)
+    assert [hit["id"] for hit in found["hits"]] == [entry.id for entry in reversed(written)]
+    assert found["hits"][1]["text"] == "a page on the plum"
+    for role in (Role.STRANGER, Role.MEMBER):
+        member = ToolContext(tape, role)
+        with pytest.raises(ToolRefused, match="only admins"):
+            await use_in(member, "tape.search", query="plum", kinds=["event"])
+        found = await use_in(member, "tape.search", query="plum")
+        assert [hit["id"] for hit in found["hits"]] == [written[0].id]

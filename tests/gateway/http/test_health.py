@@ -158,3 +158,13 @@ async def test_an_entry_that_views_left_out_is_named(tmp_path: Path) -> None:
     left_out.entries.clear()
     assert ready
     assert "views leave out what they cannot show of the tape a tape: entry 7" in told
+
+
+@pytest.mark.anyio
+async def test_a_torn_end_that_was_cut_off_a_tape_is_named(tmp_path: Path) -> None:
+    await anyio.Path(tmp_path / "tapes").mkdir()
+    await anyio.Path(tmp_path / "tapes" / "torn.jsonl").write_bytes(b'{"id":1,')
+    async with gateway_of(tmp_path, TAPE__URL=f"file://{tmp_path / 'tapes'}"):
+        ready, told = await anyio.to_thread.run_sync(ask, tmp_path)
+    assert ready
+    assert "torn.jsonl ended in an unfinished write" in told

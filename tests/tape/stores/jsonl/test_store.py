@@ -209,6 +209,21 @@ def _whole_blocks(content: bytes) -> int:
     return max((n for n, (place, size) in enumerate(places, start=1) if place == size), default=0)
 
 
+async def test_a_torn_end_that_was_cut_off_is_noted(folder: Path) -> None:
+    path = await written(folder)
+    content = path.read_bytes()
+    path.write_bytes(content + b'{"id":')
+    store = FileStore.open(folder)
+    assert len(store.notes()) == 1
+    assert store.notes()[0].startswith(f"{path.name} ended in an unfinished write")
+    assert "its last 6 bytes" in store.notes()[0]
+    await store.close()
+    assert path.read_bytes() == content
+    again = FileStore.open(folder)
+    assert again.notes() == []
+    await again.close()
+
+
 async def test_a_cut_is_found_also_where_an_index_tells_of_more(folder: Path) -> None:
     path = await written(folder)
     content = path.read_bytes()

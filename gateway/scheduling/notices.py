@@ -17,6 +17,7 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from gateway.turn.runner import answer_to
 from gateway.turn.stopped import STOPPED
+from gateway.turn.usage import record_usage
 from tape.entry import event
 from tape.unit_of_work import Unit
 
@@ -146,6 +147,8 @@ class Notices:
         sends = [notice] if notice else []
         unit = Unit()
         self._services.ledger.inbox.end(unit, question.rows, status, _reason(why))
+        if question.turn_id:
+            await record_usage(self._services, unit, question, question.turn_id)
         entries = [outbound_event(send) for send in sends]
         if why:
             ended = {"status": status, "entries": list(question.entry_ids), **why}

@@ -167,7 +167,7 @@ async def _end(
     stamped = [turn.log.stamp(entry) for entry in (*entries, end)]
     unit.append(question.tape, [*turn.log.deferred, *stamped], key=f"turn:{turn.id}:end")
     services.ledger.inbox.end(unit, turn.took, status)
-    await record_usage(services, unit, turn)
+    await record_usage(services, unit, question, turn.id, turn.log)
     if not any(send.part == 0 for send in sends):
         services.ledger.outbox.drop_draft(unit, turn.id)
     return await commit_with_sends(services, unit, sends, question.session_id, question.lane)

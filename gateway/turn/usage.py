@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from agent.spent import CALLS, Spent
-from gateway.pipeline.turn import Turn
+from agent.turn_log import TurnLog
+from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.settings import Settings
 from gateway.storage.ledger.usage import TurnUsage
 from tape.entry import EVENT
 from tape.unit_of_work import Unit
 
-MILLION = 1_000_000
+MILLION: Final = 1_000_000
 
 
-async def record_usage(services: Services, unit: Unit, turn: Turn) -> None:
-    """Add a turn's usage to the unit of work that ends the turn, however it ends."""
-    author, session_id = turn.message.sender, turn.question.session_id
-    for model, counts in (await _spent(turn)).models.items():
+async def record_usage(
+    services: Services, unit: Unit, question: Question, turn_id: str, log: TurnLog | None = None
+) -> None:
+    """Add a turn's usage to the unit of work that ends the turn, however it ends.
+
+    `log` is the log of a turn that runs. A turn of an earlier process has used more than its log
+    knows, so its tape is read too.
+    """
+    author, session_id = question.message.sender, question.session_id
+    spent = log.spent if log and not question.turn_id else Spent()
+    if question.turn_id:
+        tape = services.tapes.tape(question.tape)
+        for entry in await tape.find(turn=turn_id, kinds=(EVENT,)):
+            spent.take(entry)
+        for deferred in log.deferred if log else ():
+            spent.take(deferred)
+    for model, counts in spent.models.items():
         cached = min(counts["cached_tokens"], counts["prompt_tokens"])
         usage = TurnUsage(
-            turn.id,
+            turn_id,
             model,
             services.clock.now().date().isoformat(),
             session_id,
-            f"{turn.message.channel}:{author.id}",
+            f"{question.message.channel}:{author.id}",
             author.name,
             calls=counts[CALLS],
             input=counts["prompt_tokens"] - cached,
@@ -44,15 +59,3 @@ def cost_of(settings: Settings, model: str, counts: Mapping[str, int]) -> float:
     of_cached = prices.price_input if prices.price_cached is None else prices.price_cached
     cost = (prompt - cached) * prices.price_input + cached * of_cached
     return (cost + output * prices.price_output) / MILLION
-
-
-async def _spent(turn: Turn) -> Spent:
-    if not turn.question.turn_id:
-        return turn.log.spent
-    # An earlier process began the turn: only the tape knows what it used until then.
-    spent = Spent()
-    for entry in await turn.tape.find(turn=turn.id, kinds=(EVENT,)):
-        spent.take(entry)
-    for deferred in turn.log.deferred:
-        spent.take(deferred)
-    return spent

@@ -82,7 +82,7 @@ async def test_c4_slack_s_stop_button_ends_the_answer(tmp_path: Path) -> None:
         await play.settle()
         (end,) = await play.events(group, "turn.end")
         assert (end["status"], end["by"]) == ("stopped", alice.id)
-        assert "never" not in play.answer(question).text
+        assert play.answer(question).text == "never\n\n*Stopped by alice.*"
 
 
 async def test_d1_a_send_with_a_lost_response_is_found_and_visible_once(tmp_path: Path) -> None:

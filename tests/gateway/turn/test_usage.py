@@ -11,6 +11,8 @@ import anyio
 import pytest
 
 from gateway.app import Gateway
+from gateway.scheduling.notices import GIVEN_UP
+from tests.contracts.play import opened
 from tests.fakes.openai.script import Call, Failure, Hang, Request, Text, ToolCalls, Usage
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import gateway_of, make_environ, run_tapeway, settled
@@ -96,6 +98,24 @@ async def test_a_resumed_turn_counts_once_what_was_used_before_and_after(tmp_pat
         server.enqueue(DONE)
         async with gateway_of(tmp_path, server) as gateway:
             assert counts(await used(gateway)) == [(1, 2, 110, 190, 30)]
+
+
+async def test_what_a_turn_used_that_was_given_up_counts(tmp_path: Path) -> None:
+    async with opened("telegram", lasts=True) as house:
+        alice = house.stage.person("Alice")
+        house.model.enqueue(LOOK)
+        house.model.default = hanging(anyio.Event())
+        for requests in range(2, 7):
+            async with house.playing(tmp_path) as play:
+                if requests == 2:
+                    await play.stage.say(house.stage.private(alice), alice, "poison")
+                await play.run(play.model.wait_for_requests(requests))
+                await play.clock.advance(1)
+                play.kill()
+        async with house.playing(tmp_path) as play:
+            await play.settle()
+            assert play.texts(house.stage.private(alice)) == [GIVEN_UP]
+            assert counts(await used(play.gateway)) == [(1, 1, 60, 40, 10)]
 
 
 def hanging(begun: anyio.Event) -> Any:

@@ -23,6 +23,7 @@ from agent.errors import (
     ModelUnreachable,
     RequestRejected,
     UnknownModel,
+    WrongAddress,
 )
 from agent.model import ModelReply, ModelRequest, Piece
 from agent.model_settings import NO_KEY, ModelSettings, checked_address, fits_a_header
@@ -161,10 +162,12 @@ async def _next(
     try:
         async with asyncio.timeout(limit):
             return await anext(chunks, None)
-    except TimeoutError:
+    except (TimeoutError, httpx2.HTTPError, aiohttp.ClientError) as cause:
         if reader.finished:
             return None
-        raise AnswerBroken(f"the answer stopped for {patience:g} seconds") from None
+        if isinstance(cause, TimeoutError):
+            raise AnswerBroken(f"the answer stopped for {patience:g} seconds") from None
+        raise
 
 
 def _without(key: str, error: ModelError) -> ModelError:
@@ -199,7 +202,8 @@ def _status_error(cause: openai.APIStatusError) -> ModelError:
     if isinstance(cause, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return KeyRefused(message)
     if isinstance(cause, openai.NotFoundError):
-        return UnknownModel(message)
+        bare = cause.request.url.path == "/chat/completions" and "model" not in message
+        return WrongAddress(message) if bare else UnknownModel(message)
     if cause.status_code >= 500 or cause.status_code in (408, 409):
         return ModelDown(message)
     return RequestRejected(message)

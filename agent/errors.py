@@ -38,6 +38,13 @@ class UnknownModel(ModelError):  # 404
     )
 
 
+class WrongAddress(UnknownModel):  # 404 without `/v1`
+    sentence = (
+        "the model service isn't at its address (the operator can set TAPEWAY_AGENT__BASE_URL,"
+        " which mostly ends with /v1)"
+    )
+
+
 class ModelBusy(ModelError):
     """A 429: the provider is over its limits; `retry_after` is the seconds to wait, if known."""
 

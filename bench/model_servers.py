@@ -23,7 +23,7 @@ import structlog
 from bench.figures import progress
 from bench.foreign_servers import SCENARIOS as FOREIGN
 from bench.foreign_servers import play_foreign
-from tests.model_servers.catalog import NOT_YET, SCENARIOS
+from tests.model_servers.catalog import SCENARIOS
 from tests.model_servers.play import play
 from tests.model_servers.scenario import Outcome, Scenario, faults
 
@@ -108,9 +108,6 @@ def main() -> None:
     print(table(rows))
     held = sum(row[-1] == "yes" for row in rows)
     progress(f"{held} of {len(rows)} hold")
-    ready = [row[1] for row in rows if row[-1] == "yes" and row[1] in NOT_YET]
-    if ready:
-        progress(f"not yet in the gate, but they hold: {', '.join(ready)}")
     sys.exit(held < len(rows))
 
 

@@ -23,6 +23,7 @@ from agent.errors import (
     ModelUnreachable,
     RequestRejected,
     UnknownModel,
+    WrongAddress,
 )
 from agent.model import ModelReply, ModelRequest, Piece
 from agent.model_settings import NO_KEY, ModelSettings, checked_address, fits_a_header
@@ -202,7 +203,8 @@ def _status_error(cause: openai.APIStatusError) -> ModelError:
     if isinstance(cause, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return KeyRefused(message)
     if isinstance(cause, openai.NotFoundError):
-        return UnknownModel(message)
+        bare = cause.request.url.path == "/chat/completions" and "model" not in message
+        return WrongAddress(message) if bare else UnknownModel(message)
     if cause.status_code >= 500 or cause.status_code in (408, 409):
         return ModelDown(message)
     return RequestRejected(message)

@@ -1,4 +1,4 @@
-"""All scenarios, and those that do not hold yet."""
+"""All scenarios."""
 
 from __future__ import annotations
 
@@ -11,13 +11,3 @@ from tests.model_servers.scenario import Scenario
 from tests.model_servers.shapes import SHAPES
 
 SCENARIOS: tuple[Scenario, ...] = (*ROUND_TRIPS, *REASONING, *SHAPES, *ENDINGS, *REFUSALS, *LIMITS)
-
-NOT_YET: frozenset[str] = frozenset(
-    {
-        "Azure: the prompt is filtered",
-        "Silence after the last chunk",
-        "Cut after [DONE]",
-        "The base URL lacks /v1",
-    }
-)
-"""Names of scenarios that do not hold yet: the bench plays them, the gate does not."""

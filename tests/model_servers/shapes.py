@@ -182,11 +182,12 @@ BYTES = (
 )  # fmt: skip
 
 FIELDS = (
-    shaped("Choices as strings", stream({"choices": ["Noon."]})),
-    shaped("Choices as numbers, then an answer", stream({"choices": [7]}), say("Noon."),
+    shaped("Choices as strings, then an answer", stream({"choices": ["Noon."]}), say("Noon."),
            settings={"AGENT__RETRIES": "1"}),
+    Scenario("Choices as strings, always", "A3", (stream({"choices": ["x"]}),),
+             ("Sorry.*broke off.*",), calls=1, ends="failed"),
     Scenario("Choices as numbers, always", "A3", (stream({"choices": [7]}),),
-             ("Sorry.*(broke|understand|nothing).*",), calls=1, ends="failed"),
+             ("Sorry.*broke off.*",), calls=1, ends="failed"),
     shaped("Two choices", stream(
         {**chunk({}), "choices": [
             {"index": 0, "delta": {"content": "Noon."}},

@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.model_servers.catalog import NOT_YET, SCENARIOS
+from tests.model_servers.catalog import SCENARIOS
 from tests.model_servers.play import play
 from tests.model_servers.scenario import Scenario, faults
 
 pytestmark = pytest.mark.anyio
 
-HOLDING = [one for one in SCENARIOS if one.name not in NOT_YET]
 
-
-@pytest.mark.parametrize("scenario", HOLDING, ids=lambda one: one.name)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
 async def test_a_person_sees_what_they_should(scenario: Scenario, tmp_path: Path) -> None:
     assert faults(scenario, await play(scenario, tmp_path)) == []
 
@@ -23,4 +21,3 @@ async def test_a_person_sees_what_they_should(scenario: Scenario, tmp_path: Path
 def test_each_scenario_has_its_name_to_itself_and_there_are_enough() -> None:
     listed = [one.name for one in SCENARIOS]
     assert len(listed) == len({*listed}) >= 90
-    assert {*listed} >= NOT_YET

@@ -33,8 +33,7 @@ class KeyRefused(ModelError):  # 401 or 403
 
 class UnknownModel(ModelError):  # 404
     sentence = (
-        "the model service doesn't know the model (the operator can set TAPEWAY_AGENT__MODEL, or"
-        " add a missing /v1 to TAPEWAY_AGENT__BASE_URL)"
+        "the model service doesn't know the model (the operator can set TAPEWAY_AGENT__MODEL)"
     )
 
 

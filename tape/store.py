@@ -13,6 +13,8 @@ the order on that tape decides which appends were in time, whichever process wro
 
 A store with a unit of work (`UnitStore`) runs the steps of a `Unit` in order and in one
 transaction; if a step fails, nothing is written.
+
+A store refuses what `tape.payloads.check` and `with_bootstrap` refuse, as views could not show it.
 """
 
 from __future__ import annotations

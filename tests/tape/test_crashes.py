@@ -15,6 +15,7 @@ from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tape.entry import Entry, message
+from tape.handle import find_fork
 from tape.query import Query
 from tape.service import TapeService
 from tape.store import TapeStore
@@ -72,6 +73,49 @@ async def main():
                 await fork.append(message("user", text))
             print("merging", fork.name, flush=True)
         print("merged", fork.name, flush=True)
+
+anyio.run(main)
+"""
+
+
+ENDING: Final = """
+import sys, anyio
+from tape.entry import message
+from tape.errors import ForkClosed, TapeError
+from tape.handle import Tape, find_fork
+from tests.tape.test_crashes import opened
+
+async def main():
+    store = opened(sys.argv[1])
+    tape = Tape(store, "chat")
+    await tape.append()
+
+    async def write(name, worker):
+        fork = await find_fork(Tape(store, name))
+        for number in range(6):
+            text = f"{worker}.{number}"
+            try:
+                await fork.append(message("user", text))
+            except ForkClosed:
+                print("refused", name, text, flush=True)
+            else:
+                print("took", name, text, flush=True)
+
+    async def end(name, merged):
+        fork = await find_fork(Tape(store, name))
+        await fork.append(message("user", "end"), key="end")
+        try:
+            await (fork.merge() if merged else fork.discard("not wanted"))
+        except TapeError:
+            assert await fork.state() == "fork.discarded"
+
+    while True:
+        fork = await tape.fork()
+        async with anyio.create_task_group() as group:
+            for worker in range(3):
+                group.start_soon(write, fork.name, worker)
+            for merged in (True, True, False):
+                group.start_soon(end, fork.name, merged)
 
 anyio.run(main)
 """
@@ -186,3 +230,28 @@ async def _blocks(store: TapeStore) -> dict[str, list[str]]:
     for name, run in groupby(entries, lambda entry: str(entry.meta["fork"])):
         runs.setdefault(name, []).append("".join(entry.text for entry in run))
     return runs
+
+
+@pytest.mark.parametrize("lines", [5, 60, 200])
+async def test_a_fork_whose_writers_and_ends_were_killed_is_in_one_world(
+    url: str, lines: int
+) -> None:
+    told = await kill_after(lines, ENDING, url)
+    store = opened(url)
+    service = TapeService(store, Path("workspace"))
+    for left in await service.open_forks(T):
+        await left.merge()
+    assert await service.open_forks(T) == []
+    entries = await store.query(Query(T, kinds=("message",)))
+    merged: dict[str, list[str]] = {}
+    for entry in entries:
+        merged.setdefault(entry.meta["fork"], []).append(entry.text)
+    forks = {name for _what, name, _text in told}
+    states = {name: await (await find_fork(service.tape(name))).state() for name in forks}
+    assert set(states.values()) <= {"fork.merged", "fork.discarded"}
+    assert all((state == "fork.merged") == (name in merged) for name, state in states.items())
+    assert all(len(texts) == len(set(texts)) for texts in merged.values())
+    for what, name, text in told:
+        if states[name] == "fork.merged":
+            assert (text in merged[name]) == (what == "took"), (name, text)
+    await store.close()

@@ -102,13 +102,17 @@ class Walk:
     async def append_nonsense(self) -> object:
         return await self._place().append(*self._entries(), self._random.choice(UNSHOWABLE))
 
+    async def _earlier(self, place: Tape) -> int:
+        return self._random.randint(1, max(1, await place.size()))
+
     async def delete(self) -> object:
-        return await self._place().append(deletion(self._id(), "m"))
+        place = self._place()
+        return await place.append(deletion(await self._earlier(place), "m"))
 
     async def edit(self) -> object:
-        text = self._text()
-        data = {"entry": self._id(), "text": text, "content": text}
-        return await self._place().append(event("message.edit", data, **self._meta()))
+        place, text = self._place(), self._text()
+        data = {"entry": await self._earlier(place), "text": text, "content": text}
+        return await place.append(event("message.edit", data, **self._meta()))
 
     async def hand_off(self) -> object:
         name, lane = self._random.choice(ANCHORS), self._random.choice([*LANES, None])

@@ -1,4 +1,4 @@
-"""Let a model choose what a context for a task shows; the rules choose where the model fails."""
+"""A model chooses what a context for a task shows; the rules choose where the model fails."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from tape.entry import ANCHOR, MESSAGE, Entry
 from tape.errors import EmbedderFailed
 from tape.fork import INFIX
 from tape.query import Query
+from tape.search.edits import edited_ids, edits, edits_of, with_edits
 from tape.search.embedder import Embedder, Vector
 from tape.search.entry_terms import searchable_text
 from tape.search.vectors import MAX_VECTORS, VectorFile, check_vectors
@@ -120,14 +121,22 @@ class SemanticIndex:
         if high < newest:
             entries = await self._store.query(Query(tape, after=high, kinds=KINDS, limit=BATCH))
             stretch = (low, entries[-1].id if len(entries) == BATCH else newest)
+            changed = edited_ids(await self._store.query(edits(tape, high, stretch[1])))
+            if again := tuple(number for number in changed if low <= number <= high):
+                entries += await self._store.query(Query(tape, ids=again, kinds=KINDS))
         elif low > max(1, newest - 2 * MAX_VECTORS):
             older = Query(tape, before=low, kinds=KINDS, limit=BATCH, newest=True)
             entries = await self._store.query(older)
             stretch = (entries[0].id if len(entries) == BATCH else 1, high)
         else:
             return False
+        if asked := edits_of(tape, entries):
+            entries = with_edits(entries, await self._store.query(asked))
         spoken = [entry for entry in entries if searchable_text(entry).strip()]
-        vectors = await self._embed([text_of(entry) for entry in spoken])
+        texts = [text_of(entry) for entry in spoken]
+        vectors: list[Vector] = []
+        for start in range(0, len(texts), BATCH):
+            vectors += await self._embed(texts[start : start + BATCH])
         made = list(zip((entry.id for entry in spoken), vectors, strict=True))
         await self._in_thread(lambda file: file.put(tape, *stretch, made))
         self._covered[tape] = stretch

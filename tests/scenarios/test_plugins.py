@@ -238,3 +238,26 @@ async def test_an_anchor_that_a_turn_sets_counts_from_the_next_turn_on(tmp_path:
     assert "finish it" not in str(third)
     assert "all is well" in third[1]["content"]
     assert server.refused == []
+
+
+@pytest.mark.parametrize("selection", ["rules", "model"])
+async def test_a_setting_lets_the_model_choose_what_a_context_shows(
+    tmp_path: Path, selection: str
+) -> None:
+    arguments = json.dumps({"task": "tea"})
+    async with (
+        FakeOpenAI() as server,
+        gateway_of(tmp_path, server, CONTEXT__SELECTION=selection) as gateway,
+        visit(gateway.url, "Alice") as (alice,),
+    ):
+        server.enqueue(Text(("noted",)))
+        await alice.answer(await alice.say("the tea is in the tin"))
+        choice = [Text(("[2]",))] if selection == "model" else []
+        server.enqueue(ToolCalls((Call("c", "tape_context", arguments),)), *choice, Text(("ok",)))
+        await alice.answer(await alice.say("where is it?"))
+        entries = await settled(gateway)
+        systems = [str(request.body["messages"][0]["content"]) for request in server.requests]
+    (made,) = [entry for entry in entries if entry.name == "context.construct"]
+    assert made.payload["data"]["record"]["strategy"] == selection
+    asked = [text for text in systems if text.startswith("Choose the entries")]
+    assert len(asked) == (selection == "model")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tape.deletions import deletion
-from tape.entry import NewEntry, message
+from tape.entry import NewEntry, event, message
 from tape.errors import EmbedderFailed
 from tape.handle import Tape
 from tape.query import Query
@@ -122,6 +122,21 @@ async def test_what_was_deleted_is_not_found_by_meaning(
     await tape.append(deletion(3, "3"))
     found = await tape.search("car", rank=True)
     assert [entry.id for entry in found if entry.kind == "message"] == [5, 4]
+
+
+async def test_an_edited_message_is_found_by_the_meaning_of_its_new_text(
+    store: SqliteStore, meaning: SemanticIndex
+) -> None:
+    tape = Tape(store, T, meaning)
+    await tape.append(said("a pear"), said("an automobile"))
+    await caught_up(meaning)
+    for number, text in ((3, "my automobile"), (4, "a plum")):
+        await tape.append(event("message.edit", {"entry": number, "content": text}))
+    await caught_up(meaning)
+    found = await tape.near(Query(T, kinds=("message",), limit=9), "car")
+    assert found[0][0].id == 3
+    shown = await tape.search("car", rank=True, limit=1)
+    assert [entry.text for entry in shown] == ["my automobile"]
 
 
 async def test_a_fork_finds_by_meaning_what_its_parent_had(

@@ -37,8 +37,8 @@ def shaped(
     name: str, *answers: Answer, demands: tuple[Demand, ...] = (), **more: object
 ) -> Scenario:
     """Return a scenario whose last answer is plain."""
-    fields = {"calls": len(answers), **more}
-    return Scenario(name, "A3", answers, (NOON,), demands, **fields)  # type: ignore[arg-type]
+    fields = {"calls": len(answers), "sees": (NOON,), "demands": demands, **more}
+    return Scenario(name, "A3", answers, **fields)  # type: ignore[arg-type]
 
 
 def fragments(*parts: Json, finish: str = "tool_calls") -> Answer:

@@ -11,6 +11,11 @@ class AgentError(Exception):
     sentence: ClassVar[str] = "something went wrong while I was working on it"
 
 
+def describe(cause: BaseException) -> str:
+    """Return an error's type and message, without the halves of surrogate pairs."""
+    return f"{type(cause).__name__}: {cause}".encode("utf-8", "replace").decode()
+
+
 class ModelError(AgentError):
     """The model gave no answer; the message is from the provider and meant for the log.
 

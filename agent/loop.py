@@ -24,7 +24,7 @@ from hashlib import sha256
 from typing import Any, Final, Self
 
 from agent.ends import ending
-from agent.errors import AgentError, AnswerEmpty, ContextOverflow, StepLimit
+from agent.errors import AgentError, AnswerEmpty, ContextOverflow, StepLimit, describe
 from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
@@ -167,7 +167,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
             continue
         except BaseException as cause:
             status = "error" if isinstance(cause, Exception) else "cancelled"
-            task.log.defer(_step(call, status, error=f"{type(cause).__name__}: {cause}"))
+            task.log.defer(_step(call, status, error=describe(cause)))
             raise
         if reply.usage:
             yield AgentEvent("usage", reply.usage)

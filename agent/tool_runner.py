@@ -11,7 +11,7 @@ from typing import Final
 import anyio
 from pydantic import BaseModel
 
-from agent.errors import ToolRefused
+from agent.errors import ToolRefused, describe
 from agent.hooks import NoHooks, ToolHooks
 from agent.model import ToolCall
 from agent.tool import Tool, ToolContext
@@ -126,7 +126,7 @@ class ToolRunner:
             return f"Error: {call.name} took too long and was stopped. Ask for less, or do without."
         except Exception as cause:
             self._report(call.name, cause)
-            return f"Error: {call.name} failed: {type(cause).__name__}: {cause}"
+            return f"Error: {call.name} failed: {describe(cause)}"
 
     async def _allow(self, tool: Tool, arguments: BaseModel) -> None:
         try:

@@ -5,6 +5,7 @@ Going through structlog's bridge to the standard library would take five times a
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from typing import Any, Final, cast
@@ -49,7 +50,10 @@ def set_up_logs(settings: LogSettings) -> None:
 
 
 def _json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
-    return orjson.dumps(event, default=str).decode()
+    try:
+        return orjson.dumps(event, default=str).decode()
+    except TypeError:  # somebody else's text with half of a surrogate pair, or a huge number
+        return json.dumps(event, default=str)
 
 
 def get_log() -> FilteringBoundLogger:

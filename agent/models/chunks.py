@@ -70,7 +70,7 @@ class ChunkReader:
                 data = line[5:].strip()
                 if data == b"[DONE]":
                     self.done = True
-                elif data:
+                elif data and not self.done:
                     found = None if self._event else parse(data)
                     if found is None:
                         self._event.append(data)  # an event of several lines

@@ -172,11 +172,13 @@ async def _next(
 
 
 def _without(key: str, error: ModelError) -> ModelError:
-    # A server's error may repeat the key.
-    if key:
-        error.args = tuple(
-            arg.replace(key, "***") if isinstance(arg, str) else arg for arg in error.args
-        )
+    # A server's error may repeat the key, and hold halves of surrogate pairs.
+    error.args = tuple(
+        arg.replace(key or "\0", "***").encode("utf-8", "replace").decode()
+        if isinstance(arg, str)
+        else arg
+        for arg in error.args
+    )
     return error
 
 

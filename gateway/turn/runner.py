@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 import structlog
 
-from agent.errors import AgentError
+from agent.errors import AgentError, describe
 from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
 from gateway.context.images import load_images
@@ -224,7 +224,7 @@ class TurnRunner:
         error_id = new_error_id()
         get_log().error("turn.failed", error_id=error_id, exc_info=cause)
         notice = answer_to(turn.message, error_sentence(cause, error_id), turn.id)
-        reason = {"error_id": error_id, "error": f"{type(cause).__name__}: {cause}"[:2000]}
+        reason = {"error_id": error_id, "error": describe(cause)[:2000]}
         await self._services.router.end_without_answer(turn.message, silent=False)
         await self._end(turn, lambda: commit_failed(self._services, turn, notice, reason))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import orjson
 import pytest
 
+from gateway.logs import get_log, set_up_logs
+from gateway.settings import LogSettings
 from tests.fakes.openai.script import Failure
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateways import make_environ, run_tapeway
@@ -24,3 +27,10 @@ async def test_json_lines_have_the_session_turn_channel_and_the_error_s_id(tmp_p
     assert failed["turn"].startswith("t-")
     assert failed["error_id"] in out
     assert "ModelDown" in failed["exception"]
+
+
+def test_a_line_that_is_no_text_is_logged_all_the_same(capfd: pytest.CaptureFixture[str]) -> None:
+    set_up_logs(LogSettings(level="info", format="json"))
+    get_log().error("turn.failed", why="half of a pair: \ud83d", number=10**30)
+    line = capfd.readouterr().err
+    assert json.loads(line)["why"] == "half of a pair: \ud83d"

@@ -161,7 +161,7 @@ async def test_a_person_sets_an_anchor_with_a_line(tmp_path: Path) -> None:
             line = ',handoff name=task/done summary="it is done" next_steps="tell Bob"'
             await alice.answer(await alice.say(line))
         entries = await settled(gateway)
-    assert '"anchor": "phase:handoff"' in told["text"]
+    assert "I've set the checkpoint `phase:handoff`." in told["text"]
     first, second = anchors(entries)
     assert first.payload["state"]["summary"] == "we took Postgres"
     assert first.payload["state"]["rests_on"]

@@ -134,9 +134,9 @@ async def test_file_tapes_are_searched_shown_and_written_on(files: dict[str, str
 
 
 async def searched(environ: dict[str, str], session: str) -> None:
-    """Check that a search finds the question and the answer about the plums."""
+    """Check that a search finds the edited question and the answer about the plums."""
     code, found, _err = await run_tapeway(environ, "tape", "search", session, "plums", "--json")
     texts = [json.loads(line)["payload"].get("content") for line in found.splitlines()]
     assert code == 0
-    assert any("when are the plums ripe?" in str(text) for text in texts)
+    assert any("when are the yellow plums ripe?" in str(text) for text in texts)
     assert "The plums are ripe in August." in texts

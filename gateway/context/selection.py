@@ -12,6 +12,8 @@ from typing import Final
 
 from agent.anchors import HINT
 from agent.loop import OVERFLOW_NOTICED
+from tape.construct import ContextConstructor
+from tape.construct.selection import candidates_of
 from tape.context import (
     LATEST,
     edit_as_message,
@@ -22,6 +24,7 @@ from tape.context import (
 )
 from tape.deletions import deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
+from tape.errors import TapeError
 from tape.handle import Tape
 from tape.linking.utterance import THREAD
 from tape.snapshot import TapeSnapshot
@@ -129,7 +132,14 @@ async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget:
     others = [messages[number] for number in dict.fromkeys(earlier) if number in messages]
     kept = _newest_within(others, left)
     left -= _cost(kept) + budget - int(budget * REFILL_SHARE)
-    old = _newest_within(await _shown_before(tape, turn, own), left)
+    old = await _shown_before(tape, turn, own)
+    lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
+    # Where one conversation fills the room, the newest messages are the better choice.
+    if old and lane and not any(is_take(e) and read_take(e).whole_room for e in own):
+        question = " ".join(messages[number].text for number in asked if number in messages)
+        past = TapeSnapshot(tape, own[0].id - 1)
+        old = await _related_to(question, old, past, lane, left) or old
+    old = _newest_within(old, left)
     before = [entry.id for entry in (*old, *kept)]
     return before + list(asked) + [entry.id for entry in pairs]
 
@@ -144,6 +154,21 @@ async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Ent
     mine = {*selected_ids(own), *(entry.id for entry in own)}
     others = (entry for entry in shown if entry.kind == MESSAGE and entry.id not in mine)
     return [entry for entry in others if "edit_of" not in entry.meta]
+
+
+async def _related_to(
+    question: str, shown: Sequence[Entry], past: Tape, lane: str | None, budget: int
+) -> list[Entry]:
+    """Return those of the shown messages that help most with a question."""
+    constructor = ContextConstructor()
+    try:
+        explored = await constructor.explore(question, past, lane)
+    except TapeError:
+        return []
+    known = {entry.id: entry for entry in shown if entry.id in explored.entries}
+    choices = await constructor.select(question, candidates_of(explored, known), budget)
+    chosen = sorted(number for one in choices if one.chosen for number in one.candidate.ids)
+    return [known[number] for number in chosen]
 
 
 def selected_ids(entries: Iterable[Entry]) -> list[int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.context.selection import Nearby, Selection, reselect_messages, select_messages
 from tape.entry import NewEntry, anchor, event, message, tool_call, tool_result
 from tape.handle import Tape
 from tape.stores.memory import MemoryStore
-from tape.turn_events import TURN_START
+from tape.turn_events import TURN_START, TurnStart
 
 pytestmark = pytest.mark.anyio
 
@@ -97,6 +99,25 @@ async def test_a_retake_has_the_question_and_then_the_turn_s_calls_with_their_re
     again = event("turn.retake", {"turn": "t", "takes": [3, 4, 6, 7]}, **own)
     await tape.append(again)
     assert await reselect_messages(tape, "t", [4], 1000) == [3, 4, 6, 7]
+
+
+@pytest.mark.parametrize(("whole", "related"), [(False, True), (True, False)])
+async def test_after_an_overflow_a_lane_shows_what_the_question_is_about(
+    whole: bool, related: bool
+) -> None:
+    talk = [said(f"idle talk number {number}") for number in range(20)]
+    tape = await tape_with(said("the Zebra9 printer is in the hall"), *talk)
+    own = {"lane": "x", "turn": "t"}
+    earlier = TurnStart("t0", tuple(range(3, 24))).to_entry()
+    later = TurnStart("t", (25,), whole_room=whole).to_entry()
+    await tape.append(replace(earlier, meta={"lane": "x", "turn": "t0"}))
+    await tape.append(said("where is the Zebra9 printer?"), replace(later, meta=own))
+    await tape.append(anchor("context:overflow", {}, **own))
+    retaken = await reselect_messages(tape, "t", [25], 240)
+    assert (3 in retaken) is related
+    assert retaken[-1] == 25
+    assert len(retaken) > 3
+    assert retaken == sorted(retaken)
 
 
 def edited(entry: int, lane: str = "x") -> NewEntry:

@@ -22,6 +22,12 @@ from tape.payloads import left_out
 from tests.gateways import gateway_of, gateway_process, make_environ, run_tapeway
 
 
+@pytest.fixture(autouse=True)
+def nothing_was_left_out() -> None:
+    """Forget what views left out in the tests before: the process keeps it."""
+    left_out.entries.clear()
+
+
 class Unfit(Channel):
     name = "unfit"
 
@@ -151,11 +157,9 @@ async def test_it_imports_neither_settings_nor_an_sdk(tmp_path: Path) -> None:
 
 @pytest.mark.anyio
 async def test_an_entry_that_views_left_out_is_named(tmp_path: Path) -> None:
-    left_out.entries.clear()
     left_out.note("a tape", numbered([NewEntry("tool_result", {})], 6, "")[0])
     async with gateway_of(tmp_path):
         ready, told = await anyio.to_thread.run_sync(ask, tmp_path)
-    left_out.entries.clear()
     assert ready
     assert "views leave out what they cannot show of the tape a tape: entry 7" in told
 

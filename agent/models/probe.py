@@ -22,6 +22,7 @@ from agent.errors import (
     ModelUnreachable,
     RequestRejected,
     UnknownModel,
+    WrongAddress,
 )
 from agent.model import ModelRequest
 from agent.models.wired import ServedModel
@@ -153,7 +154,9 @@ class Probe:
             )
         elif isinstance(cause, ModelBusy):
             sentence = f"{server} is over its limits: answers may have to wait"
-        elif isinstance(cause, UnknownModel) and not (self._listed or _VERSION.search(server)):
+        elif isinstance(cause, WrongAddress) or (
+            isinstance(cause, UnknownModel) and not (self._listed or _VERSION.search(server))
+        ):
             sentence = f"{server} answers 404: set TAPEWAY_AGENT__BASE_URL={server}/v1"
         elif isinstance(cause, UnknownModel) or (self._listed and name not in self._listed):
             known = sorted(self._listed)

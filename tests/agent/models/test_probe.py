@@ -13,6 +13,7 @@ from agent.models.openai import OpenAIModel
 from agent.models.probe import Probe, Probed
 from tests.fakes.openai.script import EmptyStream, Failure, Hang, Reply, Text
 from tests.fakes.openai.server import FakeOpenAI
+from tests.model_servers.server import ScriptedServer
 
 pytestmark = pytest.mark.anyio
 
@@ -183,3 +184,12 @@ async def test_a_request_without_an_answer_may_have_cost_something(server: FakeO
     server.enqueue(Hang())
     finding, _paths = await probe(server, read_timeout=0.05)
     assert (finding.well, finding.free) == (False, False)
+
+
+async def test_a_server_that_lists_its_models_everywhere_but_chats_under_v1(
+    server: FakeOpenAI,
+) -> None:
+    async with ScriptedServer(()).listening() as scripted:
+        found, _paths = await probe(server, "model", base_url=scripted.url)
+        remedy = f"{scripted.url} answers 404: set TAPEWAY_AGENT__BASE_URL={scripted.url}/v1"
+    assert found.sentence == remedy

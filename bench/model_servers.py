@@ -90,7 +90,8 @@ def table(rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+    printable = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+    return printable.replace("|", "\\|").replace("<", "&lt;")
 
 
 def main() -> None:

@@ -149,8 +149,9 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
                 async for happened in events:
                     yield happened
             reply = await _finish(task, model, call)
-        except AnswerEmpty:
+        except AnswerEmpty as cause:
             if not task._spoke:
+                task.log.defer(_step(call, "error", error=describe(cause)))
                 raise
             # What was said before the tools ran is the answer.
             task.log.defer(_step(call, "empty"))

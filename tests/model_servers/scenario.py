@@ -115,6 +115,8 @@ def _taped(scenario: Scenario, outcome: Outcome) -> Sequence[str]:
     names = [one.name or one.kind for one in outcome.entries]
     found = [f"{name} is not on the tape" for name in scenario.taped if name not in names]
     found += [f"{name} is on the tape" for name in scenario.untaped if name in names]
+    if outcome.requests and "loop.step" not in names:
+        found.append("no loop.step is on the tape")
     for first, second in (("turn.start", "turn.end"), ("tool_call", "tool_result")):
         if names.count(first) != names.count(second):
             found.append(f"{names.count(first)} {first}, {names.count(second)} {second}")

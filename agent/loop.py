@@ -312,6 +312,8 @@ def _facts(call: _ModelCall) -> dict[str, Any]:
     if call.reply is None:
         return {}
     facts: dict[str, Any] = {"model": call.reply.model, "usage": dict(call.reply.usage)}
+    if call.reply.requested not in ("", call.reply.model):
+        facts["requested"] = call.reply.requested
     if call.reply.usage:
         estimated = estimate_request(call.request.messages, call.request.tools)
         if estimated is not None:

@@ -25,7 +25,9 @@ class Spent:
         if entry.name == LOOP_STEP:
             data = entry.payload["data"]
             if usage := data.get("usage"):
-                self._add(str(data.get("model")), {CALLS: 1, **usage})
+                # Prices stand under the name in the settings; servers report others, with a date.
+                model = data.get("requested") or data.get("model")
+                self._add(str(model), {CALLS: 1, **usage})
         elif entry.name == SUBAGENT_END:
             for model, counts in (entry.payload["data"].get("models") or {}).items():
                 self._add(model, counts)

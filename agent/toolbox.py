@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from agent.errors import ToolboxError, ToolRefused
 from agent.tool import Chats, Role, Tool, wire_name
+from tape.entry import dump, load
 
 OFFERED_AT_FIRST: Final = 4
 HELP: Final = "help"  # the tool that is always offered, since it gives access to the others
@@ -76,4 +77,15 @@ def _message_to_wire(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def _call_to_wire(call: Mapping[str, Any]) -> dict[str, Any]:
     function = call.get("function") or {}
-    return {**call, "function": {**function, "name": wire_name(function.get("name", ""))}}
+    name, arguments = wire_name(function.get("name", "")), _readable(function.get("arguments"))
+    return {**call, "function": {**function, "name": name, "arguments": arguments}}
+
+
+def _readable(arguments: object) -> str:
+    """Return a call's arguments as JSON, since servers refuse a conversation with any others."""
+    try:
+        if isinstance(arguments, str) and isinstance(load(arguments), dict):
+            return arguments
+    except ValueError:
+        pass
+    return dump({"unreadable": str(arguments)}) if arguments else "{}"

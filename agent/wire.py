@@ -110,6 +110,8 @@ class WireFields:
             return None
         signature, reasoning = bool(_SIGNATURE.search(error)), bool(_REASONING.search(error))
         wanted = _WANTS.search(error) is not None
+        if signature or (reasoning and wanted):
+            self.refused = False
         news = wanted and ((signature and not self.signed) or (reasoning and not self.reasoned))
         self.signed |= signature
         if news:
@@ -118,7 +120,7 @@ class WireFields:
         sent = {key for message in messages for key in self._own(message).get("message", ())}
         if signature or (wanted and reasoning):
             return "fillers" if any(self._own(message) for message in messages) else None
-        return "plain" if reasoning or any(key in error for key in sent) else None
+        return "plain" if reasoning or any(_names(error, key) for key in sent) else None
 
     def learned(self, how: How) -> None:
         """Remember that a rejected request succeeded in this way."""
@@ -160,6 +162,12 @@ class WireFields:
 
 def _have_calls(messages: Sequence[Message]) -> bool:
     return any(message.get("tool_calls") for message in messages)
+
+
+def _names(error: str, key: str) -> bool:
+    # A field such as `reasoning` is also a word, so it must stand in quotes or have an underscore.
+    quoted = re.search(rf"['\"`]{re.escape(key)}['\"`]", error)
+    return quoted is not None or ("_" in key and key in error)
 
 
 def _is_signed(extra: Mapping[str, Any]) -> bool:

@@ -28,10 +28,12 @@ class _Call:
         except orjson.JSONDecodeError:
             return False
 
-    def is_another(self, call_id: str, name: str, *, indexed: bool) -> bool:
+    def is_another(self, call_id: str, name: str, *, indexed: bool, more: bool) -> bool:
         """Return whether a fragment with this id and name begins a call of its own."""
         if call_id and self.id and call_id != self.id and (name or not indexed):
             return True
+        if indexed and call_id and call_id == self.id and not more:
+            return False
         return bool(name and self.name) and (name != self.name or self.complete())
 
 
@@ -69,7 +71,9 @@ class CallCollector:
         if not isinstance(function, Mapping):
             function = fragment
         name, call_id = _text(function.get("name")), _text(fragment.get("id"))
-        call = self._find(_text(fragment.get("index")), call_id, name)
+        call = self._find(
+            _text(fragment.get("index")), call_id, name, more=bool(function.get("arguments"))
+        )
         call.id, call.name = call.id or call_id, name or call.name
         call.extra.add(fragment)
         arguments = function.get("arguments")
@@ -78,13 +82,13 @@ class CallCollector:
         elif arguments:
             call.arguments = [_dumped(arguments)]
 
-    def _find(self, index: str, call_id: str, name: str) -> _Call:
+    def _find(self, index: str, call_id: str, name: str, *, more: bool) -> _Call:
         if index:
             call = self._by_index.get(index)
         else:
             same = (one for one in reversed(self._calls) if call_id and one.id == call_id)
             call = next(same, self._calls[-1] if self._calls else None)
-        if call is None or call.is_another(call_id, name, indexed=bool(index)):
+        if call is None or call.is_another(call_id, name, indexed=bool(index), more=more):
             call = _Call()
             self._calls.append(call)
         if index:

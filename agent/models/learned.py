@@ -31,6 +31,14 @@ _BLAMES_IMAGES: Final = re.compile(
     r"|content.{0,40}\b(string|array|list|type)",
     re.IGNORECASE | re.DOTALL,
 )
+_BAD_CALL: Final = re.compile(
+    r"\bpars(e|ing)\b|failed to call|tool_use_failed|validation failed", re.IGNORECASE
+)
+"""Words about a call that the model wrote, or about one that it had written, rather than tools."""
+
+_ONE_PICTURE: Final = re.compile(
+    r"unsupported image|image (has|is)|process|format|mime|dimension|string too long", re.IGNORECASE
+)
 _REFUSES: Final = re.compile(
     r"support|not (allowed|permitted|enabled|available|implemented)|disabled|unrecogni[sz]ed"
     r"|unknown|unexpected|extra|requires -",
@@ -38,7 +46,10 @@ _REFUSES: Final = re.compile(
 )
 _WORDINGS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
-        CALL_IDS: re.compile(r"call.?id.{0,120}length (of )?9", re.IGNORECASE | re.DOTALL),
+        CALL_IDS: re.compile(
+            r"call.?id.{0,120}length (of )?9|tool_calls?\W+\d+\W+id.{0,40}too long",
+            re.IGNORECASE | re.DOTALL,
+        ),
         FILLER: re.compile(r"role\W+user\W+after role\W+tool", re.IGNORECASE),
         SINGLE: re.compile(r"single tool.?calls? at once", re.IGNORECASE),
         SYSTEM: re.compile(
@@ -49,8 +60,17 @@ _WORDINGS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
 )
 
 
-def suspect(body: Mapping[str, Any], error: ModelError, known: Collection[str]) -> str:
-    """Return what a refused request could be repeated without, or an empty string."""
+def suspect(
+    body: Mapping[str, Any],
+    error: ModelError,
+    known: Collection[str],
+    given: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
+    """Return what a refused request could be repeated without, or an empty string.
+
+    `given` are the fields that the operator set. An object among them is never left out, because it
+    may say what must not happen to the messages.
+    """
     blaming = isinstance(error, (RequestRejected, UnknownModel, ModelDown))
     if not blaming or isinstance(error, OutputLimit):
         return ""
@@ -62,19 +82,25 @@ def suspect(body: Mapping[str, Any], error: ModelError, known: Collection[str]) 
     named = [
         (found.start(), name)
         for name in body.keys() - ESSENTIAL
-        if (found := re.search(rf"\b{re.escape(name)}\b", text))
+        if not isinstance(given.get(name), Mapping)
+        and (found := re.search(_named(name, own=name in given), text))
     ]
     if named:
         return min(named)[1]
-    if TOOLS in body and _BLAMES_TOOLS.search(text) and _REFUSES.search(text):
+    blames_tools = _BLAMES_TOOLS.search(text) and _REFUSES.search(text)
+    if TOOLS in body and blames_tools and not _BAD_CALL.search(text):
         return TOOLS
-    return IMAGES if IMAGES not in known and has_images(body["messages"]) else ""
+    blamed = _BLAMES_IMAGES.search(text) or not isinstance(error, ModelDown)
+    return IMAGES if blamed and IMAGES not in known and has_images(body["messages"]) else ""
 
 
 def is_lasting(name: str, error: ModelError) -> bool:
     """Return whether an error means more than this one request."""
     # That a server cannot read one picture says nothing about other pictures.
-    return name != IMAGES or _BLAMES_IMAGES.search(str(error)) is not None
+    text = str(error)
+    if name != IMAGES:
+        return True
+    return _BLAMES_IMAGES.search(text) is not None and not _ONE_PICTURE.search(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +143,9 @@ class Learned:
         known = {key: one for key, one in self._lessons.items() if self._now() < one.since + KEPT}
         self._lessons = known
         return list(known.values())
+
+
+def _named(name: str, *, own: bool) -> str:
+    # The name of a field that the operator set may be an everyday word, such as `provider`.
+    word = rf"\b{re.escape(name)}\b"
+    return rf"['\"`]{word}['\"`]" if own and name.isalpha() else word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from hashlib import sha256
 from typing import Any, Final
@@ -37,6 +37,7 @@ MAX_SECONDS_AFTER_END: Final = 5.0
 """Maximum wait for the token counts after a finished answer, if the server leaves it open."""
 
 BEGINS_OPEN: Final = "inline_reasoning"
+MIN_SECRET: Final = 6  # characters
 HELD_BACK: Final = (
     "begins its answers inside reasoning, so text is held back until the closing tag; set"
     ' `reasoning = "open"` to have that from the first answer'
@@ -53,18 +54,20 @@ class OpenAIModel:
         address, key = _connection(name, settings)
         self._key = "" if key == NO_KEY else key
         self.has_key = self._key != ""
+        headers = {name: value.get_secret_value() for name, value in settings.headers.items()}
+        # A shorter one is no secret, and would mask parts of words.
+        self._secrets = [one for one in (self._key, *headers.values()) if len(one) >= MIN_SECRET]
         self._client = AsyncOpenAI(
             api_key=key or NO_KEY,
             base_url=address or None,
-            default_headers={
-                name: value.get_secret_value() for name, value in settings.headers.items()
-            },
+            default_headers=headers,
             max_retries=0,  # RetryingModel counts the calls
             timeout=httpx2.Timeout(settings.read_timeout, connect=settings.connect_timeout),
             # The SDK's own transport uses more CPU than aiohttp.
             http_client=DefaultAioHttpClient(),
         )
-        self.server = str(self._client.base_url.copy_with(userinfo=b""))
+        # Both may hold secrets.
+        self.server = str(self._client.base_url.copy_with(userinfo=b"", query=None))
         self.identity = sha256(f"{self.server}\n{name}\n{self._key}".encode()).hexdigest()
         self._reasoning = InlineReasoning(
             settings.reasoning,
@@ -89,7 +92,7 @@ class OpenAIModel:
                         yield piece
                 return
             except ModelError as cause:
-                blamed = "" if begun else suspect(body, cause, known)
+                blamed = "" if begun else suspect(body, cause, known, self._settings.body)
                 if not blamed or blamed in known:
                     raise
                 known |= {blamed}
@@ -112,9 +115,9 @@ class OpenAIModel:
                     yield piece
             reply = reader.reply()
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
-            raise _without(self._key, _translate(cause)) from None
+            raise _without(self._secrets, _translate(cause)) from None
         except ModelError as cause:
-            raise _without(self._key, cause) from None
+            raise _without(self._secrets, cause) from None
         yield reply
 
     def _learn_reasoning(self, begins_open: bool) -> None:
@@ -126,7 +129,7 @@ class OpenAIModel:
         try:
             return (await self._client.get(path, cast_to=httpx2.Response)).content
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
-            raise _without(self._key, _translate(cause)) from None
+            raise _without(self._secrets, _translate(cause)) from None
 
     async def aclose(self) -> None:
         await self._client.close()
@@ -158,7 +161,7 @@ async def _next(
     chunks: AsyncIterator[bytes], reader: StreamReader, patience: float
 ) -> bytes | None:
     # The transport has the same limit, but ignores it when the framing of a stream breaks.
-    limit = min(patience, MAX_SECONDS_AFTER_END) if reader.finished else patience
+    limit = min(patience, MAX_SECONDS_AFTER_END) if reader.closed else patience
     try:
         async with asyncio.timeout(limit):
             return await anext(chunks, None)
@@ -171,15 +174,16 @@ async def _next(
     return None
 
 
-def _without(key: str, error: ModelError) -> ModelError:
-    # A server's error may repeat the key, and hold halves of surrogate pairs.
-    error.args = tuple(
-        arg.replace(key or "\0", "***").encode("utf-8", "replace").decode()
-        if isinstance(arg, str)
-        else arg
-        for arg in error.args
-    )
+def _without(secrets: Sequence[str], error: ModelError) -> ModelError:
+    # A server's error may repeat a secret, and hold halves of surrogate pairs.
+    error.args = tuple(_masked(arg, secrets) if isinstance(arg, str) else arg for arg in error.args)
     return error
+
+
+def _masked(text: str, secrets: Sequence[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text.encode("utf-8", "replace").decode()
 
 
 def _translate(cause: Exception) -> ModelError:
@@ -199,6 +203,8 @@ def _status_error(cause: openai.APIStatusError) -> ModelError:
     # The SDK leaves out an error that is a list (Gemini) or has another key (FastAPI's `detail`).
     if not isinstance(cause.body, dict) or not cause.body.get("message"):
         message = f"{message}: {cause.response.text[:2000]}"
+    elif isinstance(raw := _upstream(cause.body), str):
+        message = f"{message}: {raw[:2000]}"
     code = f"{cause.code} {cause.type}"
     if (named := by_wording(cause.status_code, code, message)) is not None:
         return named
@@ -210,6 +216,12 @@ def _status_error(cause: openai.APIStatusError) -> ModelError:
     if cause.status_code >= 500 or cause.status_code in (408, 409):
         return ModelDown(message)
     return RequestRejected(message)
+
+
+def _upstream(body: dict[str, Any]) -> object:
+    # OpenRouter says "Provider returned error", and quotes the provider beside it.
+    metadata = body.get("metadata")
+    return metadata.get("raw") if isinstance(metadata, dict) else None
 
 
 def _retry_after(cause: openai.APIStatusError) -> float | None:

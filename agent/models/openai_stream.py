@@ -68,6 +68,7 @@ class StreamReader:
     _choice: int | str | None = field(default=None, init=False)
     _streamed: bool = field(default=False, init=False)
     _called: bool = field(default=False, init=False)
+    _closed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.requested = self.model
@@ -77,6 +78,11 @@ class StreamReader:
     def finished(self) -> bool:
         """Return whether the answer is complete, whatever may follow it."""
         return self._chunks.done or self._finish is not None
+
+    @property
+    def closed(self) -> bool:
+        """Return whether nothing more of the answer can follow."""
+        return self._chunks.done or self._closed
 
     def read(self, part: bytes) -> list[Piece]:
         """Read bytes of the answer, and return its parts from all complete chunks."""
@@ -90,8 +96,12 @@ class StreamReader:
         pieces: list[Piece] = []
         for chunk in self._chunks.end():
             self._read(chunk, pieces)
-        complete = self.finished and self._finish in (None, "stop") and not self._called
+        complete = self.finished and not self._is_cut() and not self._called
         return pieces + self._text.end(complete=complete)
+
+    def _is_cut(self) -> bool:
+        finish = self._finish or ""
+        return finish in ("length", "content_filter", "refusal") or bool(_BROKEN.search(finish))
 
     def reply(self) -> ModelReply:
         """Return the complete answer; raises AnswerBroken if it was cut off, or why it is none."""
@@ -147,13 +157,16 @@ class StreamReader:
         if choice is None:
             return
         finish = choice.get("finish_reason")
-        if finish:
-            self._finish = _finish(finish)
         said = choice.get("delta")
         if said:
             self._streamed = True
         elif not self._streamed:
             said = choice.get("message") or choice.get("text")
+        if finish and finish != "null":
+            self._finish = _finish(finish)
+            # Some proxies put a finish_reason into every chunk.
+            parts = said.values() if isinstance(said, dict) else [said]
+            self._closed = not any(part for part in parts if part != "assistant")
         if isinstance(said, dict):
             self._message(said, pieces)
         elif isinstance(said, str):
@@ -224,6 +237,9 @@ def stream_error(error: object) -> ModelError:
     """Return the error reported in a stream or body despite status 200."""
     details = error if isinstance(error, Mapping) else {"message": error}
     message = shown(details.get("message") or details)
+    metadata = details.get("metadata")
+    if isinstance(metadata, Mapping) and isinstance(metadata.get("raw"), str):
+        message = f"{message}: {shown(metadata['raw'])}"
     given = [details.get(name) for name in ("code", "status", "type")]
     named = [str(one) for one in given if isinstance(one, (int, str))]
     status = next((int(one) for one in named if re.fullmatch("[45][0-9]{2}", one)), None)

@@ -10,6 +10,7 @@ from typing import Final
 
 from agent.errors import (
     AccountEmpty,
+    AnswerBroken,
     AnswerFiltered,
     ContextOverflow,
     ModelBusy,
@@ -81,6 +82,8 @@ def by_wording(status: int | None, code: str, message: str) -> ModelError | None
         return ModelBusy(message)
     if status in (401, 403, 404):
         return None
+    if "tool_use_failed" in f"{code} {message}":  # the model wrote a call that Groq can't read
+        return AnswerBroken(message)
     if _FILTERED.search(f"{code} {message}"):
         return AnswerFiltered(message)
     if _wants_too_much(message):

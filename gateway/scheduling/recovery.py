@@ -77,7 +77,7 @@ class Recovery:
         lost = [self._question(own) for own in by_turn.values()]
         if any(question.is_suspect for question in lost):
             self.dispatcher.hold_suspects(SUSPECT_SECONDS)
-        # The suspects run one after another: those with the fewest crashes must not wait for others.
+        # Suspects run one after another: those with the fewest crashes must not wait for others.
         for question in sorted(lost, key=lambda one: one.rows[0].crashes if one.is_suspect else 0):
             await self.dispatcher.resume(question)
         for question in self._bursts(backlog.waiting):

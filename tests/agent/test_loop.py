@@ -298,6 +298,12 @@ async def test_an_empty_answer_without_any_text_before_it_is_an_error(tape: Tape
         await stage_of(ECHO, tape=tape).run(ScriptedModel(asks(call()), [AnswerEmpty("nothing")]))
 
 
+async def test_a_last_answer_beside_a_call_that_was_not_allowed_is_the_answer(tape: Tape) -> None:
+    stage = stage_of(ECHO, tape=tape, steps=1)
+    events = await stage.run(ScriptedModel(asks(call(), text="Four.")))
+    assert events[-1].data == {"text": "Four."}
+
+
 # Answers that the provider cuts off
 
 

@@ -23,6 +23,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final, Self
 
+import anyio
+
 from agent.ends import ending
 from agent.errors import AgentError, AnswerEmpty, ContextOverflow, StepLimit, describe
 from agent.events import AgentEvent
@@ -268,7 +270,10 @@ async def _make_calls(
     calls = [task.runner.prepare(wanted) for wanted in reply.calls]
     text = [message("assistant", reply.text)] if reply.text.strip() else []
     asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply))
-    await task.log.record(*text, asked)
+    with anyio.CancelScope(shield=True):
+        # A Stop comes before the write or after the first event below, which says that the tape
+        # has the step's text: in between, the text would be recorded a second time.
+        await task.log.record(*text, asked)
     for wanted in calls:
         data = {"id": wanted.id, "name": wanted.name, "arguments": wanted.arguments}
         yield AgentEvent("tool_call", data)

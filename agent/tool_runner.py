@@ -99,7 +99,7 @@ class ToolRunner:
     async def run(self, call: ToolCall) -> ToolDone:
         """Run one call and record the result on the tape."""
         started = time.monotonic()
-        text = _cut(await self._outcome(call))
+        text = await self._outcome(call)
         done = ToolDone(call.id, call.name, text, round((time.monotonic() - started) * 1000))
         data = {"call_id": done.call_id, "result": text, "elapsed_ms": done.elapsed_ms}
         await self._log.record(event(TOOL_DONE, data))
@@ -119,14 +119,11 @@ class ToolRunner:
             arguments = tool.check(call.arguments)
             await self._allow(tool, arguments)
             with anyio.fail_after(tool.timeout or self._timeout):
-                return _text(await tool.run(arguments, self._context))
-        except ToolRefused as refused:
-            return f"Error: {refused}"
-        except TimeoutError:
-            return f"Error: {call.name} took too long and was stopped. Ask for less, or do without."
+                return text_of(await tool.run(arguments, self._context))
         except Exception as cause:
-            self._report(call.name, cause)
-            return f"Error: {call.name} failed: {describe(cause)}"
+            if not isinstance(cause, (ToolRefused, TimeoutError)):
+                self._report(call.name, cause)
+            return text_of_failure(call.name, cause)
 
     async def _allow(self, tool: Tool, arguments: BaseModel) -> None:
         try:
@@ -165,8 +162,18 @@ def _finished(entries: Sequence[Entry]) -> dict[str, str]:
     }
 
 
-def _text(result: object) -> str:
-    return result if isinstance(result, str) else dump(result)
+def text_of(result: object) -> str:
+    """Return a tool's result as the model gets it: as text that is not too long."""
+    return _cut(result if isinstance(result, str) else dump(result))
+
+
+def text_of_failure(name: str, cause: Exception) -> str:
+    """Return why a tool gave no result, as the model gets it."""
+    if isinstance(cause, ToolRefused):
+        return _cut(f"Error: {cause}")
+    if isinstance(cause, TimeoutError):
+        return f"Error: {name} took too long and was stopped. Ask for less, or do without."
+    return _cut(f"Error: {name} failed: {describe(cause)}")
 
 
 def _cut(text: str) -> str:

@@ -11,6 +11,7 @@ from tape.entry import dump
 MAX_STATE_CHARACTERS: Final = 300
 _ID: Final = re.compile(r" \(id [^)]*\)\Z")
 _MARKUP: Final = re.compile(r"[\[\]()*_`~<>|#@\\]+")
+_LIVE: Final = re.compile(r"[\[\]*_`~<>|#@$^\\]|&[\w#]+;|\A(?:[-+=:]|\d+[.)])")
 
 
 def in_words(tool: str, result: object) -> str:
@@ -36,8 +37,21 @@ def info_in_words(info: Mapping[str, Any]) -> str:
     when = _date(info.get("last_anchor_date"))
     return (
         f"The tape of this chat has {total}; {since} ({tokens}) came after the newest checkpoint,"
-        f" `{info['last_anchor']}` of {when}."
+        f" {as_code(info['last_anchor'])} of {when}."
     )
+
+
+def as_code(text: object) -> str:
+    """Return a text as code on one line, which every channel shows as it is."""
+    flat = " ".join(str(text).split()).replace("`", "'")
+    return f"`{flat}`"
+
+
+def _quoted(text: object) -> str:
+    """Return what somebody wrote on one line; as code if it would be Markdown or a mention."""
+    flat = " ".join(str(text).split())
+    # Not with backslashes, since the terminal would show them.
+    return as_code(flat) if _LIVE.search(flat) else flat
 
 
 def _search(found: Mapping[str, Any]) -> str:
@@ -49,30 +63,30 @@ def _search(found: Mapping[str, Any]) -> str:
 
 
 def _hit(hit: Mapping[str, Any]) -> str:
-    text = " ".join(str(hit["text"]).split())
     by = _ID.sub("", str(hit.get("by") or hit["kind"]))
     name = "I" if by == "you" else " ".join(_MARKUP.sub(" ", by).split())
     link = f", [show]({hit['link']})" if hit.get("link") else ""
-    return f"> {text}\n\n{name}, {_date(hit['date'])}{link}"
+    return f"> {_quoted(hit['text'])}\n\n{name}, {_date(hit['date'])}{link}"
 
 
 def _summary(summary: Mapping[str, Any]) -> str:
     least = "at least " if summary.get("partial") else ""
     last = summary["last_anchor"]
-    since = f" since `{last['name']}` of {_date(last['date'])}" if last else ""
+    since = f" since {as_code(last['name'])} of {_date(last['date'])}" if last else ""
     kinds = ", ".join(
         _count(count, kind.replace("_", " ")) for kind, count in summary["since"].items()
     )
     total = _count(summary["entries"], "entry", "entries")
     view = f"{least}{_count(summary['tokens'], 'token')}{since}: {kinds or 'nothing'}"
-    names = [f"`{name}` ({_date(date)})" for name, date in summary["anchors"].items()]
+    names = [f"{as_code(name)} ({_date(date)})" for name, date in summary["anchors"].items()]
     listed = f"\n\nCheckpoints: {', '.join(names)}." if names else ""
     return f"The tape has {total}. I see {view}.{listed}"
 
 
 def _anchors(found: Mapping[str, Any]) -> str:
     lines = [
-        f"- `{one['name']}`, {_date(one['date'])}{_state(one['state'])}" for one in found["anchors"]
+        f"- {as_code(one['name'])}, {_date(one['date'])}{_state(one['state'])}"
+        for one in found["anchors"]
     ]
     return "\n".join(lines) or "This chat has no checkpoints yet."
 
@@ -80,15 +94,15 @@ def _anchors(found: Mapping[str, Any]) -> str:
 def _state(state: Any) -> str:
     words = state.get("summary") if isinstance(state, Mapping) else None
     text = " ".join(str(words or "").split())
-    return f": {text[:MAX_STATE_CHARACTERS]}" if text else ""
+    return f": {_quoted(text[:MAX_STATE_CHARACTERS])}" if text else ""
 
 
 def _handoff(made: Mapping[str, Any]) -> str:
-    return f"I've set the checkpoint `{made['anchor']}`."
+    return f"I've set the checkpoint {as_code(made['anchor'])}."
 
 
 def _context(made: Mapping[str, Any]) -> str:
-    shown = [f"> {' '.join(str(one['text']).split())}" for one in made["messages"] if one["text"]]
+    shown = [f"> {_quoted(one['text'])}" for one in made["messages"] if one["text"]]
     if not shown:
         return "I found nothing that is worth knowing for this."
     return "\n\n".join(["This is worth knowing for it:", *shown])
@@ -106,7 +120,7 @@ def _plain(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(_plain(one) for one in value) or "none"
     if isinstance(value, Mapping):
-        return f"`{dump(value)}`"
+        return as_code(dump(value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value is None else str(value)

@@ -25,6 +25,7 @@ KEEP_ALIVE_SECONDS: Final = 15.0
 """Seconds of silence after which an event stream sends a comment to stay open."""
 
 MAX_BODY_BYTES: Final = 1_000_000  # maximum size of the body of a post
+MAX_ROOM_CHARACTERS: Final = 80
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Name = Annotated[
     str,
@@ -95,6 +96,13 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
     ]
 
 
+def is_room(name: str) -> bool:
+    """Return whether the page can open a room of this name, whose URL is built from it."""
+    if not name.isprintable() or name.strip() != name or "/" in name or name in ("", ".", ".."):
+        return False
+    return len(name.encode("utf-16-le")) <= 2 * MAX_ROOM_CHARACTERS  # the page counts as UTF-16
+
+
 def stop_post(person: RoomPerson) -> Post:
     """Return a post that says who presses Stop; it is never stored."""
     return Post(id=uuid4(), person=person, text=",stop")
@@ -134,7 +142,7 @@ async def _body(request: Request) -> bytes:
 
 
 def _room(request: Request) -> str:
-    return str(request.path_params["room"])[:80]
+    return str(request.path_params["room"])[:MAX_ROOM_CHARACTERS]
 
 
 async def _stream(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 from agent.wire import without_wire
+from channels.room.routes import MAX_ROOM_CHARACTERS, is_room
 from gateway.context.replay import prompts_of
 from gateway.errors import AdminError
 from gateway.services import Services
@@ -117,6 +118,11 @@ class TapeAdmin:
 
     async def rewind(self, tape: str, to: str, room: str) -> dict[str, Any]:
         """Rewind a tape to an anchor, or begin a new room of the page with its past."""
+        if room and not is_room(room):
+            raise AdminError(
+                f"a room's name has at most {MAX_ROOM_CHARACTERS} visible characters, no slash, and"
+                " no space at its ends"
+            )
         handle = self._services.tapes.tape(tape)
         with _as_admin_errors():
             anchor = await find_anchor(handle, to)

@@ -16,6 +16,7 @@ import anyio
 
 from agent.errors import ToolRefused
 from agent.tool import Role, Tool, ToolContext
+from agent.tool_runner import text_of, text_of_failure
 from agent.toolbox import Toolbox
 from agent.tools.anchors import hand_off
 from agent.tools.words import in_words
@@ -27,7 +28,7 @@ from gateway.pipeline.turn import Question
 from gateway.scheduling.rewinding import rewind
 from gateway.services import Services
 from gateway.turn.runner import new_error_id
-from tape.entry import Entry, dump
+from tape.entry import Entry
 
 OWN: Final = {
     "help": "what I can do here",
@@ -134,6 +135,19 @@ class Commands:
             hint = f" Did you mean `,{nearest[0]}`?" if nearest else ""
             name = command.name[:40].replace("`", "")
             raise CommandRefused(f"I don't know the command `,{name}`.{hint} `,help` lists them.")
+        lane = _lane(question) if command.name == hand_off.name else None
+        try:
+            result = await self._use(question, command, toolbox, lane)
+            text = text_of(result)
+        except Exception as cause:
+            await self._used(question, command.name, text_of_failure(command.name, cause))
+            raise
+        await self._used(question, command.name, text)
+        return in_words(command.name, result)
+
+    async def _use(
+        self, question: Question, command: Command, toolbox: Toolbox, lane: str | None
+    ) -> object:
         tool = toolbox.find(command.name)
         given: dict[str, Any] = dict(command.pairs)
         names = list(tool.arguments.model_fields)
@@ -143,27 +157,31 @@ class Commands:
         context = ToolContext(
             tape=self._services.tapes.tape(question.tape),
             role=question.role,
-            lane=_lane(question) if tool.name == hand_off.name else None,
+            lane=lane,
             known=toolbox.known,
             asked=question.entry_ids,
             tape_of=other_tapes(self._services, question),
             link=self._link,
         )
-        hooks, session_id = self._services.hooks, question.session_id
         try:
-            await hooks.call_many(
+            await self._services.hooks.call_many(
                 "before_tool_call",
                 name=tool.name,
                 arguments=arguments.model_dump(),
-                session_id=session_id,
+                session_id=question.session_id,
             )
         except Exception as cause:
             raise ToolRefused(f"{tool.name} was denied: {cause}") from cause
         with anyio.fail_after(tool.timeout or self._services.settings.agent.tool_timeout):
-            result = await tool.run(arguments, context)
-        text = result if isinstance(result, str) else dump(result)
-        await hooks.call_many("after_tool_call", name=tool.name, result=text, session_id=session_id)
-        return in_words(tool.name, result)
+            return await tool.run(arguments, context)
+
+    async def _used(self, question: Question, name: str, text: str) -> None:
+        """Call the plugins' `after_tool_call`, as a turn does; the tool has already run."""
+        values = {"name": name, "result": text, "session_id": question.session_id}
+        try:
+            await self._services.hooks.call_many("after_tool_call", **values)
+        except Exception as cause:
+            get_log().error("hook.after_tool_call_failed", exc_info=cause)
 
     def _link(self, entry: Entry) -> str:
         meta = entry.meta

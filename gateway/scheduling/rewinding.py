@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from agent.tool import Role
+from agent.tools.words import as_code
 from gateway.errors import CommandRefused
 from gateway.pipeline.turn import Question
 from tape.errors import NotFound
@@ -24,14 +25,14 @@ async def rewind(tape: Tape, question: Question, wanted: str) -> str:
     except NotFound as unknown:
         raise CommandRefused(f"There is {unknown}. {await _offer(tape)}") from unknown
     return (
-        f"I'm going on from `{wanted}` (entry {anchor.meta['rewind']}). What came after it stays"
-        " on the tape and can be searched."
+        f"I'm going on from {as_code(wanted)} (entry {anchor.meta['rewind']}). What came after"
+        " it stays on the tape and can be searched."
     )
 
 
 async def _offer(tape: Tape) -> str:
     anchors = await tape.anchors(limit=MAX_OFFERED)
-    listed = ", ".join(f"`{entry.name}` ({entry.id})" for entry in reversed(anchors))
+    listed = ", ".join(f"{as_code(entry.name)} ({entry.id})" for entry in reversed(anchors))
     return (
         f"Name an anchor or its number, the newest first: {listed}."
         if listed

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from agent.ends import CUT_BY_LENGTH, MARKS
@@ -26,8 +28,9 @@ from agent.settings import AgentSettings
 from agent.testing import ScriptedModel, asks, call, says
 from agent.token_meter import estimate_request
 from agent.tools import BUILTIN_TOOLS
-from tape.entry import dump, event, message, tool_call
+from tape.entry import TOOL_CALL, Entry, NewEntry, dump, event, message, tool_call
 from tape.handle import Tape
+from tape.stores.memory import MemoryStore
 from tape.tokens import estimate
 from tape.turn_events import TURN_START
 from tests.agent.scripted import (
@@ -266,6 +269,38 @@ async def test_a_call_that_somebody_stopped_is_a_cancelled_step(tape: Tape) -> N
     async with aclosing(run_turn(stage.task, ScriptedModel(says("never finished")))) as events:
         await anext(events)
     assert deferred(stage) == [(1, "cancelled")]
+
+
+class Stopping(MemoryStore):
+    """A store in whose write of tool calls somebody presses Stop."""
+
+    def __init__(self, stopped: anyio.CancelScope) -> None:
+        super().__init__()
+        self.stopped = stopped
+
+    async def append(
+        self, tape: str, entries: Sequence[NewEntry], key: str | None = None
+    ) -> list[Entry]:
+        written = await super().append(tape, entries, key)
+        if any(entry.kind == TOOL_CALL for entry in written):
+            self.stopped.cancel()
+            await anyio.lowlevel.checkpoint()
+        return written
+
+
+async def test_a_step_that_is_stopped_in_its_write_still_says_that_the_tape_has_it() -> None:
+    stopped = anyio.CancelScope()
+    tape = Tape(Stopping(stopped), "chat")
+    await begin(tape)
+    stage = stage_of(ECHO, tape=tape)
+    seen: list[str] = []
+    with stopped:
+        model = ScriptedModel(asks(call(), text="I look."))
+        async for happened in run_turn(stage.task, model):
+            seen.append(happened.kind)
+            await anyio.lowlevel.checkpoint()
+    assert seen == ["text", "tool_call"]
+    assert (await names(tape))[-2:] == ["message", "tool_call"]
 
 
 async def test_a_model_that_gives_no_reply_is_an_error(tape: Tape) -> None:

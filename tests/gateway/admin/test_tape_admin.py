@@ -73,6 +73,28 @@ async def test_conditions_that_are_none_are_refused_in_a_sentence(
         await TapeAdmin(gateway.services).search("t", "a", where)
 
 
+@pytest.mark.parametrize(
+    "room", ["x/../y", "a b\n...", "x" * 81, "🍐" * 41, " x", " ", ".", "..", "\ud800", "\u202e"]
+)
+async def test_a_rewind_begins_no_room_that_the_page_cannot_open(
+    gateway: Gateway, room: str
+) -> None:
+    tape = gateway.services.tapes.session_tape("telegram:-1")
+    await tape.append(message("user", "a"))
+    before = await gateway.services.store.tapes()
+    with pytest.raises(AdminError, match=r"a room's name has at most 80 .*"):
+        await TapeAdmin(gateway.services).rewind(tape.name, "session/start", room)
+    assert await gateway.services.store.tapes() == before
+
+
+@pytest.mark.parametrize("room", ["a b", "梨 & fig", "x" * 80, "🍐" * 40])
+async def test_a_rewind_begins_any_room_that_the_page_can_open(gateway: Gateway, room: str) -> None:
+    tape = gateway.services.tapes.session_tape("telegram:-1")
+    await tape.append(message("user", "a"))
+    done = await TapeAdmin(gateway.services).rewind(tape.name, "session/start", room)
+    assert done["session"] == f"web:{room}"
+
+
 async def test_over_http_bodies_are_checked_and_strangers_kept_out(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, HTTP__TOKEN="a-long-token-of-the-page") as gateway:
         async with httpx2.AsyncClient(base_url=gateway.url, trust_env=False) as stranger:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 
 from agent.anchors import MAX_RESTED_ON
+from agent.errors import ToolRefused
 from agent.tool import Role, Tool
 from agent.tool_decorator import tool
+from agent.tool_runner import MAX_RESULT_CHARACTERS
 from gateway.app import Gateway
 from gateway.errors import CommandRefused
 from gateway.hooks.specs import hookimpl
@@ -97,7 +100,7 @@ async def test_a_search_quotes_what_was_said_with_its_author_time_and_link(tmp_p
 
 
 class Denies:
-    """A plugin that denies a tool, and hears of the others."""
+    """A plugin that denies a tool, and hears of each one's end."""
 
     def __init__(self) -> None:
         self.heard: list[tuple[str, str, str]] = []
@@ -119,7 +122,7 @@ async def test_a_plugin_that_denies_a_tool_denies_the_command_too(tmp_path: Path
         refused = await _run(gateway, ",tape.search kettle", Role.OWNER)
         await _run(gateway, ",tape.info", Role.OWNER)
     assert refused == "tape.search was denied: nobody searches for kettle"
-    assert denies.heard == [("tape.info", "{", "plain:-100")]
+    assert denies.heard == [("tape.search", "E", "plain:-100"), ("tape.info", "{", "plain:-100")]
 
 
 class Counts:
@@ -141,6 +144,65 @@ async def test_a_plugin_s_tool_answers_a_person_without_json(tmp_path: Path) -> 
     async with gateway_of(tmp_path, None, Counts()) as gateway:
         said = await _run(gateway, ",plums", Role.OWNER)
     assert said == "- ripe: 3\n- sold: yes\n- by: Ann, Bob\n- next: none"
+
+
+class Ends:
+    """A plugin with tools that end in several ways; it hears of their end, or fails there."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails = fails
+        self.heard: list[str] = []
+
+    @hookimpl
+    def provide_tools(self) -> list[Tool]:
+        return [ends]
+
+    @hookimpl
+    def after_tool_call(self, name: str, result: str) -> None:
+        self.heard.append(result)
+        if self.fails:
+            raise RuntimeError("no ears")
+
+
+@tool(name="ends", timeout=0.01)
+async def ends(how: str) -> object:
+    """End in one of several ways."""
+    if how == "refused":
+        raise ToolRefused("not today")
+    if how == "failed":
+        raise ValueError("broken")
+    if how == "late":
+        await anyio.sleep_forever()
+    return "x" * 30_000
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("line", "heard"),
+    [
+        (",ends refused", "Error: not today"),
+        (",ends failed", "Error: ends failed: ValueError: broken"),
+        (",ends late", "Error: ends took too long and was stopped. Ask for less, or do without."),
+        (",ends", "Error: ends was not run. how: Field required. It takes: how."),
+        (",ends well", "x" * MAX_RESULT_CHARACTERS + "\n[cut: 10000 more characters]"),
+    ],
+)
+async def test_a_plugin_hears_how_a_command_ended_as_in_a_turn(
+    tmp_path: Path, line: str, heard: str
+) -> None:
+    ears = Ends()
+    async with gateway_of(tmp_path, None, ears) as gateway:
+        await _run(gateway, line, Role.OWNER)
+    assert ears.heard == [heard]
+
+
+@pytest.mark.anyio
+async def test_a_plugin_that_fails_after_a_tool_does_not_deny_what_was_done(tmp_path: Path) -> None:
+    ears = Ends(fails=True)
+    async with gateway_of(tmp_path, None, ears) as gateway:
+        done = await _run(gateway, ",ends well", Role.OWNER)
+        refused = await _run(gateway, ",ends refused", Role.OWNER)
+    assert (done, refused) == ("x" * 30_000, "not today")
 
 
 async def _stop(_asked: Question, _everything: bool) -> int:

@@ -247,7 +247,8 @@ def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     if data.get("error_id"):
         says += f", error {data['error_id']}: {quoted(str(data.get('error', '')), 1000)}"
     if data.get("why"):
-        says += f" ({data['why']}, by {data.get('name') or data.get('by')})"
+        by = data.get("name") or data.get("by")
+        says += f" ({data['why']}, by {by})" if by else f" ({data['why']})"
     return [_line(entry, "turn", says, **data)]
 
 

@@ -28,8 +28,11 @@ OVERLAPS: Final[dict[str, Overlap]] = {name: name for name in get_args(Overlap)}
 INTERRUPTED: Final = {"why": "interrupted"}
 
 
-RunQuestion = Callable[[Question, Callable[[Turn], None]], Awaitable[None]]
-"""Answers a question; once its turn has begun, calls the given function with that turn."""
+RunQuestion = Callable[[Question, Callable[[Turn | None], None]], Awaitable[None]]
+"""Answers a question; once its turn has begun, calls the given function with that turn.
+
+If the turn is lost and has to begin again, the function is called with None in between.
+"""
 
 
 @dataclass(slots=True)
@@ -41,13 +44,17 @@ class _Session:
 
 @dataclass(slots=True)
 class _Lane:
-    """A conversation's waiting questions, its running one, and the turn once that has begun."""
+    """A conversation's waiting questions, its running one, and the turn once that has begun.
+
+    A turn that waits to begin again is still `turn`, but not `begun`: it cannot be cancelled yet.
+    """
 
     session: _Session
     key: str | None
     queue: deque[Question] = field(default_factory=deque)
     running: Question | None = None
     turn: Turn | None = None
+    begun: bool = False
     scope: anyio.CancelScope | None = None
     stopped_by: dict[str, Any] | None = None
 
@@ -208,6 +215,7 @@ class LaneScheduler:
             lane.queue.extendleft(reversed(lane.turn.steered))
         was_suspect = lane.running is self._suspect
         lane.running, lane.turn, lane.scope, lane.stopped_by = None, None, None, None
+        lane.begun = False
         session.running -= 1
         self._running -= 1
         self._free()
@@ -245,12 +253,15 @@ def _cancel(lane: _Lane, stopped_by: dict[str, Any]) -> None:
     _end_if_stopped(lane)
 
 
-def _begun(lane: _Lane, turn: Turn) -> None:
-    lane.turn = turn
+def _begun(lane: _Lane, turn: Turn | None) -> None:
+    lane.begun = turn is not None
+    lane.turn = turn or lane.turn
     _end_if_stopped(lane)
 
 
 def _end_if_stopped(lane: _Lane) -> None:
-    if lane.stopped_by is not None and lane.turn is not None and lane.scope is not None:
+    if lane.stopped_by is None or not lane.begun:
+        return
+    if lane.turn is not None and lane.scope is not None:
         lane.turn.stopped_by.update(lane.stopped_by)
         lane.scope.cancel()

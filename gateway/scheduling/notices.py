@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from agent.turn_log import TurnLog
 from channels.message import OutboundMessage
 from gateway.delivery.outbox import commit_with_sends, outbound_event
 from gateway.delivery.sender import OutboxSender
@@ -19,6 +20,7 @@ from gateway.turn.runner import answer_to
 from gateway.turn.stopped import STOPPED
 from gateway.turn.usage import record_usage
 from tape.entry import event
+from tape.turn_events import TURN_END
 from tape.unit_of_work import Unit
 
 FULL_NOTICE_SECONDS: Final = 60.0
@@ -119,8 +121,12 @@ class Notices:
         await self._end(question, "dead", notice, why="it could not be taken in")
 
     async def stopped(self, question: Question, by: Mapping[str, Any]) -> None:
+        turn_id = question.turn_id
+        notice = _notice(question, STOPPED, "stopped")
+        if turn_id:  # the notice takes the place of the draft that an earlier process has shown
+            notice = answer_to(question.message, STOPPED, turn_id)
         await self._services.router.end_without_answer(question.message, silent=False)
-        await self._end(question, "stopped", _notice(question, STOPPED, "stopped"), **by)
+        await self._end(question, "stopped", notice, **by)
 
     async def given_up(self, question: Question) -> None:
         turn_id, crashes = question.turn_id, question.crashes
@@ -143,18 +149,25 @@ class Notices:
         shared: bool = False,
         **why: Any,
     ) -> None:
-        """End a question's messages without a turn; send a `shared` notice only once."""
+        """End a question's messages, and the turn that it was to resume, without running it.
+
+        A `shared` notice is sent only once.
+        """
         sends = [notice] if notice else []
         unit = Unit()
         self._services.ledger.inbox.end(unit, question.rows, status, _reason(why))
-        if question.turn_id:
-            await record_usage(self._services, unit, question, question.turn_id)
         entries = [outbound_event(send) for send in sends]
         if why:
             ended = {"status": status, "entries": list(question.entry_ids), **why}
             entries.append(event("message.end", ended))
+        key = notice.idem if notice and shared else f"inbox:{question.rows[0].id}:end"
+        turn_id = question.turn_id
+        if turn_id:
+            await record_usage(self._services, unit, question, turn_id)
+            log = TurnLog(self._services.tapes.tape(question.tape), turn_id, question.lane)
+            end = event(TURN_END, {"turn": turn_id, "status": status, **why})
+            entries, key = [log.stamp(entry) for entry in (*entries, end)], f"turn:{turn_id}:end"
         if entries:
-            key = notice.idem if notice and shared else f"inbox:{question.rows[0].id}:end"
             unit.append(question.tape, entries, key=key)
         rows = await self._services.guard.retrying(
             "message's end",

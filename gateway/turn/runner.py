@@ -56,8 +56,8 @@ class TurnRunner:
     _sender: OutboxSender
     _renewing: bool = False
 
-    async def run(self, question: Question, started: Callable[[Turn], None]) -> None:
-        """Answer a question.
+    async def run(self, question: Question, started: Callable[[Turn | None], None]) -> None:
+        """Answer a question; `started` gets its turn, and None once that has to begin again.
 
         A turn cancelled while `stopped_by` is empty stays open; the next start resumes it.
         """
@@ -67,7 +67,7 @@ class TurnRunner:
             left = await self._attempt(left, steered, started)
 
     async def _attempt(
-        self, question: Question, steered: list[Question], started: Callable[[Turn], None]
+        self, question: Question, steered: list[Question], started: Callable[[Turn | None], None]
     ) -> Question | None:
         """Run a turn; if the database became unavailable, return the question, to be run again."""
         try:
@@ -92,12 +92,12 @@ class TurnRunner:
             self._services.spawn("leases", self._renew)
         started(turn)
         try:
-            return await self._answer(turn)
+            return await self._answer(turn, started)
         finally:
             self._turns.remove(turn)
             structlog.contextvars.clear_contextvars()
 
-    async def _answer(self, turn: Turn) -> Question | None:
+    async def _answer(self, turn: Turn, started: Callable[[Turn | None], None]) -> Question | None:
         try:
             if await self._ended_before(turn):
                 return None
@@ -109,7 +109,9 @@ class TurnRunner:
                 await self._cancelled(turn)
             raise
         except Exception as cause:
-            if _store_was_lost(cause) and turn.question.losses + 1 < MAX_ATTEMPTS:
+            again = turn.question.losses + 1 < MAX_ATTEMPTS and not turn.stopped_by
+            if again and _store_was_lost(cause):
+                started(None)
                 return await self._lost(turn, cause)
             if isinstance(cause, TimeoutError):
                 await self._services.hooks.notify_error("turn", cause, turn.message)

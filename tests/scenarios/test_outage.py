@@ -87,6 +87,33 @@ async def test_a_turn_whose_writes_fail_in_the_middle_is_run_again_and_answered(
     assert sum(entry.name == "turn.end" for entry in entries) == 1
 
 
+async def test_a_turn_that_waits_to_begin_again_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tape.database.connection, "BUSY_TIMEOUT_MS", 20)
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        gate = asyncio.Event()
+        server.enqueue(ToolCalls((Call("c", "tape_info", "{}"),), pieces=("a ",), gate=gate))
+        async with visit(gateway.url, "Alice") as (alice,):
+            asked = await alice.say("one")
+            draft = await alice.draft(asked)
+            other = apsw.Connection(str(tmp_path / "tapeway.db"))
+            other.set_busy_timeout(5000)
+            other.execute("BEGIN IMMEDIATE")
+            gate.set()
+            while gateway.services.guard.away_for() is None:
+                await anyio.lowlevel.checkpoint()
+            assert await alice.stop(draft["id"])
+            other.execute("ROLLBACK")
+            other.close()
+            with anyio.fail_after(10):
+                answer = await alice.answer(asked)
+            entries = await settled(gateway)
+    assert answer["text"] == "Stopped."
+    ends = [entry.payload["data"]["status"] for entry in entries if entry.name == "turn.end"]
+    assert ends == ["stopped"]
+
+
 async def test_d7_a_channel_hears_that_nothing_can_be_written_down_as_that_it_is_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from gateway.app import Gateway
 from gateway.hooks.specs import hookimpl
 from gateway.scheduling.notices import GIVEN_UP
 from gateway.scheduling.recovery import SUSPECT_SECONDS
+from gateway.turn.stopped import STOPPED
 from tests.contracts.play import Play, opened
 from tests.fakes.openai.script import Request, Text
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
@@ -143,8 +144,33 @@ async def test_a_turn_in_every_crash_is_given_up_and_those_beside_it_are_answere
         async with house.playing(tmp_path) as play:
             await play.settle()
             texts = [play.texts(chat) for chat in (alice, bob, cem, dora)]
+            ends = await play.events(bob, "turn.end")
             (row,) = await play.gateway.services.store.select(
                 "ledger.list_inbox", {"status": "dead", "limit": 9}
             )
     assert texts == [["answered"], [GIVEN_UP], ["answered"], ["answered"]]
     assert row["why"] == "it was running in 5 crashes"
+    assert [(end["status"], end["why"]) for end in ends] == [("dead", row["why"])]
+
+
+async def test_a_turn_that_is_stopped_before_it_resumes_leaves_a_notice_in_place_of_its_draft(
+    tmp_path: Path,
+) -> None:
+    async with opened("telegram", lasts=True) as house:
+        alice, chat = house.stage.person("Alice"), house.stage.group()
+        house.model.default = lambda _request: Text(("half ", "never"), gate=asyncio.Event())
+        for requests in (1, 2):
+            async with house.playing(tmp_path) as play:
+                if requests == 1:
+                    await play.stage.say(chat, alice, "one")
+                await play.run(play.model.wait_for_requests(requests))
+                await play.run(play.stage.until(lambda: play.texts(chat) != []))
+                (draft,) = play.stage.answers(chat)
+                await play.clock.advance(1)
+                play.kill()
+        async with house.playing(tmp_path) as play:
+            await play.ask_command(chat, alice, "stop")
+            told = [(one.id, one.text) for one in play.stage.answers(chat)]
+            ends = await play.events(chat, "turn.end")
+    assert told == [(draft.id, STOPPED)]
+    assert [(end["status"], end["by"]) for end in ends] == [("stopped", alice.id)]

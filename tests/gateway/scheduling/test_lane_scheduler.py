@@ -22,13 +22,14 @@ pytestmark = pytest.mark.anyio
 
 @dataclass
 class Bench:
-    """Turns that run until they are let go."""
+    """Turns that run until they are let go; those of `lost` questions have to begin again."""
 
     sessions: LaneScheduler
     running: list[int] = field(default_factory=list)
     ended: list[tuple[int, str]] = field(default_factory=list)
     gates: dict[int, anyio.Event] = field(default_factory=dict)
     begin: anyio.Event = field(default_factory=anyio.Event)
+    lost: dict[int, anyio.Event] = field(default_factory=dict)
 
     async def let_go(self, number: int) -> None:
         self.gates[number].set()
@@ -44,7 +45,7 @@ async def bench() -> AsyncIterator[Bench]:
     made: list[Bench] = []
     store = MemoryStore()
 
-    async def run(one: Question, started: Callable[[Turn], None]) -> None:
+    async def run(one: Question, started: Callable[[Turn | None], None]) -> None:
         own = made[0]
         number = one.rows[0].id
         await own.begin.wait()
@@ -54,6 +55,10 @@ async def bench() -> AsyncIterator[Bench]:
         own.gates[number] = anyio.Event()
         started(turn)
         try:
+            if number in own.lost:
+                started(None)
+                await own.lost[number].wait()
+                started(turn)
             await own.gates[number].wait()
             own.ended.append((number, "done"))
         except anyio.get_cancelled_exc_class():
@@ -192,6 +197,21 @@ async def test_a_turn_that_is_stopped_while_it_begins_ends_once_it_has(bench: Be
     bench.begin.set()
     await bench.sessions.idle()
     assert bench.ended == [(1, "stop")]
+
+
+async def test_a_lost_turn_that_is_stopped_ends_once_it_has_begun_again(bench: Bench) -> None:
+    bench.lost[1] = anyio.Event()
+    bench.sessions.submit(in_lane(1, "x"))
+    await anyio.wait_all_tasks_blocked()
+    bench.sessions.submit(in_lane(2, "x"), "steer")
+    assert [turn for _question, turn in bench.sessions.running("s")] == ["t1"]
+    ended, dropped = bench.sessions.stop("s", lambda _one: True, {"why": "stop"})
+    await anyio.wait_all_tasks_blocked()
+    assert (ended, [one.rows[0].id for one in dropped], bench.ended) == (1, [2], [])
+    bench.lost[1].set()
+    await bench.sessions.idle()
+    assert bench.ended == [(1, "stop")]
+    assert bench.sessions.sessions == {}
 
 
 async def test_interrupt_ends_the_running_turn_and_goes_next(bench: Bench) -> None:

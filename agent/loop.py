@@ -29,6 +29,7 @@ from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
 from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
+from agent.spent import USED
 from agent.token_meter import Meter, estimate_request
 from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner, finish_open_calls
@@ -266,7 +267,8 @@ async def _make_calls(
 ) -> AsyncGenerator[AgentEvent, None]:
     calls = [task.runner.prepare(wanted) for wanted in reply.calls]
     text = [message("assistant", reply.text)] if reply.text.strip() else []
-    asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply))
+    used = {USED: _facts(call)} if reply.usage else {}
+    asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply), **used)
     await task.log.record(*text, asked)
     for wanted in calls:
         data = {"id": wanted.id, "name": wanted.name, "arguments": wanted.arguments}

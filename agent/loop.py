@@ -31,6 +31,7 @@ from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
 from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
+from agent.spent import USED
 from agent.token_meter import Meter, estimate_request
 from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner, finish_open_calls
@@ -269,7 +270,8 @@ async def _make_calls(
 ) -> AsyncGenerator[AgentEvent, None]:
     calls = [task.runner.prepare(wanted) for wanted in reply.calls]
     text = [message("assistant", reply.text)] if reply.text.strip() else []
-    asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply))
+    used = {USED: _facts(call)} if reply.usage else {}
+    asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply), **used)
     with anyio.CancelScope(shield=True):
         # A Stop comes before the write or after the first event below, which says that the tape
         # has the step's text: in between, the text would be recorded a second time.

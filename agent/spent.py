@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tape.entry import Entry, NewEntry
+from tape.entry import TOOL_CALL, Entry, NewEntry
 from tape.turn_events import LOOP_STEP
 
 SUBAGENT_END: Final = "subagent.end"
 CALLS: Final = "calls"
+USED: Final = "used"
+"""The `meta` of a step's calls that says what the step used, in case its tools never end."""
 
 
 @dataclass(slots=True)
@@ -19,16 +21,22 @@ class Spent:
     """Maps each model to `calls` and the sums of its token counts; calls without any are absent."""
 
     models: dict[str, Counter[str]] = field(default_factory=dict)
+    _counted: bool = field(default=False, init=False)  # whether the newest calls were counted
 
     def take(self, entry: NewEntry | Entry) -> None:
         """Add what an entry reports: a model call's usage, or all that a subagent used."""
-        if entry.name == LOOP_STEP:
+        data: Mapping[str, Any] = {}
+        if entry.kind == TOOL_CALL:
+            data = entry.meta.get(USED) or {}
+            self._counted = bool(data)
+        elif entry.name == LOOP_STEP:
             data = entry.payload["data"]
-            if usage := data.get("usage"):
-                # Prices stand under the name in the settings; servers report others, with a date.
-                model = data.get("requested") or data.get("model")
-                self._add(str(model), {CALLS: 1, **usage})
-        elif entry.name == SUBAGENT_END:
+        again = self._counted and data.get("status") == "tools"
+        if (usage := data.get("usage")) and not again:
+            # Prices stand under the name in the settings; servers report others, with a date.
+            model = data.get("requested") or data.get("model")
+            self._add(str(model), {CALLS: 1, **usage})
+        if entry.name == SUBAGENT_END:
             for model, counts in (entry.payload["data"].get("models") or {}).items():
                 self._add(model, counts)
 

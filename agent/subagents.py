@@ -19,7 +19,7 @@ from agent.errors import AgentError, ToolRefused
 from agent.events import AgentEvent
 from agent.spent import SUBAGENT_END, Spent
 from agent.turn_log import TurnLog
-from tape.entry import EVENT, event, handoff, message
+from tape.entry import EVENT, TOOL_CALL, event, handoff, message
 from tape.fork import INFIX
 from tape.handle import Tape
 from tape.service import TapeService
@@ -129,7 +129,7 @@ async def close_left(tapes: TapeService, log: TurnLog) -> None:
         for name in left:
             if fork.name == name or fork.name.startswith(f"{name}."):
                 own = [log.turn, *fork.name.removeprefix(log.tape.name).split(INFIX)[1:]]
-                for entry in await fork.find(turn="/".join(own), kinds=(EVENT,)):
+                for entry in await fork.find(turn="/".join(own), kinds=(EVENT, TOOL_CALL)):
                     used[name].take(entry)
                 await fork.discard(INTERRUPTED)
     await log.record(

@@ -11,7 +11,7 @@ from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.settings import Settings
 from gateway.storage.ledger.usage import TurnUsage
-from tape.entry import EVENT
+from tape.entry import EVENT, TOOL_CALL
 from tape.unit_of_work import Unit
 
 MILLION: Final = 1_000_000
@@ -29,7 +29,7 @@ async def record_usage(
     spent = log.spent if log and not question.turn_id else Spent()
     if question.turn_id:
         tape = services.tapes.tape(question.tape)
-        for entry in await tape.find(turn=turn_id, kinds=(EVENT,)):
+        for entry in await tape.find(turn=turn_id, kinds=(EVENT, TOOL_CALL)):
             spent.take(entry)
         for deferred in log.deferred if log else ():
             spent.take(deferred)

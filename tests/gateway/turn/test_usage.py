@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from gateway.app import Gateway
+from gateway.hooks.specs import hookimpl
 from gateway.scheduling.notices import GIVEN_UP
 from tests.contracts.play import opened
 from tests.fakes.openai.script import Call, Failure, Hang, Request, Text, ToolCalls, Usage
@@ -21,6 +22,7 @@ from tests.visitor import visit
 pytestmark = pytest.mark.anyio
 
 LOOK = ToolCalls((Call("a", "tape_info", "{}"),), usage=Usage(100, 10, 40))
+GIVE = ToolCalls((Call("g", "subagent", '{"task": "look"}'),), usage=Usage(10, 1))
 DONE = Text(("Done.",), usage=Usage(200, 20, 150))
 PRICES = {"price_input": 1.0, "price_cached": 0.1, "price_output": 4.0}
 NAMES = ("turns", "calls", "input", "cached", "output")
@@ -77,10 +79,54 @@ async def test_what_a_stopped_turn_used_counts(tmp_path: Path) -> None:
         assert counts(await used(gateway)) == [(1, 1, 60, 40, 10)]
 
 
+class Waits:
+    """Holds the tool `tape.info` until its turn is cut off."""
+
+    def __init__(self) -> None:
+        self.begun = anyio.Event()
+
+    @hookimpl
+    async def before_tool_call(self, name: str) -> None:
+        if name == "tape.info":
+            self.begun.set()
+            await anyio.sleep_forever()
+
+
+async def test_a_step_counts_whose_tool_runs_when_the_turn_is_stopped(tmp_path: Path) -> None:
+    waits = Waits()
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server, waits) as gateway:
+        server.enqueue(LOOK)
+        async with visit(gateway.url, "Alice") as (alice,):
+            asked = await alice.say("one")
+            await waits.begun.wait()
+            await alice.stop()
+            await alice.answer(asked)
+        assert counts(await used(gateway)) == [(1, 1, 60, 40, 10)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "both"),
+    [((LOOK,), (1, 2, 110, 190, 30)), ((GIVE, LOOK), (1, 3, 120, 190, 31))],
+    ids=["own", "subagent"],
+)
+async def test_a_step_counts_whose_tool_runs_when_the_process_ends(
+    tmp_path: Path, steps: tuple[ToolCalls, ...], both: tuple[int, ...]
+) -> None:
+    waits = Waits()
+    async with FakeOpenAI() as server:
+        server.enqueue(*steps)
+        async with gateway_of(tmp_path, server, waits) as gateway:
+            async with visit(gateway.url, "Alice") as (alice,):
+                await alice.say("one")
+                await waits.begun.wait()
+        server.enqueue(DONE)
+        async with gateway_of(tmp_path, server) as gateway:
+            assert counts(await used(gateway)) == [both]
+
+
 async def test_subagents_count_for_the_turn_that_gave_them_their_task(tmp_path: Path) -> None:
-    give = ToolCalls((Call("g", "subagent", '{"task": "look"}'),), usage=Usage(10, 1))
     async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
-        server.enqueue(give, give, LOOK, DONE, DONE, DONE)
+        server.enqueue(GIVE, GIVE, LOOK, DONE, DONE, DONE)
         async with visit(gateway.url, "Alice") as (alice,):
             await alice.answer(await alice.say("ask a helper"))
         assert counts(await used(gateway)) == [(1, 6, 20 + 60 + 150, 40 + 450, 2 + 10 + 60)]

@@ -66,6 +66,8 @@ class Check:
             if summed is None:
                 self._judge(raw, number, at, newest + 1, file)
                 break
+            if at < self._known.size < at + len(raw):
+                raise FileReplaced
             if at >= self._known.size:
                 block.append(LocatedLine(self._line(raw, number, newest + 1), at, len(raw) - 1))
             newest, at, previous = newest + 1, at + len(raw), summed

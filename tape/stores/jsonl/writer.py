@@ -105,7 +105,7 @@ class FileBatches:
             for tape, size in sizes.items():
                 if marks.get(tape) != size:
                     # A damaged file raises an error when its tape is first used; other tapes work.
-                    with contextlib.suppress(TapeError, OSError), self._connection:
+                    with contextlib.suppress(TapeError, OSError, apsw.Error), self._connection:
                         self._verify(tape)
 
     def _one(self, job: Job) -> Result:
@@ -172,6 +172,9 @@ class FileBatches:
         pending = self._stages.get(step.tape) or self._stage(step.tape)
         if pending.newest != step.after:
             raise TapeMismatch(step.tape, step.after, pending.newest)
+        self._stages.pop(
+            step.tape, None
+        )  # it has nothing to write: `after` entries are on the tape
         old, tape = pending.number, self._index.make(step.staging)
         self._index.run("take_keys", tape=tape, old=old)
         self._index.run("rename", tape=old, name=f"{step.staging}{OLD}")

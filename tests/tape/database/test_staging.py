@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 
@@ -18,7 +19,7 @@ from tape.store import BatchStore, TapeStore
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
-from tape.unit_of_work import Batch
+from tape.unit_of_work import Batch, Publish, Unit
 
 pytestmark = pytest.mark.anyio
 
@@ -180,6 +181,38 @@ async def test_what_a_killed_import_left_is_dropped(tmp_path: Path) -> None:
     await files.close()
     await FileStore.open(tmp_path / "tapes").close()
     assert list((tmp_path / "tapes").glob("*.jsonl")) == []
+
+
+async def test_an_append_beside_a_publish_is_on_the_published_tape(tmp_path: Path) -> None:
+    busy, queued = Event(), Event()
+
+    def now() -> datetime:
+        busy.set()
+        assert queued.wait(30)
+        return datetime(2026, 1, 1, tzinfo=UTC)
+
+    queued.set()
+    store = FileStore.open(tmp_path / "tapes", now)
+    await store.append("t", [said(number) for number in range(100)])
+    await import_into(store, "import.staging.x", Batch(whole, 0, 400))  # in one piece
+    busy.clear()
+    queued.clear()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(store.append, "other", [message("user", "a")])
+        await anyio.to_thread.run_sync(busy.wait, 30)
+        tasks.start_soon(store.append, "t", [])
+        tasks.start_soon(store.commit, Unit([Publish("t", "import.staging.x", 102)]))
+        tasks.start_soon(store.append, "t", [message("user", "later")])
+        await anyio.wait_all_tasks_blocked()
+        queued.set()
+    entries = await store.query(Query("t"))
+    assert [entry.id for entry in entries] == list(range(1, 402))
+    assert entries[-1].text == "later"
+    await store.close()
+    again = FileStore.open(tmp_path / "tapes")
+    assert await again.query(Query("t")) == entries
+    assert again.notes() == []
+    await again.close()
 
 
 async def test_a_tape_that_is_no_staging_tape_is_still_never_renamed_or_removed(

@@ -152,6 +152,22 @@ async def test_an_index_of_other_files_is_not_believed(folder: Path, tmp_path: P
     await store.close()
 
 
+async def test_a_longer_file_in_which_no_line_ends_where_the_old_one_did_is_read_from_the_start(
+    folder: Path, tmp_path: Path
+) -> None:
+    other = FileStore.open(tmp_path / "other")
+    await other.append(T, [said("x" * 5000), said("longer"), said("than before")])
+    await other.close()
+    await written(folder, "beside")
+    store = FileStore.open(folder)
+    await store.append(T, [said("a")])
+    await store.close()
+    (tmp_path / "other" / f"{T}.jsonl").replace(folder / f"{T}.jsonl")
+    texts = [entry.text for entry in await entries_of(folder) if entry.kind == "message"]
+    assert texts == ["x" * 5000, "longer", "than before"]
+    assert len(await entries_of(folder, "beside")) > 40
+
+
 async def test_another_process_is_kept_out(folder: Path, store: FileStore) -> None:
     with pytest.raises(StoreUnavailable, match="another process uses"):
         FileStore.open(folder)

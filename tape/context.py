@@ -101,19 +101,46 @@ async def view_entries(
     own = sound(tape.name, await tape.find(turn=turn)) if turn else []
     opened = max((entry.id for entry in own if _opens(entry)), default=None)
     start: Entry | None = None
+    outdated: set[str] = set()
     if anchor is LATEST:
-        start = await tape.last_anchor(lane=lane, before=opened)
+        start, outdated = await beginning(tape, lane, turn, opened)
     elif anchor is not None:
         start = await tape.anchor(anchor)
     after = start.id if start else 0
     # People's messages are read by the ids that turns took: thousands may wait for their turns.
     entries = sound(tape.name, await _entries_after(tape, after, lane, unauthored=bool(own)))
+    if outdated:
+        entries = [entry for entry in entries if entry.meta.get("turn") not in outdated]
     if opened is not None:
         entries = _of_running_turn(entries, start, turn)
     listed = [start, *entries] if start else entries
     known = await _with_taken(tape, listed, after, lane)
     turned = own or await _has_turns(tape, listed)
     return await without_deleted(tape, arrange(listed, known, own) if turned else listed)
+
+
+async def beginning(
+    tape: Reads, lane: str | None, turn: str | None = None, before: int | None = None
+) -> tuple[Entry | None, set[str]]:
+    """Return the anchor at which a lane's view begins, and the turns whose anchors do not count.
+
+    An anchor of a turn that began before a reset or rewind does not undo it, except in that turn.
+    """
+    outdated: set[str] = set()
+    while (start := await tape.last_anchor(lane=lane, before=before)) is not None:
+        owner = start.meta.get("turn")
+        if not isinstance(owner, str) or owner == turn:
+            break
+        if owner not in outdated:
+            opened = (await tape.find(turn=owner, limit=1))[0].id
+            span = {"after": opened, "before": start.id, "lane": lane, "unlaned": lane is not None}
+            names, most = (RESET, REWIND), FIRST_PAGE_SIZE
+            marks = await tape.find(kinds=(ANCHOR,), names=names, limit=most, newest=True, **span)
+            if all(mark.meta.get("turn") == owner for mark in marks):
+                break
+            outdated.add(owner)
+        before = start.id
+    return start, outdated
 
 
 def _of_running_turn(entries: list[Entry], start: Entry | None, turn: str | None) -> list[Entry]:

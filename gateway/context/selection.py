@@ -16,6 +16,7 @@ from tape.construct import ContextConstructor
 from tape.construct.selection import candidates_of
 from tape.context import (
     LATEST,
+    beginning,
     edit_as_message,
     is_edit,
     is_inbox_message,
@@ -93,7 +94,7 @@ async def select_messages(
 
     `waiting` are the entries that wait for turns of their own.
     """
-    anchor = await tape.last_anchor(lane=lane)
+    anchor, _outdated = await beginning(tape, lane)
     after = await _begin(tape, anchor) if anchor else 0
     kinds = (MESSAGE, EVENT)
     recent = await tape.find(after=after, lane=lane, kinds=kinds, limit=MAX_LOOKBACK, newest=True)

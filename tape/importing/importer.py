@@ -28,7 +28,7 @@ MAX_LINES_LISTED: Final = 20
 """Maximum line numbers to list for each repair; all of them are counted."""
 
 _LISTS: Final = ("takes", "include", "entries")
-_META: Final = ("prompt_of", "edit_of")
+_META: Final = ("prompt_of", "edit_of", "rewind")
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ def with_edits(entries: Sequence[Entry], edits: Sequence[Entry]) -> list[Entry]:
 
 def _edited(entry: Entry, newest: Mapping[float | None, Entry]) -> Entry:
     edit = newest.get(entry.id)
-    if edit is None:
+    if edit is None or edit.id < entry.id:  # a message is what it says until it is edited
         return entry
     data = edit.payload["data"]
     text = _text_of(edit)

@@ -259,6 +259,8 @@ async def an_edited_message_is_found_by_its_new_text(store: TapeStore) -> None:
         event("message.edit", {"entry": 4, "content": "fig"}),
         said("plum cake"),
         event("message.edit", {"entry": 4, "content": "plum fig"}),
+        event("message.edit", {"entry": 12, "content": "[Ana] quince"}),  # the next: no message yet
+        said("medlar"),
     )
 
     async def check() -> None:
@@ -269,6 +271,7 @@ async def an_edited_message_is_found_by_its_new_text(store: TapeStore) -> None:
             *("plum cake", "plum fig", "plum tart")
         ]
         assert await found(tape, "pear") == await found(tape, "jam") == []
+        assert await found(tape, "medlar") == ["medlar"]
         (hit,) = await tape.search("ana quince")
         assert (hit.id, hit.text, hit.meta["text"]) == (3, "[Ana]\nquince", "quince")
         then = TapeSnapshot(tape, 8)

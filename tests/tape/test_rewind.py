@@ -47,6 +47,29 @@ async def test_a_running_turn_keeps_its_view_and_is_not_in_that_of_a_later_one(t
     assert texts(await view_entries(tape, turn="t2")) == ["next"]
 
 
+@pytest.mark.parametrize("back", ["session/rewind", "session/reset"])
+async def test_an_anchor_of_a_turn_beside_a_rewind_or_reset_does_not_undo_it(
+    tape: Tape, back: str
+) -> None:
+    await tape.append(event("turn.start", {"turn": "t1", "takes": [5]}, turn="t1", lane="a"))
+    mark = await tape.handoff(back, {"goal": "tea"})
+    await tape.append(message("user", "since", lane="a"))
+    await tape.handoff("context:overflow", {}, turn="t1", lane="a")
+    await tape.append(
+        event("turn.retake", {"turn": "t1", "takes": [5]}, turn="t1", lane="a"),
+        message("assistant", "late answer", turn="t1", lane="a", final=True),
+    )
+    assert texts(await view_entries(tape, lane="a", turn="t1")) == ["between", "late answer"]
+    (asked,) = await tape.append(message("user", "next", inbox=2, lane="a"))
+    await tape.append(event("turn.start", {"turn": "t2", "takes": [asked.id]}, turn="t2", lane="a"))
+    for turn in ("t2", None):
+        start, *rest = await view_entries(tape, lane="a", turn=turn)
+        assert (start, texts(rest)) == (mark, ["since", "next"])
+    for name in (back, "phase:two"):
+        later = await tape.handoff(name, {}, turn="t2", lane="a")
+        assert (await view_entries(tape, lane="a"))[0] == later
+
+
 async def test_a_snapshot_shows_what_was_in_view_then_and_takes_no_rewind(tape: Tape) -> None:
     before = await tape.context()
     then = TapeSnapshot(tape, await tape.size())

@@ -102,16 +102,16 @@ class Walk:
     async def append_nonsense(self) -> object:
         return await self._place().append(*self._entries(), self._random.choice(UNSHOWABLE))
 
-    async def _earlier(self, place: Tape) -> int:
-        return self._random.randint(1, max(1, await place.size()))
+    async def _near(self, place: Tape) -> int:
+        return self._random.randint(1, await place.size() + 2)
 
     async def delete(self) -> object:
         place = self._place()
-        return await place.append(deletion(await self._earlier(place), "m"))
+        return await place.append(deletion(await self._near(place), "m"))
 
     async def edit(self) -> object:
         place, text = self._place(), self._text()
-        data = {"entry": await self._earlier(place), "text": text, "content": text}
+        data = {"entry": await self._near(place), "text": text, "content": text}
         return await place.append(event("message.edit", data, **self._meta()))
 
     async def hand_off(self) -> object:

@@ -50,6 +50,14 @@ async def test_nothing_before_the_lane_s_anchor_is_taken_but_the_question() -> N
     assert await select_messages(tape, "x", [4], [], 1000) == Selection((), (6, 4))
 
 
+async def test_an_overflow_beside_a_reset_does_not_bring_back_what_was_said_before_it() -> None:
+    overflow = anchor("context:overflow", lane="x", turn="t")
+    tape = await tape_with(
+        said("3"), start(3), said("5"), anchor("session/reset"), said("7"), overflow, said("9")
+    )
+    assert await select_messages(tape, "x", [9], [], 1000) == Selection((), (7, 9))
+
+
 async def test_the_budget_keeps_the_newest_and_always_the_question() -> None:
     tape = await tape_with(*(said("word " * 40) for _ in range(5)), said("question"))
     takes = await select_messages(tape, "x", [8], [], 120)

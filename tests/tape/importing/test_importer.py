@@ -13,6 +13,7 @@ from tape.entry import Entry, anchor, event, message, to_line, tool_call, tool_r
 from tape.errors import AppendRefused
 from tape.handle import Tape
 from tape.importing.importer import Import, ImportReport
+from tape.rewind import out_of_view
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 
@@ -128,6 +129,17 @@ async def test_a_tape_without_its_start_is_given_one_and_ids_move(tmp_path: Path
     assert {entry.date for entry in entries} == {DAY}
     assert entries[3].payload["data"]["takes"] == [3]
     assert "no session/start: added before the first entry" in report.mended
+
+
+async def test_a_rewind_hides_the_same_entries_under_their_new_ids(tmp_path: Path) -> None:
+    tape = Tape(MemoryStore(), T)
+    await tape.append(message("user", "before"), anchor("phase:one"), message("user", "hidden"))
+    await tape.rewind("phase:one")
+    lines = [to_line(entry) for entry in (await tape.read())[3:]]  # from the anchor on
+    store = MemoryStore()
+    entries, _report = await taken(write(tmp_path / "t.jsonl", *lines), store)
+    (hidden,) = await out_of_view(Tape(store, T))
+    assert [entry.text for entry in entries if entry.id in hidden] == ["hidden"]
 
 
 @pytest.mark.parametrize(
@@ -288,6 +300,7 @@ ARRIVED: Final = {"inbox": 1, "message_id": "7", "author": "u", "text": "t", "sa
         ({"turn": {"a": 1}}, "turn"),
         ({"prompt_of": [1]}, "prompt_of"),
         ({"edit_of": {"a": 1}}, "edit_of"),
+        ({"rewind": "5"}, "rewind"),
         ({"author": ["u"]}, "author"),
         ({"media": [1]}, "media"),
         ({"reply_to": [1]}, "reply_to"),

@@ -16,7 +16,7 @@ class AgentEvent:
     """One event of a running turn.
 
     accepted     the message will be answered
-    text         `delta`: the next part of the answer
+    text         `delta`: the next part of the answer; `again` if a `reset` took back too much
     reasoning    `delta`: the next part of the model's reasoning; never shown in a chat
     tool_call    `id`, `name`, `arguments` (a JSON string)
     tool_result  `id`, `name`, `elapsed_ms`

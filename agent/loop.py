@@ -26,7 +26,14 @@ from typing import Any, Final, Self
 import anyio
 
 from agent.ends import ending
-from agent.errors import AgentError, AnswerEmpty, ContextOverflow, StepLimit, describe
+from agent.errors import (
+    AgentError,
+    AnswerEmpty,
+    ContextOverflow,
+    ReasoningOnly,
+    StepLimit,
+    describe,
+)
 from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
@@ -101,7 +108,7 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict)
     _noticed: bool = field(default=False, init=False)
     _reported: bool = field(default=False, init=False)
-    _spoke: bool = field(default=False, init=False)
+    _shown: str = field(default="", init=False)  # the text of the steps so far
     _system_entry: int = field(default=0, init=False)
 
     @classmethod
@@ -152,8 +159,8 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
                 async for happened in events:
                     yield happened
             reply = await _finish(task, model, call)
-        except AnswerEmpty as cause:
-            if not task._spoke:
+        except (AnswerEmpty, ReasoningOnly) as cause:
+            if not task._shown:
                 task.log.defer(_step(call, "error", error=describe(cause)))
                 raise
             # What was said before the tools ran is the answer.
@@ -165,7 +172,7 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
                 await task.log.record(_step(call, "error", error=str(cause)))
                 raise
             await _hand_off_after(task, call, cause)
-            task._spoke = False
+            task._shown = ""
             yield AgentEvent("reset", {"why": "the context was too long"})
             step -= 1
             continue
@@ -239,22 +246,29 @@ def as_prompt(shown: Sequence[Message], system: str) -> list[Message]:
 async def _listen(
     task: Task, model: ChatModel, call: _ModelCall
 ) -> AsyncGenerator[AgentEvent, None]:
-    spoke = False
+    said: list[str] = []
     async with aclosing(model.stream(call.request)) as pieces:
         async for piece in pieces:
             if isinstance(piece, TextPiece):
                 # The text of earlier steps is already shown: start a new paragraph after it.
-                gap = "\n\n" if task._spoke and not spoke else ""
-                spoke = True
-                yield AgentEvent("text", {"delta": gap + piece.delta})
+                said.append("\n\n" + piece.delta if task._shown and not said else piece.delta)
+                yield AgentEvent("text", {"delta": said[-1]})
             elif isinstance(piece, ReasoningPiece):
                 yield AgentEvent("reasoning", {"delta": piece.delta})
             elif isinstance(piece, ResetPiece):
-                spoke = task._spoke = False
-                yield AgentEvent("reset", {"why": piece.why})
+                said.clear()
+                for happened in _again(task, piece.why):
+                    yield happened
             else:
                 call.reply = piece
-    task._spoke = task._spoke or spoke
+    task._shown += "".join(said)
+
+
+def _again(task: Task, why: str) -> Iterator[AgentEvent]:
+    """Yield the events that take back a step's text, but not the text of the steps before it."""
+    yield AgentEvent("reset", {"why": why})
+    if task._shown:
+        yield AgentEvent("text", {"delta": task._shown, "again": True})
 
 
 async def _finish(task: Task, model: ChatModel, call: _ModelCall) -> ModelReply:

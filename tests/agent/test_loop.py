@@ -167,9 +167,9 @@ async def test_reasoning_and_a_reset_of_the_model_are_passed_on(tape: Tape) -> N
 
 
 async def test_after_a_reset_the_text_begins_without_a_gap(tape: Tape) -> None:
-    second = [TextPiece("half"), ResetPiece("down"), *says("whole")]
-    model = ScriptedModel(asks(call(), text="Let me look."), second)
-    events = await stage_of(ECHO, tape=tape).run(model)
+    events = await stage_of(tape=tape).run(
+        ScriptedModel([TextPiece("half"), ResetPiece("down"), *says("whole")])
+    )
     assert [happened.data["delta"] for happened in events if happened.kind == "text"][-1] == "whole"
 
 
@@ -326,6 +326,16 @@ async def test_an_empty_last_step_keeps_the_text_that_was_shown_before_its_tools
     assert said(events) == "I looked: four."
     assert events[-1].data == {"text": ""}
     assert deferred(stage) == [(2, "empty")]
+
+
+async def test_a_step_that_starts_over_keeps_the_text_of_the_steps_before_it(tape: Tape) -> None:
+    over = [TextPiece("Fi"), ResetPiece("cut"), *says("Four.")]
+    stage = stage_of(ECHO, tape=tape)
+    events = await stage.run(ScriptedModel(asks(call(), text="I look."), over))
+    shown = ""
+    for happened in events:
+        shown = "" if happened.kind == "reset" else shown + str(happened.data.get("delta", ""))
+    assert shown == "I look.\n\nFour."
 
 
 async def test_an_empty_answer_without_any_text_before_it_is_an_error(tape: Tape) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -31,7 +32,8 @@ async def quote_lines(
     after, last = entry.id, entry.id + MAX_SCANNED
     while runs and after < last:
         page = await reads.query(Query(tape, after=after, limit=PAGE))
-        found += [later for later in page if _repeats(later, runs)]
+        # In a thread: a long text on a long tape takes seconds.
+        found += await asyncio.to_thread(_repeating, page, runs)
         after = page[-1].id if page else last
         if len(page) < PAGE:
             break
@@ -49,25 +51,28 @@ def _line(entry: Entry) -> ReportLine:
     return ReportLine(entry.date, "quoted", says, {"entry": entry.id, "kind": entry.kind})
 
 
-def _runs(texts: Sequence[str]) -> set[str]:
-    """Return the runs of words by which the texts are recognized, each between two spaces."""
-    runs = set()
+def _runs(texts: Sequence[str]) -> set[tuple[str, ...]]:
+    """Return the runs of words by which the texts are recognized."""
+    runs: set[tuple[str, ...]] = set()
     for text in texts:
         words = terms(fold(text))
-        if len(words) == 1 and len(words[0]) < MIN_WORD_CHARACTERS:
-            continue
-        size = min(RUN_TERMS, len(words))
-        runs |= {_row(words[at : at + size]) for at in range(len(words) - size + 1) if size}
+        if words and (len(words) > 1 or len(words[0]) >= MIN_WORD_CHARACTERS):
+            runs.update(_windows(words, min(RUN_TERMS, len(words))))
     return runs
 
 
-def _repeats(entry: Entry, runs: set[str]) -> bool:
-    row = _row(terms(fold(_text(entry))))
-    return any(run in row for run in runs)
+def _repeating(entries: Sequence[Entry], runs: set[tuple[str, ...]]) -> list[Entry]:
+    sizes = {len(run) for run in runs}
+    found = []
+    for entry in entries:
+        words = terms(fold(_text(entry)))
+        if not all(runs.isdisjoint(_windows(words, size)) for size in sizes):
+            found.append(entry)
+    return found
 
 
-def _row(words: Sequence[str]) -> str:
-    return f" {' '.join(words)} "
+def _windows(words: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
+    return zip(*(words[at:] for at in range(size)), strict=False)
 
 
 def _text(entry: Entry) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ from gateway.explain.explainer import Explainer
 from gateway.explain.quotes import quote_lines
 from gateway.explain.report import ReportLine
 from tape.entry import Entry, NewEntry, anchor, event, message, tool_result
+from tape.query import Query
 from tape.stores.memory import MemoryStore
+from tape.unit_of_work import Row
 from tests.fakes.openai.script import Text
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform, ask
@@ -78,6 +82,37 @@ async def test_the_text_after_an_edit_counts_too() -> None:
 async def test_a_short_text_is_looked_for_as_a_whole(text: str, answer: str, found: bool) -> None:
     lines = await lines_of(text, message("assistant", answer))
     assert listed(lines) == ([3, 4] if found else [3])
+
+
+class _Noting(dict[str, Any]):
+    """A payload that notes the thread in which its texts are read."""
+
+    threads: set[int]
+
+    def values(self) -> Any:
+        self.threads.add(threading.get_ident())
+        return super().values()
+
+
+class _Page:
+    def __init__(self, *entries: Entry) -> None:
+        self._entries = entries
+
+    async def query(self, query: Query) -> list[Entry]:
+        return [entry for entry in self._entries if entry.id > (query.after or 0)]
+
+    async def select(self, _statement: str, _values: Mapping[str, Any]) -> list[Row]:
+        return []
+
+
+async def test_later_entries_are_compared_outside_the_thread_of_the_event_loop() -> None:
+    payload = _Noting(role="assistant", content=SAID)
+    payload.threads = set()
+    said = Entry(1, "message", {"role": "user", "content": SAID}, {}, "2026-01-01")
+    later = replace(said, id=2, payload=payload)
+    lines = await quote_lines(_Page(later), "t", said, [])
+    assert listed(lines) == [1, 2]
+    assert len(payload.threads - {threading.get_ident()}) == 1
 
 
 async def test_explain_shows_what_the_agent_quoted_of_a_deleted_message(tmp_path: Path) -> None:

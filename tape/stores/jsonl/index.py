@@ -66,7 +66,7 @@ class FileIndex:
         """
         try:
             check = self._note(path, number, self.checkpoint(number))
-        except FileReplaced:
+        except (FileReplaced, apsw.ConstraintError):  # or the index has rows beyond its checkpoint
             self.forget(number)
             check = self._note(path, number, Checkpoint())
         end = check.end.size

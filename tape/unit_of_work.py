@@ -56,6 +56,19 @@ class AppendBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """Copy entries of a tape, which has `after`, to the staging tape that has the first `copied`.
+
+    They are copied as they are, unchecked: a tape may have entries that are refused today.
+    """
+
+    tape: str
+    staging: str
+    copied: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
 class Publish:
     """Replace a tape with a staging tape, which begins with the tape's `after` entries."""
 
@@ -101,7 +114,7 @@ class Outcome:
 class Unit:
     """Steps that a store runs in order, in one transaction."""
 
-    steps: list[Append | AppendBatch | Publish | Drop | Run] = field(default_factory=list)
+    steps: list[Append | AppendBatch | Copy | Publish | Drop | Run] = field(default_factory=list)
 
     def append(self, tape: str, entries: Sequence[NewEntry], key: str | None = None) -> FirstId:
         """Add an append; returns a placeholder for its first id, to use in later statements."""

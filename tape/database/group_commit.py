@@ -18,12 +18,12 @@ from typing import Final, Protocol
 import apsw
 
 from tape.database.connection import read_entry, run_step
-from tape.database.staging import OLD
+from tape.database.staging import OLD, PIECE_SIZE
 from tape.entry import Entry, NewEntry, dump, numbered, utc_iso, with_bootstrap
 from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
 from tape.store import Now
-from tape.unit_of_work import Append, AppendBatch, Drop, Outcome, Publish, Unit
+from tape.unit_of_work import Append, AppendBatch, Copy, Drop, Outcome, Publish, Unit
 
 MAX_UNITS: Final = 256
 """Maximum units in one transaction, so that the first unit does not wait long."""
@@ -38,7 +38,7 @@ UNIT_ERRORS: Final = (
 """SQLite errors that concern one unit; others come from the disk and fail the whole batch."""
 
 
-_FULL: Final = {errno.ENOSPC, errno.EDQUOT}
+FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 
 
 @dataclass(slots=True)
@@ -170,6 +170,8 @@ class Transaction:
                 outcomes.append(self._append(step))
             elif isinstance(step, AppendBatch):
                 outcomes.append(self._append_batch(step))
+            elif isinstance(step, Copy):
+                outcomes.append(self._copy(step))
             elif isinstance(step, Publish):
                 outcomes.append(self._publish(step))
             elif isinstance(step, Drop):
@@ -209,6 +211,15 @@ class Transaction:
         self._write(tape, newest, (dated, last), list(step.entries))
         self._wrote[tape] = step.tape
         return Outcome(changed=len(step.entries))
+
+    def _copy(self, step: Copy) -> Outcome:
+        old, tape = self._tape(step.tape), self._tape(step.staging)
+        newest = self._newest(old)[1]
+        if newest != step.after:
+            raise TapeMismatch(step.tape, step.after, newest)
+        if not step.copied:
+            self._sequence("copy_late", {"tape": tape, "old": old})
+        return Outcome(changed=len(self._sequence("copy_entries", copied_rows(step, tape, old))))
 
     def _publish(self, step: Publish) -> Outcome:
         old, tape = self._tape(step.tape), self._tape(step.staging)
@@ -271,6 +282,11 @@ class Transaction:
         return list(self._connection.execute(self._sql[f"tape.{statement}"], values))
 
 
+def copied_rows(step: Copy, tape: int, old: int) -> dict[str, int]:
+    """Return the values of the statement that copies the next piece of a tape."""
+    return {"tape": tape, "old": old, "after": step.copied, "most": PIECE_SIZE}
+
+
 def late_entries(entries: Iterable[Entry], newest: str, last: int) -> dict[int, int]:
     """Map entries dated before an earlier entry to the last entry in date order, by id.
 
@@ -302,7 +318,7 @@ def _as_tape_error(cause: Exception) -> TapeError:
 
 def failed(batch: list[Job], sentence: str, cause: Exception) -> list[Result]:
     """Return StoreUnavailable as the result of every unit in a batch."""
-    full = isinstance(cause, apsw.FullError) or getattr(cause, "errno", None) in _FULL
+    full = isinstance(cause, apsw.FullError) or getattr(cause, "errno", None) in FULL
     failure = StoreUnavailable(sentence, full=full)
     failure.__cause__ = cause
     return [(job, failure) for job in batch]

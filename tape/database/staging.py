@@ -1,7 +1,8 @@
 """Append a batch of any size through a staging tape, so that other writers wait only for a piece.
 
-The staging tape gets the pieces, one after another, and is then published: it becomes the tape. So
-a batch is on the tape as a whole or not at all. What a crash leaves is dropped at the next import.
+The staging tape begins as a copy of the tape, gets the pieces, one after another, and is then
+published: it becomes the tape. So a batch is on the tape as a whole or not at all. What a crash
+leaves is dropped at the next import.
 """
 
 from __future__ import annotations
@@ -15,10 +16,9 @@ from uuid import uuid4
 import anyio
 from anyio import to_thread
 
-from tape.entry import Entry, NewEntry
+from tape.entry import NewEntry
 from tape.errors import AppendRefused
-from tape.query import Query
-from tape.unit_of_work import AppendBatch, Batch, Drop, Outcome, Publish, Unit
+from tape.unit_of_work import AppendBatch, Batch, Copy, Drop, Outcome, Publish, Unit
 
 PIECE_SIZE: Final = 500  # maximum entries that are written at once
 STAGING: Final = "import.staging."
@@ -34,7 +34,8 @@ class StagedStore(Protocol):
 
     async def commit(self, unit: Unit) -> list[Outcome]: ...
 
-    async def query(self, query: Query) -> list[Entry]: ...
+    async def begin_copy(self, tape: str, staging: str, after: int) -> None:
+        """Prepare what a `Copy` needs, outside the writer; raises TapeMismatch."""
 
     async def staged(self) -> Sequence[str]:
         """Return the names of the staging tapes."""
@@ -49,10 +50,14 @@ async def append_staged(store: StagedStore, tape: str, batch: Batch) -> None:
         return
     async with _staging(store) as name:
         newest = 0
-        while newest < batch.after and (page := await _page(store, tape, newest, batch.after)):
-            newest = await _add(store, name, page, newest)
+        if batch.after:
+            await store.begin_copy(tape, name, batch.after)
+        while newest < batch.after:
+            copy = Copy(tape, name, newest, batch.after)
+            newest += (await store.commit(Unit([copy])))[0].changed
         while piece:
-            newest = await _add(store, name, piece, newest)
+            await store.commit(Unit([AppendBatch(name, tuple(piece), newest)]))
+            newest += len(piece)
             piece = await next_piece(rest)
         batch.check(newest)
         await store.commit(Unit([Publish(tape, name, batch.after)]))
@@ -64,16 +69,6 @@ async def next_piece(rest: Iterator[NewEntry]) -> list[NewEntry]:
         return await to_thread.run_sync(lambda: list(islice(rest, PIECE_SIZE)))
     except (OSError, ValueError) as cause:
         raise AppendRefused(f"the imported file cannot be read ({cause}): check it") from cause
-
-
-async def _page(store: StagedStore, tape: str, after: int, end: int) -> list[NewEntry]:
-    page = await store.query(Query(tape, after=after, before=end + 1, limit=PIECE_SIZE))
-    return [NewEntry(entry.kind, entry.payload, entry.meta, entry.date) for entry in page]
-
-
-async def _add(store: StagedStore, name: str, piece: Sequence[NewEntry], newest: int) -> int:
-    await store.commit(Unit([AppendBatch(name, tuple(piece), newest)]))
-    return newest + len(piece)
 
 
 @asynccontextmanager

@@ -58,6 +58,9 @@ class SqliteStore:
         """Append a batch through a staging tape (see `tape.database.staging`)."""
         await append_staged(self, tape, batch)
 
+    async def begin_copy(self, tape: str, staging: str, after: int) -> None:
+        """Do nothing: the writer copies rows."""
+
     async def query(self, query: Query) -> list[Entry]:
         bounded = query.limit is not None and query.limit <= MAX_INLINE_ENTRIES
         # A turn has few entries, and few are edited or deleted: using the thread would cost more.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import signal
 import sys
 from itertools import groupby
 from pathlib import Path
@@ -144,6 +145,46 @@ anyio.run(main)
 """
 
 
+CONTINUING: Final = """
+import os, sys, signal, threading, anyio
+from tape.entry import message
+from tape.unit_of_work import Batch
+from tests.tape.test_crashes import opened
+
+url, line, keyed = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "keyed"
+after = None
+
+def count(frame, event, _arg):
+    # Kills the process at the given line of the writer after the publish has begun.
+    global after
+    if not frame.f_code.co_filename.endswith(("group_commit.py", "writer.py")):
+        return None
+    if event == "call" and frame.f_code.co_name == "_publish":
+        after = 0
+    if event == "line" and after is not None:
+        after += 1
+        if after == line:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return count
+
+def entries():
+    for number in range(600):
+        yield message("user", f"new {number}")
+
+async def main():
+    threading.settrace(count)
+    store = opened(url)
+    for number in range(40):
+        block = [message("user", str(number) * 9)]
+        await store.append("chat", block, str(number) if keyed else None)
+    await store.append("other", [message("user", "a")])
+    await store.append_batch("chat", Batch(lambda: iter([None] * 42 + list(entries())), 42, 600))
+    print("taken in", flush=True)
+
+anyio.run(main)
+"""
+
+
 async def kill_after(lines: int, program: str, url: str) -> list[list[str]]:
     """Run a program until it has said so many lines, kill it, and return what it said."""
     async with await anyio.open_process([sys.executable, "-c", program, url], cwd=ROOT) as child:
@@ -220,6 +261,34 @@ async def test_an_import_that_is_killed_is_whole_or_not_there(url: str, lines: i
     assert await store.size("other") == 3
     (entry,) = await store.append(T, [message("user", "on")])
     assert entry.id == (size or 2) + 1
+    await store.close()
+
+
+@pytest.mark.parametrize("line", [1, 8, 12, 15, 19, 24, 30])
+@pytest.mark.parametrize("keyed", ["keyed", "single"])
+async def test_a_tape_that_an_import_continues_is_old_or_new_after_a_kill_while_it_is_published(
+    url: str, keyed: str, line: int
+) -> None:
+    command = [sys.executable, "-c", CONTINUING, url, str(line), keyed]
+    child = await anyio.run_process(command, cwd=ROOT, check=False)
+    assert (child.returncode == -signal.SIGKILL) == (b"taken in" not in child.stdout)
+    for _opening in range(2):
+        store = opened(url)
+        entries = await store.query(Query(T))
+        assert len(entries) in ((42, 642) if child.returncode else (642,))
+        assert contiguous(entries)
+        texts = [entry.text for entry in entries if entry.kind == "message"]
+        assert texts[:40] == [str(number) * 9 for number in range(40)]
+        assert texts[40:] in ([], [f"new {number}" for number in range(600)])
+        assert await store.size("other") == 3
+        if keyed == "keyed":
+            (again,) = await store.append(T, [message("user", "again")], "7")
+            assert again.text == "7" * 9
+        assert [info.name for info in await store.tapes()] == [T, "other"]
+        await store.close()
+    store = opened(url)
+    (entry,) = await store.append(T, [message("user", "on")])
+    assert entry.id == len(entries) + 1
     await store.close()
 
 

@@ -20,6 +20,16 @@ SELECT name, bytes FROM tape
 INSERT INTO entry (pos, tape, id, kind, name, author, lane, turn, about, late, date, place, size)
 VALUES (?1 * 4294967296 + ?2, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
 
+-- name: copy_entries
+-- The next entries of a tape, whose lines stand in the copy of its file where they stand in the file.
+INSERT INTO entry (pos, tape, id, kind, name, author, lane, turn, about, late, date, place, size)
+SELECT :tape * 4294967296 + id, :tape, id, kind, name, author, lane, turn, about, late, date,
+       place, size
+FROM entry
+WHERE pos > :old * 4294967296 + :after AND pos <= :old * 4294967296 + :after + :most
+ORDER BY pos
+RETURNING id
+
 -- name: by_about
 WHERE about IN (SELECT value FROM json_each(:about))
   AND tape = :tape AND id > :after AND id < :before

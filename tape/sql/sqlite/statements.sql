@@ -73,6 +73,19 @@ UPDATE tape SET name = :name WHERE tape = :tape
 INSERT INTO append_key (tape, key, first, count)
 SELECT :tape, key, first, count FROM append_key WHERE tape = :old
 
+-- name: copy_entries
+-- The next entries of a tape, to the staging tape that continues it.
+INSERT INTO entry (pos, tape, id, kind, name, author, lane, turn, late, payload, meta, date)
+SELECT :tape * 4294967296 + id, :tape, id, kind, name, author, lane, turn, late, payload, meta, date
+FROM entry
+WHERE pos > :old * 4294967296 + :after AND pos <= :old * 4294967296 + :after + :most
+ORDER BY pos
+RETURNING id
+
+-- name: copy_late
+INSERT INTO late_block (tape, block, oldest)
+SELECT :tape, block, oldest FROM late_block WHERE tape = :old
+
 -- name: drop_entries
 -- Remove some entries of a staging tape.
 DELETE FROM entry WHERE pos IN (

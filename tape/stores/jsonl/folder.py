@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import time
 from collections import deque
 from pathlib import Path
@@ -90,6 +91,16 @@ class Folder:
 
     def close(self) -> None:
         os.close(self._lock)
+
+
+def copy_end(path: Path, copy: Path, start: int = 0) -> None:
+    """Copy a file from an offset on to a new file, and sync that."""
+    with path.open("rb") as file, copy.open("xb") as new:
+        copy.chmod(0o600)
+        file.seek(start)
+        shutil.copyfileobj(file, new, 1024 * 1024)
+        new.flush()
+        os.fsync(new.fileno())
 
 
 def _locked(lock: int) -> bool:

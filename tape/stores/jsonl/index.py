@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from tape.entry import Entry
 from tape.errors import StoreTooNew, StoreUnusable
 from tape.query import subject_of
 from tape.stores.jsonl.check import Check, Checkpoint, FileReplaced
+from tape.stores.jsonl.folder import copy_end
 from tape.stores.sqlite import tape_schema
 
 
@@ -66,7 +66,7 @@ class FileIndex:
         """
         try:
             check = self._note(path, number, self.checkpoint(number))
-        except FileReplaced:
+        except (FileReplaced, apsw.ConstraintError):  # or the index has rows beyond its checkpoint
             self.forget(number)
             check = self._note(path, number, Checkpoint())
         end = check.end.size
@@ -140,12 +140,7 @@ def _keep_copy(path: Path, start: int) -> Path:
     numbers = itertools.count(1)
     while (kept := path.with_name(f"{path.name}.cut-{next(numbers)}")).exists():
         pass
-    with path.open("rb") as file, kept.open("xb") as copy:
-        file.seek(start)
-        shutil.copyfileobj(file, copy)
-        copy.flush()
-        os.fsync(copy.fileno())
-    kept.chmod(0o600)
+    copy_end(path, kept, start)
     return kept
 
 

@@ -14,18 +14,19 @@ from typing import Any
 
 import anyio
 import apsw
+from anyio import to_thread
 
 from tape.database.connection import Database, Reader
-from tape.database.group_commit import WriterThread
+from tape.database.group_commit import FULL, WriterThread
 from tape.database.readers import MAX_INLINE_ENTRIES, ReaderPair
 from tape.database.staging import STAGING, append_staged
 from tape.entry import Entry, NewEntry, entry_text
-from tape.errors import StoreUnavailable
+from tape.errors import StoreUnavailable, TapeMismatch
 from tape.query import Query, fold
 from tape.search.query_text import SearchQuery
 from tape.search.scan import MAX_SCANNED, scan_here, scanning
 from tape.store import Now, TapeInfo, utc_now
-from tape.stores.jsonl.folder import INDEX, Folder
+from tape.stores.jsonl.folder import INDEX, Folder, copy_end
 from tape.stores.jsonl.index import open_index
 from tape.stores.jsonl.line import unseal
 from tape.stores.jsonl.writer import FileBatches, verify
@@ -78,6 +79,19 @@ class FileStore:
         """Append a batch through a staging tape (see `tape.database.staging`)."""
         await append_staged(self, tape, batch)
 
+    async def begin_copy(self, tape: str, staging: str, after: int) -> None:
+        """Copy the file of a tape with `after` entries, in a thread, to that of a staging tape."""
+        if (size := await self.size(tape)) != after:
+            raise TapeMismatch(tape, after, size)
+        source, copy = self.folder.file_of(tape), self.folder.file_of(staging)
+        try:
+            await to_thread.run_sync(copy_end, source, copy)
+        except OSError as cause:
+            raise StoreUnavailable(
+                f"{source} cannot be copied ({cause.strerror}): check the disk and try again",
+                full=cause.errno in FULL,
+            ) from cause
+
     async def commit(self, unit: Unit) -> list[Outcome]:
         """Run a unit of a single step."""
         self._readers.require_open()
@@ -106,7 +120,8 @@ class FileStore:
 
     async def staged(self) -> list[str]:
         found = await self._readers.in_thread(lambda reader: reader.tapes(STAGING))
-        return [info.name for info in found]
+        copies = (name for name in self.folder.sizes() if name.startswith(STAGING))
+        return sorted({*copies, *(info.name for info in found)})
 
     async def size(self, tape: str) -> int:
         await self._verify(tape)
@@ -149,20 +164,23 @@ class FileReader(Reader):
     def _opened(self, tape: str) -> Iterator[None]:
         """Keep a tape's file open during the block, if the tape has a file."""
         path = self.folder.file_of(tape)
-        try:
-            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            yield
-            return
-        except OSError as cause:
-            raise StoreUnavailable(
-                f"{path} cannot be read ({cause.strerror}): check its permissions"
-            ) from cause
-        try:
-            yield
-        finally:
-            os.close(self._file)
-            self._file = -1
+        with self._connection:
+            # This reads the index first: a file may be longer than the index says, never shorter.
+            self._tape(tape)
+            try:
+                self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                yield
+                return
+            except OSError as cause:
+                raise StoreUnavailable(
+                    f"{path} cannot be read ({cause.strerror}): check its permissions"
+                ) from cause
+            try:
+                yield
+            finally:
+                os.close(self._file)
+                self._file = -1
 
     def _entries(self, rows: Sequence[Sequence[Any]]) -> list[Entry]:
         return [self._entry(at, size) for _id, at, size in rows]

@@ -16,7 +16,7 @@ from typing import Final
 
 import apsw
 
-from tape.database.group_commit import Job, Result, failed
+from tape.database.group_commit import Job, Result, copied_rows, failed
 from tape.database.staging import OLD, STAGING
 from tape.entry import Entry, dump, numbered, utc_iso, with_bootstrap
 from tape.errors import StoreUnavailable, TapeError, TapeMismatch
@@ -26,7 +26,7 @@ from tape.stores.jsonl.check import Checkpoint
 from tape.stores.jsonl.folder import Folder
 from tape.stores.jsonl.index import FileIndex
 from tape.stores.jsonl.line import Block, seal, unseal
-from tape.unit_of_work import Append, AppendBatch, Drop, Outcome, Publish, Run, Unit
+from tape.unit_of_work import Append, AppendBatch, Copy, Drop, Outcome, Publish, Run, Unit
 
 VERIFY: Final = "file.know"
 """The step that verifies a tape's file; its value `tape` is the tape's name."""
@@ -69,11 +69,11 @@ class FileBatches:
         self._now = now
         self._verified = verified
         self._stages: dict[str, _Stage] = {}
-        self._published: set[str] = set()
+        self._published: dict[str, int] = {}
 
     def run(self, batch: list[Job]) -> list[Result]:
         before = set(self._verified)
-        self._stages, self._published = {}, set()
+        self._stages, self._published = {}, {}
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [self._one(job) for job in batch]
@@ -117,6 +117,8 @@ class FileBatches:
                 outcome = self._append(step)
             elif isinstance(step, AppendBatch):
                 outcome = self._append_batch(step)
+            elif isinstance(step, Copy):
+                outcome = self._copy(step)
             elif isinstance(step, Publish):
                 outcome = self._publish(step)
             elif isinstance(step, Drop):
@@ -167,20 +169,40 @@ class FileBatches:
         self._stages[step.tape] = stage
         return Outcome(changed=len(entries))
 
+    def _copy(self, step: Copy) -> Outcome:
+        """Index the next entries of the copy of a tape's file."""
+        source = self._unchanged(step.tape, step.after)
+        tape = self._index.make(step.staging)
+        if not step.copied:
+            copy = self._folder.file_of(step.staging)
+            if copy.stat().st_size < source.start:
+                raise StoreUnavailable(f"{source.path} is shorter than it was: restart Tapeway")
+            os.truncate(copy, source.start)  # what follows was never acknowledged
+            self._index.run("copy_late", tape=tape, old=source.number)
+            self._index.set_checkpoint(tape, source.checkpoint)
+            self._verified.add(step.staging)
+        rows = self._index.run("copy_entries", **copied_rows(step, tape, source.number))
+        return Outcome(changed=len(rows))
+
+    def _unchanged(self, tape: str, after: int) -> _Stage:
+        """Return the end of a tape with `after` entries in its file; else raise TapeMismatch."""
+        stage = self._stages.get(tape) or self._stage(tape)
+        if stage.newest != after or stage.lines:
+            raise TapeMismatch(tape, after, stage.newest)
+        return stage
+
     def _publish(self, step: Publish) -> Outcome:
-        """Replace the tape's file with the file of its staging tape."""
-        pending = self._stages.get(step.tape) or self._stage(step.tape)
-        if pending.newest != step.after:
-            raise TapeMismatch(step.tape, step.after, pending.newest)
-        self._stages.pop(
-            step.tape, None
-        )  # it has nothing to write: `after` entries are on the tape
-        old, tape = pending.number, self._index.make(step.staging)
+        """Replace the tape's file with its staging tape's, which begins with the same bytes.
+
+        So the old index is valid for both files, and truncating the new one undoes this.
+        """
+        replaced = self._unchanged(step.tape, step.after)
+        self._stages.pop(step.tape, None)
+        old, tape = replaced.number, self._index.make(step.staging)
         self._index.run("take_keys", tape=tape, old=old)
         self._index.run("rename", tape=old, name=f"{step.staging}{OLD}")
         self._index.run("rename", tape=tape, name=step.tape)
-        # If the commit fails, the file does not match the index, and is read again.
-        self._published.add(step.tape)
+        self._published[step.tape] = replaced.start
         self._folder.file_of(step.staging).replace(self._folder.file_of(step.tape))
         _sync_folder(self._folder.path)
         self._verified.discard(step.staging)
@@ -269,6 +291,9 @@ class FileBatches:
         for stage in self._stages.values():
             with contextlib.suppress(OSError):
                 os.truncate(stage.path, stage.start)
+        for tape, size in self._published.items():
+            with contextlib.suppress(OSError):
+                os.truncate(self._folder.file_of(tape), size)
 
 
 def _open(stage: _Stage) -> int:

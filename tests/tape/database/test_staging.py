@@ -10,16 +10,18 @@ from threading import Event
 import anyio
 import apsw
 import pytest
+from anyio.lowlevel import checkpoint
 
 from tape.entry import NewEntry, bootstrap, message
-from tape.errors import AppendRefused, TapeMismatch
+from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.handle import Tape
 from tape.query import Query
 from tape.store import BatchStore, TapeStore
+from tape.stores.jsonl.folder import INDEX
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
-from tape.unit_of_work import Batch, Publish, Unit
+from tape.unit_of_work import Append, AppendBatch, Batch, Copy, Publish, Unit
 
 pytestmark = pytest.mark.anyio
 
@@ -29,6 +31,7 @@ OPENERS: dict[str, Callable[[Path], TapeStore]] = {
     "sqlite": lambda folder: SqliteStore.open(folder / "t.db"),
 }
 COUNT = 3000
+STAGED = "import.staging.x"
 
 
 @pytest.fixture(params=sorted(OPENERS))
@@ -183,36 +186,159 @@ async def test_what_a_killed_import_left_is_dropped(tmp_path: Path) -> None:
     assert list((tmp_path / "tapes").glob("*.jsonl")) == []
 
 
-async def test_an_append_beside_a_publish_is_on_the_published_tape(tmp_path: Path) -> None:
-    busy, queued = Event(), Event()
+class Gate:
+    """A clock that stops the writer, so that what is submitted meanwhile shares one batch."""
 
-    def now() -> datetime:
-        busy.set()
-        assert queued.wait(30)
+    def __init__(self) -> None:
+        self._reached, self._opened = Event(), Event()
+        self._opened.set()
+
+    def now(self) -> datetime:
+        self._reached.set()
+        assert self._opened.wait(30)
         return datetime(2026, 1, 1, tzinfo=UTC)
 
-    queued.set()
-    store = FileStore.open(tmp_path / "tapes", now)
+    async def in_one_batch(self, store: FileStore, *units: Unit) -> list[TapeError | None]:
+        """Commit units in one batch, and return the error of each."""
+        errors: list[TapeError | None] = [None] * len(units)
+
+        async def commit(number: int, unit: Unit) -> None:
+            try:
+                await store.commit(unit)
+            except TapeError as error:
+                errors[number] = error
+
+        self._reached.clear()
+        self._opened.clear()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(store.append, "busy", [message("user", "a")])
+            await anyio.to_thread.run_sync(self._reached.wait, 30)
+            for number, unit in enumerate(units):
+                tasks.start_soon(commit, number, unit)
+            await anyio.wait_all_tasks_blocked()
+            self._opened.set()
+        return errors
+
+
+def appending(tape: str, *entries: NewEntry) -> Unit:
+    return Unit([Append(tape, entries)])
+
+
+async def stage(store: FileStore, tape: str, added: int) -> Unit:
+    """Make a staging tape with more entries than a tape; return the unit that publishes it."""
+    size = await store.size(tape)
+    await store.begin_copy(tape, STAGED, size)
+    await store.commit(Unit([Copy(tape, STAGED, 0, size)]))
+    await store.commit(Unit([AppendBatch(STAGED, tuple(map(said, range(added))), size)]))
+    return Unit([Publish(tape, STAGED, size)])
+
+
+async def test_an_append_beside_a_publish_is_on_the_published_tape(tmp_path: Path) -> None:
+    gate = Gate()
+    store = FileStore.open(tmp_path / "tapes", gate.now)
     await store.append("t", [said(number) for number in range(100)])
-    await import_into(store, "import.staging.x", Batch(whole, 0, 400))  # in one piece
-    busy.clear()
-    queued.clear()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(store.append, "other", [message("user", "a")])
-        await anyio.to_thread.run_sync(busy.wait, 30)
-        tasks.start_soon(store.append, "t", [])
-        tasks.start_soon(store.commit, Unit([Publish("t", "import.staging.x", 102)]))
-        tasks.start_soon(store.append, "t", [message("user", "later")])
-        await anyio.wait_all_tasks_blocked()
-        queued.set()
+    publish = await stage(store, "t", 300)
+    later = appending("t", message("user", "later"))
+    assert await gate.in_one_batch(store, appending("t"), publish, later) == [None] * 3
     entries = await store.query(Query("t"))
-    assert [entry.id for entry in entries] == list(range(1, 402))
+    assert [entry.id for entry in entries] == list(range(1, 404))
     assert entries[-1].text == "later"
     await store.close()
     again = FileStore.open(tmp_path / "tapes")
     assert await again.query(Query("t")) == entries
     assert again.notes() == []
     await again.close()
+
+
+async def test_a_publish_that_fails_with_another_tapes_write_leaves_the_tape_as_it_was(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    store = FileStore.open(tmp_path / "tapes", gate.now)
+    for number in range(40):
+        await store.append("t", [said(number)])
+    await store.append("other", [said(1)])
+    before, file = await store.query(Query("t")), tmp_path / "tapes" / "t.jsonl"
+    content = file.read_bytes()
+    publish = await stage(store, "t", 300)
+    with (tmp_path / "tapes" / "other.jsonl").open("ab") as other:
+        other.write(b"{")  # its next write is refused
+    errors = await gate.in_one_batch(store, publish, appending("other", said(2)))
+    assert [type(error) for error in errors] == [StoreUnavailable] * 2
+    assert file.read_bytes() == content
+    assert await store.query(Query("t")) == before
+    await import_into(store, "t", Batch(whole, 42, COUNT - 42))
+    assert await store.size("t") == COUNT
+    assert await store.staged() == []
+    assert list((tmp_path / "tapes").glob("import*")) == []
+    await store.close()
+
+
+async def test_a_tape_is_readable_while_an_import_continues_it(store: TapeStore) -> None:
+    await store.append("t", [said(number) for number in range(100)])
+    first = await store.query(Query("t", limit=50))
+    done = False
+
+    async def read() -> None:
+        while not done:
+            assert await store.query(Query("t", limit=50)) == first
+            newest = await store.query(Query("t", newest=True, limit=1))
+            assert newest[0].id >= 102
+            await checkpoint()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(read)
+        for size in range(102, 102 + 4 * 501, 501):
+            await import_into(store, "t", Batch(whole, size, 501))
+        done = True
+
+
+async def test_a_continued_file_keeps_its_lines_and_their_keys(tmp_path: Path) -> None:
+    store = FileStore.open(tmp_path / "tapes")
+    (keyed,) = await store.append("t", [said(1)], "k")
+    file = tmp_path / "tapes" / "t.jsonl"
+    lines = file.read_bytes()
+    await import_into(store, "t", Batch(whole, 3, COUNT - 3))
+    await store.close()
+    assert file.read_bytes().startswith(lines)
+    assert file.stat().st_mode & 0o777 == 0o600
+    for index in (tmp_path / "tapes").glob(f"{INDEX}*"):
+        index.unlink()
+    store = FileStore.open(tmp_path / "tapes")
+    assert await store.append("t", [said(2)], "k") == [keyed]
+    assert await store.size("t") == COUNT
+    await store.close()
+
+
+async def test_an_import_continues_a_tape_with_an_entry_that_is_refused_today(
+    tmp_path: Path,
+) -> None:
+    store = SqliteStore.open(tmp_path / "t.db")
+    await store.append("t", [said(1), said(2)])
+    await store.close()
+    database = apsw.Connection(str(tmp_path / "t.db"))
+    database.execute("DROP TRIGGER entry_never_updated")
+    database.execute("""UPDATE entry SET kind = 'tool_result', payload = '{}' WHERE id = 3""")
+    database.close()
+    store = SqliteStore.open(tmp_path / "t.db")
+    before = await store.query(Query("t"))
+    await import_into(store, "t", Batch(whole, 4, COUNT - 4))
+    assert (await store.query(Query("t")))[:4] == before
+    assert await store.size("t") == COUNT
+    await store.close()
+
+
+async def test_an_import_continues_a_tape_whose_dates_are_out_of_order(store: TapeStore) -> None:
+    def dated(number: int, date: str) -> NewEntry:
+        return NewEntry("message", said(number).payload, {}, date)
+
+    await store.append("t", [dated(3, "2030-01-01T00:00:00.000Z")])
+    await store.append("t", [dated(4, "2020-01-01T00:00:00.000Z")])
+    await import_into(store, "t", Batch(whole, 4, COUNT - 4))
+    found = await store.query(Query("t", until="2021-01-01T00:00:00.000Z"))
+    assert [entry.text for entry in found] == ["plum 4"]
+    later = await store.query(Query("t", since="2021-01-01T00:00:00.000Z"))
+    assert len(later) == COUNT - 1
 
 
 async def test_a_tape_that_is_no_staging_tape_is_still_never_renamed_or_removed(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import anyio
+import apsw
 import pytest
 
 from tape.entry import Entry, NewEntry, anchor, bootstrap, message
@@ -166,6 +167,21 @@ async def test_a_longer_file_in_which_no_line_ends_where_the_old_one_did_is_read
     texts = [entry.text for entry in await entries_of(folder) if entry.kind == "message"]
     assert texts == ["x" * 5000, "longer", "than before"]
     assert len(await entries_of(folder, "beside")) > 40
+
+
+async def test_an_index_with_rows_beyond_its_checkpoint_is_made_again(folder: Path) -> None:
+    await written(folder)
+    before = await entries_of(folder)
+    index = apsw.Connection(str(folder / INDEX))
+    index.execute("UPDATE tape SET bytes = 0, sum = CAST('0000000000000000' AS BLOB)")
+    index.close()
+    assert await entries_of(folder) == before
+    store = FileStore.open(folder)
+    assert [entry.text for entry in await store.append(T, [said("again")], "key 3")] == [
+        "你好 3",
+        "xxx",
+    ]
+    await store.close()
 
 
 async def test_another_process_is_kept_out(folder: Path, store: FileStore) -> None:

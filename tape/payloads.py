@@ -76,6 +76,18 @@ def sound(tape: str, entries: Iterable[Entry]) -> list[Entry]:
     return kept
 
 
+def storable(tape: str, entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries of a tape that a store accepts on another, and report the others."""
+    kept = []
+    for entry in entries:
+        try:
+            check([NewEntry(entry.kind, entry.payload, entry.meta, entry.date)])
+            kept.append(entry)
+        except AppendRefused:
+            left_out.note(tape, entry)
+    return kept
+
+
 def is_sound(entry: Entry | NewEntry) -> bool:
     """Return whether views can show an entry."""
     meta, kind, payload = entry.meta, entry.kind, entry.payload

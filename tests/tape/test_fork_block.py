@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tape.context import view_entries
 from tape.deletions import DELETED_TEXT, deletion
-from tape.entry import Entry, NewEntry, event, message
+from tape.entry import NewEntry, event, message
 from tape.fork import INFIX, MERGED
 from tape.handle import Tape
 from tape.payloads import left_out
-from tape.query import Query
 from tape.rewind import out_of_view
-from tape.store import TapeInfo, TapeStore
+from tape.store import TapeStore
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
-from tests.tape.old_store import OldStore
+from tests.tape.old_store import OldStore, PartlyOldStore
 
 pytestmark = pytest.mark.anyio
 
@@ -30,36 +28,6 @@ def open_store(kind: str, folder: Path) -> TapeStore:
     if kind == "sqlite":
         return SqliteStore.open(folder / "tapeway.db")
     return FileStore.open(folder / "tapes") if kind == "file" else MemoryStore()
-
-
-class OldForks:
-    """A store whose fork is from before stores refused what views cannot show."""
-
-    durable = False
-
-    def __init__(self) -> None:
-        self._tapes = MemoryStore()
-        self._forks = OldStore()
-
-    def _of(self, tape: str) -> TapeStore:
-        return self._forks if INFIX in tape else self._tapes
-
-    async def append(
-        self, tape: str, entries: Sequence[NewEntry], key: str | None = None
-    ) -> list[Entry]:
-        return await self._of(tape).append(tape, entries, key)
-
-    async def query(self, query: Query) -> list[Entry]:
-        return await self._of(query.tape).query(query)
-
-    async def tapes(self, prefix: str = "") -> list[TapeInfo]:
-        return await self._tapes.tapes(prefix)
-
-    async def size(self, tape: str) -> int:
-        return await self._of(tape).size(tape)
-
-    async def close(self) -> None:
-        await self._tapes.close()
 
 
 @pytest.mark.parametrize("kind", STORES)
@@ -110,7 +78,7 @@ async def test_a_rewind_in_a_fork_of_a_fork_hides_the_same_after_both_merges() -
 
 async def test_a_merge_leaves_out_and_reports_what_no_view_can_show() -> None:
     left_out.entries.clear()
-    tape = Tape(OldForks(), "chat")
+    tape = Tape(PartlyOldStore(OldStore(), INFIX), "chat")
     await tape.append(message("user", "old"))
     fork = await tape.fork()
     bad, mine = await fork.append(NewEntry("tool_result", {}), message("user", "mine"))

@@ -43,6 +43,10 @@ class NewEntry:
     def name(self) -> str | None:
         return entry_name(self.kind, self.payload)
 
+    def placed(self, number: int) -> NewEntry:  # noqa: ARG002
+        """Return the entry as it is written under an id; references in it may depend on the id."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -220,9 +224,9 @@ def load(text: str | bytes) -> Any:
 
 def numbered(batch: Iterable[NewEntry], newest: int, date: str) -> list[Entry]:
     """Number a batch with the ids after `newest`; an entry without a date gets `date`."""
+    placed = ((number, new.placed(number)) for number, new in enumerate(batch, start=newest + 1))
     return [
-        Entry(number, new.kind, new.payload, new.meta, new.date or date)
-        for number, new in enumerate(batch, start=newest + 1)
+        Entry(number, new.kind, new.payload, new.meta, new.date or date) for number, new in placed
     ]
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 import anyio
 
 from tape.entry import EVENT, FORK_OPEN, Entry, NewEntry, event
+from tape.errors import TapeError
 from tape.query import Query
 from tape.store import TapeStore
 
@@ -49,19 +50,28 @@ class Forking(Generic[F]):
     """A fork to open: await it, or use it as a block.
 
     The end of the block merges the fork, or discards it without `merge_back`. An exception discards
-    the fork and propagates; a crash leaves it unfinished (see `TapeService.open_forks`).
+    the fork and propagates; a crash leaves it unfinished (see `TapeService.open_forks`). It is one
+    block's at a time: entering it while it is open raises TapeError.
     """
 
     def __init__(self, open_fork: Callable[[], Awaitable[F]]) -> None:
         self._open = open_fork
-        self._opened: list[F] = []
+        self._opened: F | None = None
+        self._entered = False
 
     def __await__(self) -> Generator[Any, Any, F]:
         return self._open().__await__()
 
     async def __aenter__(self) -> F:
-        self._opened.append(await self)
-        return self._opened[-1]
+        if self._entered:
+            raise TapeError("this fork is open in another block: call fork() for each block")
+        self._entered = True
+        try:
+            self._opened = await self
+        except BaseException:
+            self._entered = False
+            raise
+        return self._opened
 
     async def __aexit__(
         self,
@@ -69,7 +79,8 @@ class Forking(Generic[F]):
         cause: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
-        fork = self._opened.pop()
+        fork, self._opened, self._entered = self._opened, None, False
+        assert fork is not None
         with anyio.CancelScope(shield=True):
             if cause is not None:
                 await fork.discard(f"{type(cause).__name__}: {cause}"[:500])

@@ -12,9 +12,10 @@ from tape.construct.candidate import Strategy
 from tape.construct.constructor import BUDGET, Constructed, ContextConstructor
 from tape.context import REWIND, Message, TapeContext, arrange, to_messages, view
 from tape.deletions import MESSAGE_DELETE, deleted, source_message, without_deleted
-from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, bootstrap, handoff, is_start
+from tape.entry import ANCHOR, FORK_OPEN, MESSAGE, Entry, NewEntry, bootstrap, handoff
 from tape.errors import ForkClosed, TapeError
 from tape.fork import DISCARDED, INFIX, MERGED, MERGING, OPENING_ID, ForkEnd, Forking, opening
+from tape.fork_block import block_of
 from tape.payloads import sound
 from tape.query import MAX_NAMES, Query, locating, subject_of
 from tape.reads import Reads
@@ -264,12 +265,8 @@ class ForkTape(Tape):
             raise TapeError(
                 f"the fork {self.name} was discarded and cannot be merged: open another"
             )
-        own = await self.own_entries()
-        own = own[len(bootstrap()) :] if own and is_start(own[0]) else own
-        block = [
-            NewEntry(entry.kind, entry.payload, {**entry.meta, "fork": self.name}, entry.date)
-            for entry in own
-        ]
+        shift = self.parent.at - OPENING_ID if isinstance(self.parent, ForkTape) else 0
+        block = block_of(self.name, await self.own_entries(), shift)
         try:
             merged = await self.parent.append(*block, key=f"fork:{self.name}") if block else []
         except ForkClosed as cause:

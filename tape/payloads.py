@@ -76,6 +76,21 @@ def sound(tape: str, entries: Iterable[Entry]) -> list[Entry]:
     return kept
 
 
+def storable(tape: str, entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries of a tape that a store accepts on another, and report the others."""
+    return [entry for entry in entries if is_storable(tape, entry)]
+
+
+def is_storable(tape: str, entry: Entry, *, imported: bool = False) -> bool:
+    """Return whether a store accepts an entry of a tape on another; report it if not."""
+    try:
+        check([NewEntry(entry.kind, entry.payload, entry.meta, entry.date)], imported=imported)
+    except AppendRefused:
+        left_out.note(tape, entry)
+        return False
+    return True
+
+
 def is_sound(entry: Entry | NewEntry) -> bool:
     """Return whether views can show an entry."""
     meta, kind, payload = entry.meta, entry.kind, entry.payload

@@ -81,7 +81,8 @@ class TapeQuery:
 
     async def first(self) -> Entry | None:
         """Return the oldest entry, or the newest after `limit(newest=True)`; None without any."""
-        found = await self.run(replace(self.query, limit=1))
+        limit = 1 if self.query.limit is None else min(self.query.limit, 1)
+        found = await self.run(replace(self.query, limit=limit))
         return found[0] if found else None
 
     def _with(self, **conditions: Any) -> TapeQuery:

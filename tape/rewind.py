@@ -8,18 +8,21 @@ out of view, and still on the tape and in search.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from tape.context import RESET, REWIND
 from tape.deletions import MESSAGE_DELETE
 from tape.entry import ANCHOR, EVENT, Entry, NewEntry, event
 from tape.errors import TapeMismatch
+from tape.payloads import is_storable
 from tape.query import subject_of
 from tape.reads import Reads
 from tape.store import BatchStore
 from tape.unit_of_work import Batch
 
 BRANCH: Final = "tape.branch"
+UNREADABLE: Final = "branch.unreadable"
 MAX_MARKS: Final = 200  # maximum newest resets and rewinds that `out_of_view` reads
 
 
@@ -51,13 +54,14 @@ async def out_of_view(tape: Reads) -> list[range]:
 async def branch(tape: Reads, at: Entry, name: str) -> int:
     """Copy a tape up to and including an anchor to the new tape `name`, under the same ids.
 
-    What was deleted since is deleted in the copy, too. Returns the number of entries; raises
+    What was deleted since is deleted in the copy, too. What stores refuse today is copied as the
+    event `branch.unreadable`, which keeps its payload. Returns the number of entries; raises
     TapeMismatch, and writes nothing, if the tape `name` has entries.
     """
     since = await tape.find(after=at.id, kinds=(EVENT,), name=MESSAGE_DELETE)
     deletions = [entry for entry in since if (subject_of(entry) or at.id + 1) <= at.id]
     past = [*(await tape.find(before=at.id + 1)), *deletions]
-    new = [NewEntry(entry.kind, entry.payload, entry.meta, entry.date) for entry in past]
+    new = [_copied(tape, entry) for entry in past]
     new.append(event(BRANCH, {"tape": tape.name, "at": at.id}))
     if isinstance(tape.store, BatchStore):
         await tape.store.append_batch(name, Batch(lambda: iter(new), 0, len(new)))
@@ -66,3 +70,10 @@ async def branch(tape: Reads, at: Entry, name: str) -> int:
     else:
         await tape.store.append(name, new, BRANCH)
     return len(new)
+
+
+def _copied(tape: Reads, entry: Entry) -> NewEntry:
+    if is_storable(tape.name, entry, imported=isinstance(tape.store, BatchStore)):
+        return NewEntry(entry.kind, entry.payload, entry.meta, entry.date)
+    data = {"kind": entry.kind, "payload": entry.payload, "meta": entry.meta}
+    return replace(event(UNREADABLE, data), date=entry.date)

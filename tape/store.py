@@ -2,7 +2,8 @@
 
 `append` is atomic (it writes a whole batch without gaps, or nothing), and if `durable` is true, the
 batch is durable when `append` returns. Entry ids are contiguous from 1. Appends to one tape keep
-the order in which they started. No call changes or removes an entry. The first append to a tape
+the order in which they started. A store writes what `NewEntry.placed` returns for an entry's id, as
+`tape.entry.numbered` does. No call changes or removes an entry. The first append to a tape
 writes the bootstrap before its batch (`with_bootstrap`); an empty append to a tape without an
 anchor writes only the bootstrap. An append returns the entries of its batch, without the bootstrap.
 An append with a key that the tape has seen writes nothing and returns the entries of the first

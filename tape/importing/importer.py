@@ -18,6 +18,7 @@ from anyio import to_thread
 
 from tape.entry import ANCHOR, EVENT, SESSION_START, Entry, NewEntry, bootstrap
 from tape.errors import AppendRefused
+from tape.fork_block import META
 from tape.importing.normalize import Raw, read_raw
 from tape.query import Query
 from tape.store import BatchStore, TapeStore
@@ -28,7 +29,6 @@ MAX_LINES_LISTED: Final = 20
 """Maximum line numbers to list for each repair; all of them are counted."""
 
 _LISTS: Final = ("takes", "include", "entries")
-_META: Final = ("prompt_of", "edit_of", "rewind")
 
 
 @dataclass(slots=True)
@@ -215,7 +215,7 @@ def _renamed(raw: Raw, ids: _Ids, date: str, report: ImportReport) -> NewEntry:
     data = payload.get("data")
     if raw.kind == EVENT and isinstance(data, dict):
         payload = {**payload, "data": _data(data, ids, report)}
-    for name in _META:
+    for name in META:
         if type(meta.get(name)) is int:
             found = ids.find(meta[name])
             meta = {key: value for key, value in meta.items() if key != name or found}

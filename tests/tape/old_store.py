@@ -1,4 +1,4 @@
-"""A tape from before stores refused what views cannot show."""
+"""Tapes from before stores refused what views cannot show."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from tape.entry import Entry, NewEntry, numbered
 from tape.query import Query
-from tape.store import TapeInfo
+from tape.store import TapeInfo, TapeStore
+from tape.stores.memory import MemoryStore
 
 DATE = "2026-01-02T03:04:05.000000+00:00"
 
@@ -36,3 +37,34 @@ class OldStore:
         return len(self._entries)
 
     async def close(self) -> None: ...
+
+
+class PartlyOldStore:
+    """A store of today, one tape of which (whose name contains `part`) is old."""
+
+    durable = False
+
+    def __init__(self, old: OldStore, part: str) -> None:
+        self._tapes = MemoryStore()
+        self._old = old
+        self._part = part
+
+    def _of(self, tape: str) -> TapeStore:
+        return self._old if self._part in tape else self._tapes
+
+    async def append(
+        self, tape: str, entries: Sequence[NewEntry], key: str | None = None
+    ) -> list[Entry]:
+        return await self._of(tape).append(tape, entries, key)
+
+    async def query(self, query: Query) -> list[Entry]:
+        return await self._of(query.tape).query(query)
+
+    async def tapes(self, prefix: str = "") -> list[TapeInfo]:
+        return await self._tapes.tapes(prefix)
+
+    async def size(self, tape: str) -> int:
+        return await self._of(tape).size(tape)
+
+    async def close(self) -> None:
+        await self._tapes.close()

@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint
 
 from tape.deletions import deletion
 from tape.entry import Entry, NewEntry, anchor, event, message
-from tape.errors import ForkClosed, StoreUnavailable, TapeError
+from tape.errors import ForkClosed, NotFound, StoreUnavailable, TapeError
 from tape.fork import DISCARDED, MERGED, MERGING
 from tape.handle import ForkTape, Tape, find_fork
 from tape.query import Query
@@ -85,6 +85,25 @@ async def test_a_merged_block_says_which_fork_it_came_from_and_keeps_its_dates(
         {"fork": fork.name},
     ]
     assert [entry.date for entry in block] == [entry.date for entry in written]
+
+
+async def test_one_forking_is_one_block_s_at_a_time_and_can_be_entered_again(
+    service: TapeService,
+) -> None:
+    forking = service.fork_tape(T)
+    async with forking as first:
+        with pytest.raises(TapeError, match="another block"):
+            async with forking:
+                pass
+        await first.append(message("user", "b"))
+    async with forking as second:
+        await second.append(message("user", "c"))
+    assert said(await service.tape(T).read()) == ["a", "b", "c"]
+    nowhere = service.fork_tape(T, at="nowhere")
+    for _ in range(2):
+        with pytest.raises(NotFound):
+            async with nowhere:
+                pass
 
 
 async def test_ids_inside_go_on_where_the_parent_was(service: TapeService) -> None:

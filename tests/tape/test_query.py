@@ -163,3 +163,11 @@ def test_what_no_id_can_be_is_about_nothing() -> None:
     for number in (0, -3, 2**32, 2**70):
         change = Entry(3, "event", {"name": "message.edit", "data": {"entry": number}}, {}, "")
         assert Query("t", about=(number,)).pick([change]) == []
+
+
+async def test_the_first_of_no_entries_is_none() -> None:
+    tape = Tape(MemoryStore(), "t")
+    await tape.append(message("user", "a"))
+    first, newest = await tape.query.first(), await tape.query.limit(5, newest=True).first()
+    assert (first and first.name, newest and newest.text) == ("session/start", "a")
+    assert await tape.query.limit(0).first() is None

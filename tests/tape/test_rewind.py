@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tape.context import view_entries
-from tape.entry import Entry, NewEntry, event, message
+from tape.entry import Entry, NewEntry, anchor, event, message
 from tape.errors import TapeError
 from tape.handle import Tape
-from tape.rewind import find_anchor, out_of_view
+from tape.rewind import branch, find_anchor, out_of_view
 from tape.snapshot import TapeSnapshot
 from tape.stores.memory import MemoryStore
+from tests.tape.old_store import DATE, OldStore, PartlyOldStore
 
 pytestmark = pytest.mark.anyio
 
@@ -102,6 +103,19 @@ async def test_what_a_rewind_skips_is_out_of_view_and_a_reset_in_it_is_undone(ta
     assert await out_of_view(tape) == [range(one.id + 1, rewound.id)]
     reset = await tape.handoff("session/reset")
     assert await out_of_view(tape) == [range(1, reset.id)]
+
+
+async def test_a_branch_keeps_the_ids_behind_an_entry_that_stores_refuse_today() -> None:
+    start = event("turn.start", {"turn": "t", "takes": [4]})
+    bad = NewEntry("tool_result", {}, {"lane": "a"})
+    asked = message("user", "asked", inbox=1)
+    store = OldStore(anchor("session/start"), start, bad, asked, anchor("phase:x"))
+    old = Tape(PartlyOldStore(store, "old"), "old")
+    await branch(old, await old.anchor("phase:x"), "copy")
+    entries = await Tape(old.store, "copy").read()
+    assert [entry.id for entry in entries if entry.kind == "message"] == [4]
+    assert entries[2].payload["data"] == {"kind": "tool_result", "payload": {}, "meta": bad.meta}
+    assert (entries[2].name, entries[2].date) == ("branch.unreadable", DATE)
 
 
 async def test_an_anchor_is_found_by_its_number_or_else_by_its_name(tape: Tape) -> None:

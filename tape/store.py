@@ -111,6 +111,8 @@ class UnitStore(TapeStore, Protocol):
         """Run a unit in one transaction and return an outcome for each step; raises TapeError."""
         ...
 
-    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """Run a named SELECT statement on committed data."""
+    async def select(
+        self, statement: str, values: Mapping[str, Any], *, long: bool = False
+    ) -> list[Row]:
+        """Run a named SELECT statement on committed data; a `long` one must not block the loop."""
         ...

@@ -13,7 +13,7 @@ from gateway.errors import AdminError
 from gateway.scheduling.recovery import Recovery
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
-from gateway.storage.ledger.usage import GROUPS
+from gateway.storage.ledger.usage import GROUPS, TOTAL
 from tape.entry import event, load
 from tape.errors import TapeError
 from tape.unit_of_work import Row, Unit
@@ -41,7 +41,7 @@ class LedgerAdmin:
 
     async def usage(self, by: str = "day", since: str = "") -> list[dict[str, Any]]:
         """Return what turns have used since a day, by day, chat, person, model or turn."""
-        if by not in GROUPS:
+        if by not in (*GROUPS, TOTAL):
             raise AdminError(f"{by} is no way to sum up usage: use one of {', '.join(GROUPS)}")
         return [dict(row) for row in await self._services.ledger.usage.read(by, since)]
 

@@ -57,8 +57,10 @@ class SplitStore:
     async def query(self, query: Query) -> list[Entry]:
         return await self._tapes.query(query)
 
-    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        return await self._database.select(statement, values)
+    async def select(
+        self, statement: str, values: Mapping[str, Any], *, long: bool = False
+    ) -> list[Row]:
+        return await self._database.select(statement, values, long=long)
 
     async def tapes(self, prefix: str = "") -> list[TapeInfo]:
         return await self._tapes.tapes(prefix)

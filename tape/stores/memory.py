@@ -82,7 +82,13 @@ class MemoryStore:
         tape = self._tapes.get(query.tape)
         return _copies(query.pick(tape.entries if tape else []))
 
-    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+    async def select(
+        self,
+        statement: str,
+        values: Mapping[str, Any],
+        *,
+        long: bool = False,  # noqa: ARG002 - memory holds little
+    ) -> list[Row]:
         self._refuse_when_closed()
         return rows_of(self._database.execute(self._sql[statement], values))
 

@@ -70,7 +70,11 @@ class SqliteStore:
             return self._readers.inline.query(query)
         return await self._readers.in_thread(lambda reader: reader.query(query))
 
-    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+    async def select(
+        self, statement: str, values: Mapping[str, Any], *, long: bool = False
+    ) -> list[Row]:
+        if long:
+            return await self._readers.in_thread(lambda reader: reader.select(statement, values))
         return self._readers.inline.select(statement, values)
 
     async def search(self, query: Query, wanted: SearchQuery) -> list[Entry]:

@@ -94,9 +94,11 @@ class MortalStore:
         self._live()
         return await self._inner.size(tape)
 
-    async def select(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+    async def select(
+        self, statement: str, values: Mapping[str, Any], *, long: bool = False
+    ) -> list[Row]:
         self._live()
-        return await self._inner.select(statement, values)
+        return await self._inner.select(statement, values, long=long)
 
     async def close(self) -> None:
         """The lasting store stays open."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -10,6 +11,7 @@ from typing import Any, Final
 from gateway.cli.admin_client import open_admin
 from gateway.cli.table import print_line, print_table
 from gateway.settings import Settings
+from gateway.storage.ledger.usage import TOTAL
 
 COUNTS: Final = ("turns", "calls", "input", "cached", "output", "cost")
 
@@ -18,14 +20,18 @@ async def show_usage(settings: Settings, by: str, days: int, as_json: bool) -> i
     since = (datetime.now(UTC) - timedelta(days=days - 1)).date().isoformat()
     async with open_admin(settings) as admin:
         rows = await admin.call("ledger.usage", by=by, since=since)
+        total = await admin.call("ledger.usage", by=TOTAL, since=since)
+    if rows and rows[0]["groups"] > len(rows):
+        left_out = "the oldest" if by in ("day", "turn") else "those that used least"
+        says = f"({len(rows)} of {rows[0]['groups']} lines, without {left_out})"
+        print(says, file=sys.stderr)
     if as_json:
         for row in rows:
             print_line(json.dumps(_named(row, by), ensure_ascii=False))
         return 0
-    total = {name: sum(row[name] for row in rows) for name in COUNTS}
     shown = [_shown(_named(row, by)) for row in rows]
     if len(rows) > 1:
-        shown.append(_shown({by: "total", **total}))
+        shown.append(_shown(_named(total[0], by)))
     names = ("name",) if by == "person" else ()
     print_table((by, *names, *COUNTS), shown)
     return 0

@@ -9,6 +9,7 @@ from tape.store import UnitStore
 from tape.unit_of_work import Row, Unit
 
 GROUPS: Final = ("day", "chat", "person", "model", "turn")
+TOTAL: Final = "total"
 MAX_LISTED: Final = 1_000
 
 
@@ -44,6 +45,10 @@ class UsageTable:
         unit.run("ledger.record_usage", **asdict(usage))
 
     async def read(self, by: str, since: str, limit: int = MAX_LISTED) -> list[Row]:
-        """Return the usage since a day, summed up by one of GROUPS."""
+        """Return the usage since a day, summed up by one of GROUPS, or in one row for TOTAL.
+
+        Days and turns are in order, and the limit leaves out the oldest.
+        """
         values = {"by": by, "since": since, "limit": limit}
-        return await self._store.select("ledger.list_usage", values)
+        rows = await self._store.select("ledger.list_usage", values, long=True)
+        return sorted(rows, key=lambda row: row["latest"]) if by in ("day", "turn") else rows

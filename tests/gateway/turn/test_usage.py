@@ -13,6 +13,8 @@ import pytest
 from gateway.app import Gateway
 from gateway.hooks.specs import hookimpl
 from gateway.scheduling.notices import GIVEN_UP
+from gateway.storage.ledger.usage import MAX_LISTED, TurnUsage
+from tape.unit_of_work import Unit
 from tests.contracts.play import opened
 from tests.fakes.openai.script import Call, Failure, Hang, Request, Text, ToolCalls, Usage
 from tests.fakes.openai.server import FakeOpenAI
@@ -198,3 +200,17 @@ async def test_usage_shows_what_was_used_by_chat_and_as_json(tmp_path: Path) -> 
     code, _out, err = await run_tapeway(environ, "usage", "--by", "moon")
     assert code == 1
     assert "use one of day, chat, person, model, turn" in err
+
+
+async def test_usage_says_when_lines_are_left_out_and_its_total_counts_them(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        unit, ledger = Unit(), gateway.services.ledger
+        for number in range(MAX_LISTED + 1):
+            turn = TurnUsage(f"t-{number}", "m", "2999-01-01", "c:1", "c:7", "Al", 1, 2, 0, 1, 0)
+            ledger.usage.record(unit, turn)
+        await ledger.store.commit(unit)
+        code, out, err = await run_tapeway(make_environ(tmp_path), "usage", "--by", "turn")
+    assert code == 0
+    *lines, total = out.splitlines()
+    assert (len(lines), total.split()) == (1001, ["total", "1001", "1001", "2002", "1001"])
+    assert "(1000 of 1001 lines, without the oldest)" in err

@@ -382,13 +382,14 @@ SET calls = excluded.calls, input = excluded.input, cached = excluded.cached,
     output = excluded.output, cost = excluded.cost
 
 -- name: list_usage
--- The usage since a day, by day, chat, person, model or turn; a person has the newest name.
+-- The usage since a day, by day, chat, person, model or turn, or in total; a person has the newest
+-- name. `groups` is the number of rows without the limit.
 SELECT CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id WHEN 'person' THEN person
-                WHEN 'model' THEN model ELSE turn_id END AS key,
+                WHEN 'model' THEN model WHEN 'turn' THEN turn_id ELSE 'total' END AS key,
        CASE WHEN :by = 'person' THEN name ELSE '' END AS name, max(day) AS latest,
        count(DISTINCT turn_id) AS turns, sum(calls) AS calls, sum(input) AS input,
-       sum(cached) AS cached, sum(output) AS output, sum(cost) AS cost
+       sum(cached) AS cached, sum(output) AS output, sum(cost) AS cost, count(*) OVER () AS groups
 FROM usage WHERE day >= :since
 GROUP BY 1
-ORDER BY CASE WHEN :by IN ('day', 'turn') THEN latest ELSE '' END, cost DESC, input + output DESC
+ORDER BY CASE WHEN :by IN ('day', 'turn') THEN latest END DESC, cost DESC, input + output DESC
 LIMIT :limit

@@ -20,7 +20,7 @@ META: Final = ("prompt_of", "edit_of", "rewind")
 
 
 @dataclass(frozen=True, slots=True)
-class _Ids:
+class _Places:
     """The temporary ids of a block: those up to `floor` are the parent's own and stay."""
 
     floor: int = 0
@@ -38,7 +38,7 @@ class _Ids:
 class BlockEntry(NewEntry):
     """An entry of a fork's block; `shift` leads from an id in the store to the parent's id."""
 
-    ids: _Ids = field(default_factory=_Ids)
+    ids: _Places = field(default_factory=_Places)
     place: int = 0
     shift: int = 0
 
@@ -69,7 +69,7 @@ def block_of(fork: str, own: Sequence[Entry], shift: int = 0) -> list[NewEntry]:
     own = own[len(bootstrap()) :] if own and is_start(own[0]) else own
     floor = own[0].id - 1 if own else 0
     own = storable(fork, own)
-    ids = _Ids(floor, {entry.id: place for place, entry in enumerate(own)})
+    ids = _Places(floor, {entry.id: place for place, entry in enumerate(own)})
     return [
         BlockEntry(e.kind, e.payload, {**e.meta, "fork": fork}, e.date, ids, place, shift)
         for place, e in enumerate(own)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tape.context import Message, default_tape_context, pair_up, view
@@ -202,14 +202,53 @@ async def go_on(model: Model, forks: list[tuple[ForkTape, list[Entry]]], step: D
     if not step.end:
         await fork.discard("not wanted")
         return
+    own = entries[fork.at or len(bootstrap()) :]
+    first = len(model.tapes[fork.parent.name] or bootstrap()) + 1
+    places = {entry.id: first + place for place, entry in enumerate(own)}
     block = tuple(
-        NewEntry(entry.kind, entry.payload, {**entry.meta, "fork": fork.name}, entry.date)
-        for entry in entries[fork.at or len(bootstrap()) :]
+        NewEntry(entry.kind, moved(entry, places), {**entry.meta, "fork": fork.name}, entry.date)
+        for entry in own
     )
     assert await fork.merge() == (model.append(fork.parent.name, block, None) if block else [])
 
 
+def moved(entry: Entry, places: Mapping[int, int]) -> Mapping[str, Any]:
+    """Return the payload that a merge gives an entry of a fork, by the places of the fork's own."""
+    floor = min(places) - 1
+    data = entry.payload.get("data")
+    if entry.kind != "event" or not isinstance(data, dict):
+        return entry.payload
+
+    def of(number: int) -> int:
+        return number if number <= floor else places.get(number, 0)
+
+    if entry.name == "turn.start":
+        # The parent has no entry 0: only what lay outside of the fork becomes none.
+        takes = [of(number) for number in data["takes"] if number <= floor or number in places]
+        return {**entry.payload, "data": {**data, "takes": takes}}
+    if entry.name in ("message.edit", "message.media"):
+        return {**entry.payload, "data": {**data, "entry": of(data["entry"])}}
+    return entry.payload
+
+
+def start_of_fork(*own: NewEntry) -> list[Operation]:
+    """Return the operations that merge a fork into a parent that moved on meanwhile."""
+    said = NewEntry("message", {"role": "user", "content": "tea"})
+    return [
+        DoAppend("one", (said,), None),
+        DoFork("one"),
+        DoAppend("one", (said, said), None),
+        DoInFork(0, own, Query("one"), True),
+    ]
+
+
+EDIT = NewEntry("event", {"name": "message.edit", "data": {"entry": 4, "content": "x"}})
+TAKE = NewEntry("event", {"name": "turn.start", "data": {"turn": "a", "takes": [3, 4, 9]}})
+
+
 @given(operations)
+@example(start_of_fork(NewEntry("message", {"role": "user", "content": "own"}), EDIT, TAKE))
+@example(start_of_fork(TAKE))
 @settings(deadline=None, max_examples=150)
 async def test_the_memory_store_is_a_plain_list_to_everybody(steps: list[Operation]) -> None:
     await follow(MemoryStore(now=lambda: MOMENT), steps)

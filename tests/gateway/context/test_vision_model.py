@@ -1,4 +1,4 @@
-"""A model is shown images; the offline model is told of them."""
+"""A model is shown images; the offline model gets a note for each."""
 
 from __future__ import annotations
 

@@ -12,6 +12,8 @@ A channel implements `run`, `stop` and `deliver`, and declares what else it can 
     lookup           a sent message can be found by its `idem`
     backfill         messages missed in an outage can be read; otherwise the platform resends them
     routes           the channel serves HTTP routes of its own
+    buttons          messages can have buttons; otherwise the gateway writes commands in their place
+    admins           the platform says who administers a chat (see `administers`)
 """
 
 from __future__ import annotations
@@ -22,14 +24,23 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, get_args
 
 from channels.draft import DraftEditor, DraftReference, Pace
-from channels.errors import ChannelDown, DraftGone, SendDelayed
+from channels.errors import ChannelDown, DraftGone, SendDelayed, SendRefused
 from channels.host import ChannelEvent, Cursors, FullHost
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import UNLIMITED, Budget, Pacing, Priority
 from channels.typing_indicator import TypingIndicator
 
 Capability = Literal[
-    "edit", "typing", "native_stream", "media", "idempotent_send", "lookup", "backfill", "routes"
+    "edit",
+    "typing",
+    "native_stream",
+    "media",
+    "idempotent_send",
+    "lookup",
+    "backfill",
+    "routes",
+    "buttons",
+    "admins",
 ]
 Feature = Literal[
     "groups",
@@ -102,6 +113,8 @@ _NEEDS: Final[Mapping[Capability, str]] = {
     "media": "fetch",
     "lookup": "find",
     "backfill": "missed",
+    "buttons": "answer_press",
+    "admins": "administers",
 }
 
 
@@ -200,6 +213,29 @@ class Channel(ABC):
     def invitation(self) -> str:
         """Return a sentence for the operator that says how people reach this channel, or ""."""
         return ""
+
+    def pairing_hint(self, code: str) -> str:
+        """Return a sentence that says how an owner sends a pairing code here, or ""."""
+        del code
+        return ""
+
+    async def private_chat(self, person_id: str, account: str = "") -> str:
+        """Return the id of the private chat with a person; raises ChannelError if there is none."""
+        raise SendRefused(f"{self.name} has no private chat with {person_id} of {account}")
+
+    async def administers(self, message: InboundMessage) -> bool:
+        """Ask the platform whether a message's author administers its chat; needs `admins`.
+
+        Raises ChannelError if the platform cannot answer now.
+        """
+        raise NotImplementedError
+
+    async def answer_press(self, press: InboundMessage, text: str) -> None:
+        """Show a short text to the person who pressed a button, and nobody else; needs `buttons`.
+
+        This is best effort: after a restart, or some minutes later, the text may not be shown.
+        """
+        raise NotImplementedError
 
     def budget_of(self, chat_id: str) -> Budget:
         """Return the rate limit of a chat."""

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final, Literal
 
 ChatKind = Literal["private", "group"]
-InboundKind = Literal["message", "edit", "delete", "change", "unreadable"]
+InboundKind = Literal["message", "edit", "delete", "change", "press", "unreadable"]
 MediaKind = Literal["image", "audio", "video", "file", "other"]
 OutboundKind = Literal["answer", "notice"]
 
@@ -24,12 +24,15 @@ class Author:
     id      the platform's id
     name    the visible name, which does not prove who the author is
     handle  the name used in mentions, on platforms that mention by name
+    acts_as `person`; `chat`: an administrator who writes in the name of the chat, with the chat's
+            id; `other`: another chat or a webhook
     """
 
     id: str
     name: str
     is_bot: bool = False
     handle: str = ""
+    acts_as: Literal["person", "chat", "other"] = "person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,9 @@ class InboundMessage:
 
     kind               `message`; `edit`: the new `text` of `message_id`; `delete`: `message_id` was
                        deleted; `change`: the chat changed, with the kind of change in `change` and
-                       a sentence in `text`; `unreadable`: an event that could not be parsed, with
-                       the reason in `why`
+                       a sentence in `text`; `press`: the author pressed a button of the message
+                       `message_id`, with the button's token in `press`; `unreadable`: an event that
+                       could not be parsed, with the reason in `why`
     channel, account   the name of the channel, and which of its accounts got the message
     chat_id            the platform's id of the chat
     ext_id             the event's key, derived from chat and message but not from the delivery, so
@@ -95,7 +99,12 @@ class InboundMessage:
     joins              key shared by the parts of a message that the platform split: an album, a
                        long paste
     parts              id and text of each part of a joined message
-    change, to_chat    see `kind`; the change `migrated` has the chat's new id in `to_chat`
+    change, to_chat    see `kind`; the change `migrated` has the chat's new id in `to_chat`; the
+                       author of the change `added` is who added the agent
+    press              see `kind`
+    server_id          the platform's id of the server or workspace of the chat, if it has one
+    parent_id          the chat that a private thread belongs to; the thread is a chat of its own,
+                       and `chat_id` is its id
     raw                the platform's original event, if a later step needs it
     """
 
@@ -126,6 +135,9 @@ class InboundMessage:
     parts: tuple[tuple[str, str], ...] = ()
     change: str = ""
     to_chat: str = ""
+    press: str = ""
+    server_id: str = ""
+    parent_id: str = ""
     output_channel: str | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
 
@@ -170,6 +182,14 @@ def unreadable_message(
 
 
 @dataclass(frozen=True, slots=True)
+class Button:
+    """A button below a message; its token, at most 60 ASCII characters, comes back in a press."""
+
+    label: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
 class OutboundMessage:
     """A message to send to a platform.
 
@@ -179,6 +199,7 @@ class OutboundMessage:
     edits       the platform's id of the draft that becomes this message
     turn, part  the turn, and the number of the answer within the turn
     piece       the number of this piece within an answer that was split
+    buttons     buttons below the message; an edit without buttons removes them
     """
 
     channel: str
@@ -195,6 +216,7 @@ class OutboundMessage:
     part: int = 0
     piece: int = 0
     date: str = ""
+    buttons: tuple[Button, ...] = ()
 
     def to_payload(self) -> dict[str, Any]:
         return asdict(self)
@@ -202,7 +224,8 @@ class OutboundMessage:
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> OutboundMessage:
         """Parse the result of `to_payload`; raises TypeError for anything else."""
-        return cls(**payload)
+        buttons = tuple(Button(**one) for one in payload.get("buttons", ()))
+        return cls(**{**payload, "buttons": buttons})
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.dispatcher import Dispatcher
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
+from gateway.scheduling.presses import Presses
 from gateway.scheduling.recovery import Recovery
 from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
@@ -260,8 +261,9 @@ def _parts(services: Services) -> GatewayParts:
     debouncer = Debouncer(services.clock, settings.buffer.longest, scheduler.ask, spawn)
     notices = Notices(services, access, sender)
     stopper = Stopper(scheduler, debouncer, notices, access)
-    commands = Commands(services, stopper.stop)
-    dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices)
+    presses = Presses(services, sender)
+    commands = Commands(services, stopper.stop, presses)
+    dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, presses)
     lanes = LaneAssigner(services, memories, dispatcher)
     intake = Intake(services, access, dispatcher, lanes, memories)
     recovery = Recovery(services, access, dispatcher, sender, intake)

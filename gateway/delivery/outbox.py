@@ -58,19 +58,28 @@ async def commit_with_sends(
 async def _pieces(services: Services, send: OutboundMessage) -> list[OutboundMessage]:
     """Split a message to fit the limits of its platform; each part is sent by itself."""
     channel = services.router.channels.get(send.channel)
+    if send.buttons and (channel is None or "buttons" not in channel.capabilities):
+        send = replace(send, text=_with_commands(send), buttons=())
     texts = [send.text]
     if channel is not None and len(send.text) < MAX_INLINE_CHARACTERS:
         texts = channel.split(send.text)
     elif channel is not None:  # some Markdown takes long to split: other chats must not wait
         texts = await anyio.to_thread.run_sync(channel.split, send.text)
     first, *rest = texts or [send.text]
-    return [
-        replace(send, text=first),
-        *(
-            replace(send, text=text, piece=number, idem=f"{send.idem}.{number}", reply_to=None)
-            for number, text in enumerate(rest, start=1)
-        ),
+    pieces = [replace(send, text=first, buttons=())]
+    for number, text in enumerate(rest, start=1):
+        idem = f"{send.idem}.{number}"
+        pieces.append(replace(send, text=text, piece=number, idem=idem, reply_to=None, buttons=()))
+    pieces[-1] = replace(pieces[-1], buttons=send.buttons)  # the buttons stand below the whole text
+    return pieces
+
+
+def _with_commands(send: OutboundMessage) -> str:
+    """Return the text of a message with commands in the place of its buttons."""
+    lines = [
+        f"- {button.label}: `,choose {button.token.replace(':', ' ')}`" for button in send.buttons
     ]
+    return "\n".join([send.text, "", *lines])
 
 
 def outbound_event(send: OutboundMessage, final: str | None = None) -> NewEntry:

@@ -45,6 +45,9 @@ class IntakeSink(Protocol):
     def deleted(self, row: InboxRow) -> None:
         """Remove a waiting question whose message was deleted."""
 
+    async def pressed(self, row: InboxRow) -> None:
+        """Handle a press of a button, and end its row."""
+
     async def failed(self, row: InboxRow) -> None:
         """Notify the author of a message that could not be taken in."""
 
@@ -180,8 +183,13 @@ class Intake:
         return first
 
     async def _other(self, row: InboxRow) -> None:
-        """Take in an edit, a deletion, a change of the chat, or an unreadable message."""
-        ways = {"edit": self._edit, "delete": self._delete, "change": self._change}
+        """Take in an edit, a deletion, a change, a press, or an unreadable message."""
+        ways = {
+            "edit": self._edit,
+            "delete": self._delete,
+            "change": self._change,
+            "press": self._sink.pressed,
+        }
         take = ways.get(row.message.kind, self._bury)
         try:
             await self._services.guard.retrying("intake", lambda: take(row))

@@ -25,6 +25,7 @@ from gateway.context.tape_access import other_tapes
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
+from gateway.scheduling.presses import Presses
 from gateway.scheduling.rewinding import rewind
 from gateway.services import Services
 from gateway.turn.runner import new_error_id
@@ -74,6 +75,7 @@ class Commands:
 
     _services: Services
     _stop: Callable[[Question, bool], Awaitable[int]]
+    _presses: Presses
 
     async def run(self, question: Question) -> str:
         """Run the command in a message; return the reply's text, even if the command fails."""
@@ -83,6 +85,8 @@ class Commands:
                 return await self._stopped(question, command)
             if command.name == "start":
                 return HELLO.format(name=self._services.settings.agent.name)
+            if command.name == "choose":
+                return await self._presses.choose(question.message, *_two(command.words))
             if command.name == "reset":
                 return await self._reset(question)
             if command.name == "rewind":
@@ -190,6 +194,12 @@ class Commands:
             return ""
         place = (str(meta.get(name) or "") for name in ("message_id", "chat", "thread", "account"))
         return channel.link_to(MessageLink(*place))
+
+
+def _two(words: tuple[str, ...]) -> tuple[str, str]:
+    if len(words) != 2:
+        raise CommandRefused("Copy the whole command from my question: `,choose CARD ANSWER`.")
+    return words[0], words[1]
 
 
 def _as_tool(command: Command) -> Command:

@@ -17,6 +17,7 @@ from gateway.scheduling.commands import Commands
 from gateway.scheduling.debounce import Debouncer, debounce_seconds
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
+from gateway.scheduling.presses import Presses
 from gateway.services import Services
 from gateway.storage.ledger.ledger import MAX_CRASHES
 from gateway.storage.ledger.rows import InboxRow
@@ -31,6 +32,7 @@ class Dispatcher(IntakeSink, Pending):
     _scheduler: LaneScheduler
     _commands: Commands
     _notices: Notices
+    _presses: Presses
     _closed: bool = False
 
     def __post_init__(self) -> None:
@@ -77,6 +79,9 @@ class Dispatcher(IntakeSink, Pending):
 
     def deleted(self, row: InboxRow) -> None:
         self.forget(row.id)
+
+    async def pressed(self, row: InboxRow) -> None:
+        await self._presses.pressed(row)
 
     async def failed(self, row: InboxRow) -> None:
         await self._notices.failed(row)

@@ -1,7 +1,8 @@
 """Read SQL files, which have numbered migrations and named statements.
 
 The folder `sql/` of a package has `DIALECT/0001_name.sql`, 0002 ... (one migration each) and
-`DIALECT/statements.sql`, where a line `-- name: NAME` and a comment precede each statement.
+`DIALECT/statements.sql`, where a line `-- name: NAME` and a comment precede each statement. Files
+named `statements_TOPIC.sql` have further statements.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 _NAME = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_STATEMENTS = re.compile(r"^statements(_\w+)?\.sql$")
 _MIGRATION = re.compile(r"^(\d{4})_\w+\.sql$")
 
 
@@ -33,11 +35,11 @@ def read_schema(name: str, package: str, dialect: str) -> Schema:
     migrations = sorted(
         (item for item in folder.iterdir() if _MIGRATION.match(item.name)), key=lambda i: i.name
     )
-    return Schema(
-        name,
-        tuple(item.read_text("utf-8") for item in migrations),
-        parse_statements((folder / "statements.sql").read_text("utf-8"), prefix=f"{name}."),
-    )
+    statements: dict[str, str] = {}
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        if _STATEMENTS.match(item.name):
+            statements |= parse_statements(item.read_text("utf-8"), prefix=f"{name}.")
+    return Schema(name, tuple(item.read_text("utf-8") for item in migrations), statements)
 
 
 def parse_statements(text: str, prefix: str = "") -> dict[str, str]:

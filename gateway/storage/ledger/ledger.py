@@ -24,6 +24,7 @@ import functools
 from typing import Final
 
 from gateway.clock import Clock
+from gateway.storage.ledger.cards import CardTable
 from gateway.storage.ledger.cursors import CursorTable
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.leases import LEASE_SECONDS, Leases
@@ -60,3 +61,4 @@ class Ledger:
         self.outbox = Outbox(store)
         self.leases = Leases(store, owner, lease)
         self.usage = UsageTable(store)
+        self.cards = CardTable(store)

@@ -18,6 +18,7 @@ from gateway.errors import CommandRefused
 from gateway.hooks.specs import hookimpl
 from gateway.pipeline.turn import Question
 from gateway.scheduling.commands import Command, Commands, parse_command
+from gateway.scheduling.presses import Presses
 from tape.entry import message
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import MESSAGE
@@ -216,7 +217,8 @@ async def _run(
     said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
     tape = tape_of(gateway, "plain:-100").name
     asked = Question("plain:-100", tape, lane, role, (row_of(said),))
-    commands = Commands(gateway.services, _stop)
+    presses = Presses(gateway.services, gateway.parts.sender)
+    commands = Commands(gateway.services, _stop, presses)
     return await commands.run(asked)
 
 

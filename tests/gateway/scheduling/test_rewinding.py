@@ -11,6 +11,7 @@ from agent.tool import Role
 from gateway.app import Gateway
 from gateway.pipeline.turn import Question
 from gateway.scheduling.commands import Commands
+from gateway.scheduling.presses import Presses
 from tape.entry import message
 from tests.gateway.intake.test_access import MESSAGE
 from tests.gateway.intake.test_entry_meta import row_of
@@ -28,7 +29,8 @@ async def _stop(_asked: Question, _everything: bool) -> int:
 async def run(gateway: Gateway, line: str, role: Role, kind: str) -> str:
     said = replace(MESSAGE, text=line, chat_kind=kind)  # type: ignore[arg-type]
     asked = Question(CHAT, tape_of(gateway, CHAT).name, None, role, (row_of(said),))
-    return await Commands(gateway.services, _stop).run(asked)
+    presses = Presses(gateway.services, gateway.parts.sender)
+    return await Commands(gateway.services, _stop, presses).run(asked)
 
 
 @pytest.mark.parametrize(

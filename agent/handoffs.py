@@ -15,7 +15,7 @@ from typing import Final, Literal
 from agent.anchors import HINT, excerpts, rests_on, shown_since, state_of
 from agent.turn_log import TurnLog, steered_into
 from tape.entry import ANCHOR, EVENT, NewEntry, event, handoff, message
-from tape.turn_events import TurnRetake
+from tape.turn_events import TurnRetake, further_days
 
 Mode = Literal["suggest", "auto", "off"]
 Why = Literal["done", "quiet", "budget", ""]
@@ -94,7 +94,8 @@ class Handoffs:
         state = state_of(excerpts(shown), "", rests_on(shown))
         takes = dict.fromkeys([*self.question, *await steered_into(log.tape, log.turn)])
         # The next view begins with the questions and the answer to them.
-        again = TurnRetake(log.turn, tuple(takes)).to_entry()
+        dates = further_days(entry for entry in shown if entry.id in takes)
+        again = TurnRetake(log.turn, tuple(takes), dates=dates).to_entry()
         return (*handoff(_NAMES[self.due], {**state, "why": self.due}), again)
 
 

@@ -42,7 +42,6 @@ from tape.context import LATEST, Message, to_messages, view_entries
 from tape.entry import Entry, dump
 from tape.linking import Linker
 from tape.tokens import estimate, estimate_message
-from tape.turn_events import TurnRetake
 
 TITLE: Final = "#room"
 DAY: Final = datetime(2020, 1, 1, tzinfo=UTC)
@@ -175,7 +174,7 @@ class Replay:
             return entries, False
         await self._tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, lane=lane, turn=turn)
         again = await reselect_messages(self._tape, turn, [number], self._budget)
-        await log.record(TurnRetake(turn, tuple(again)).to_entry())
+        await log.record(again.to_entry())
         return await view_entries(self._tape, LATEST, lane, turn), True
 
     def _key(self, line: Line) -> str:

@@ -89,7 +89,7 @@ async def _take(store: SqliteStore, ledger: Ledger, tape: str, rows: Sequence[In
     unit = Unit()
     for row in rows:
         lane = f"person:{row.message.sender.id}"
-        entry = message("user", frame(row.message), **meta_of(row, lane, decision=RULE))
+        entry = message("user", frame(row.message, {}), **meta_of(row, lane, decision=RULE))
         status = "waiting" if row.message.addressed else "taped"
         ledger.inbox.take_in(unit, row, SESSION, tape, entry, lane, status)
     outcomes = await store.commit(unit)

@@ -18,7 +18,7 @@ from tape.deletions import without_deleted
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry
 from tape.payloads import is_sound, sound
 from tape.reads import Reads
-from tape.turn_events import TURN_START, is_take, read_take
+from tape.turn_events import TURN_START, DayLines, is_take, read_take
 
 Message = dict[str, Any]
 
@@ -216,11 +216,14 @@ def arrange(
     shown: list[Entry] = []
     for entry in entries:
         if is_take(entry):
-            for number in read_take(entry).shown:
+            take = read_take(entry)
+            days = DayLines(take.dates)
+            for number in take.shown:
                 taken = prompts.get(number) or known.get(number)
                 if taken is not None:
-                    taken = _as_taken(taken, entry.id, edits)
-                    shown.append(_with_media(taken, media.get(number)))
+                    day = days.above(known.get(number, taken))
+                    taken = _with_media(_as_taken(taken, entry.id, edits), media.get(number))
+                    shown.append(_below(day, taken) if day else taken)
         elif not (is_inbox_message(entry) or "prompt_of" in entry.meta):
             shown.append(entry)
     return shown
@@ -253,6 +256,15 @@ def _with_media(entry: Entry, media: Entry | None) -> Entry:
     text = f"{entry.payload.get('content', '')}{refused}"
     images = [{"type": "image_url", "image_url": {"url": url}} for url in data.get("images", ())]
     content = [{"type": "text", "text": text}, *images] if images else text
+    return replace(entry, payload={**entry.payload, "content": content})
+
+
+def _below(day: str, entry: Entry) -> Entry:
+    content: Any = entry.payload.get("content")
+    if isinstance(content, str):
+        content = f"[{day}]\n{content}"
+    elif isinstance(content, list):
+        content = [{"type": "text", "text": f"[{day}]"}, *content]
     return replace(entry, payload={**entry.payload, "content": content})
 
 

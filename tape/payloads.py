@@ -137,7 +137,8 @@ def is_list_of(value: object, wanted: type) -> bool:
 
 def _takes(payload: Payload) -> bool:
     data = _data(payload)
-    return is_list_of(data.get("takes"), int) and is_list_of(data.get("include", []), int)
+    ids = all(is_list_of(data.get(name, []), int) for name in ("takes", "include"))
+    return "takes" in data and ids and is_list_of(data.get("dates", []), str)
 
 
 def _media(payload: Payload) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from tape.entry import EVENT, Entry, NewEntry, event
+from tape.entry import EVENT, Entry, NewEntry, event, parse_date
 
 TURN_START: Final = "turn.start"
 TURN_RETAKE: Final = "turn.retake"
@@ -20,6 +20,7 @@ RECEIPT: Final = "send.receipt"
 
 TAKES: Final = (TURN_START, TURN_RETAKE)  # the events that put messages into a view
 _WHOLE_ROOM: Final = "room"
+_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,14 @@ class TurnStart:
     takes       ids of the messages that the turn shows, the question last
     include     ids of related messages, shown before `takes`
     whole_room  whether the view shows every lane, because one conversation fills the room
+    dates       the lines that the view shows above the first message of each further day
     """
 
     turn: str
     takes: tuple[int, ...] = ()
     include: tuple[int, ...] = ()
     whole_room: bool = False
+    dates: tuple[str, ...] = ()
     steered: ClassVar[bool] = False
 
     @property
@@ -48,7 +51,10 @@ class TurnStart:
             data["include"] = list(self.include)
         if self.whole_room:
             data["view"] = _WHOLE_ROOM
-        return event(TURN_START, {**data, "takes": list(self.takes)})
+        data["takes"] = list(self.takes)
+        if self.dates:
+            data["dates"] = list(self.dates)
+        return event(TURN_START, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,7 @@ class TurnRetake:
     takes: tuple[int, ...] = ()
     steered: bool = False
     include: tuple[int, ...] = ()
+    dates: tuple[str, ...] = ()
     whole_room: ClassVar[bool] = False
 
     @property
@@ -69,6 +76,8 @@ class TurnRetake:
         data: dict[str, Any] = {"turn": self.turn, "takes": list(self.takes)}
         if self.include:
             data["include"] = list(self.include)
+        if self.dates:
+            data["dates"] = list(self.dates)
         return event(TURN_RETAKE, {**data, "steered": True} if self.steered else data)
 
 
@@ -83,9 +92,48 @@ def read_take(entry: Entry) -> TurnStart | TurnRetake:
     data: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     turn = str(data.get("turn", ""))
     takes, include = _ids(data.get("takes")), _ids(data.get("include"))
+    dates = tuple(str(line) for line in data.get("dates") or ())
     if entry.name == TURN_START:
-        return TurnStart(turn, takes, include, data.get("view") == _WHOLE_ROOM)
-    return TurnRetake(turn, takes, bool(data.get("steered")), include)
+        return TurnStart(turn, takes, include, data.get("view") == _WHOLE_ROOM, dates)
+    return TurnRetake(turn, takes, bool(data.get("steered")), include, dates)
+
+
+def day_line(moment: str) -> str:
+    """Return the line that a view shows above the messages of a day, or "" for no date."""
+    try:
+        day = parse_date(moment).date()
+    except ValueError:
+        return ""
+    return f"{_WEEKDAYS[day.weekday()]} {day.isoformat()}"
+
+
+def further_days(entries: Iterable[Entry], last: str = "") -> tuple[str, ...]:
+    """Return the lines of the days that begin within the messages, after a day that was shown."""
+    found: list[str] = []
+    for entry in entries:
+        day = _day_of(entry)
+        if day and day != (found[-1] if found else last):
+            found.append(day)
+    return tuple(found)
+
+
+class DayLines:
+    """Places a take's lines above its messages, which must come in the order of the view."""
+
+    def __init__(self, dates: tuple[str, ...]) -> None:
+        self._left = list(dates)
+        self._shown = ""
+
+    def above(self, entry: Entry) -> str:
+        """Return the line above a message, or ""."""
+        day = _day_of(entry)
+        begins = bool(self._left) and day == self._left[0] and day != self._shown
+        self._shown = day or self._shown
+        return self._left.pop(0) if begins else ""
+
+
+def _day_of(entry: Entry) -> str:
+    return day_line(str(entry.meta.get("said_at", ""))) if "said_at" in entry.meta else ""
 
 
 def _ids(value: object) -> tuple[int, ...]:

@@ -27,6 +27,8 @@ INTRODUCTION: Final = (
     " and nothing costs money. Configure one with `TAPEWAY_AGENT__MODEL` (and"
     " `TAPEWAY_AGENT__BASE_URL`, `TAPEWAY_AGENT__API_KEY`) to get real answers.\n\n"
 )
+_DATE: Final = re.compile(r"^\[\w{3} \d{4}-\d\d-\d\d\]\n")
+_HEADER: Final = re.compile(r"^\[\d\d:\d\d [^\[\]]*\] ?")
 REMINDER: Final = "*(offline model)* "
 
 
@@ -100,7 +102,11 @@ def _unframed(content: object) -> str:
     if isinstance(content, list):
         parts = [part.get("text", "") for part in content if isinstance(part, dict)]
         content = "\n".join(parts)
-    header, _, body = str(content).partition("\n")
-    if not (header.startswith("[") and header.endswith("]")):
-        return str(content).strip()
-    return "\n".join(line.removeprefix("> ") for line in body.splitlines()).strip()
+    text = _DATE.sub("", str(content))
+    if (header := _HEADER.match(text)) is not None:
+        text = text[header.end() :]
+    elif not (text.startswith("[") and text.partition("\n")[0].endswith("]")):
+        return text.strip()
+    else:  # entries of earlier versions have the header in a line of its own
+        text = text.partition("\n")[2]
+    return "\n".join(line.removeprefix("> ") for line in text.split("\n")).strip()

@@ -30,7 +30,7 @@ from tape.handle import Tape
 from tape.linking.utterance import THREAD
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
-from tape.turn_events import TurnStart, is_take, read_take
+from tape.turn_events import TurnRetake, TurnStart, further_days, is_take, read_take
 
 MAX_LOOKBACK: Final = 400  # maximum entries of a lane to check for messages that no turn has taken
 ROOM_MESSAGES: Final = 50  # messages of the room to look at where one conversation fills it
@@ -50,15 +50,17 @@ class Selection:
     takes     messages from its own lane
     pictured  those of these messages that have images, except for the questions
     whole     whether the view shows the room's last messages, because one conversation fills it
+    dates     the lines of the days that begin within these messages
     """
 
     include: tuple[int, ...] = ()
     takes: tuple[int, ...] = ()
     pictured: tuple[int, ...] = ()
     whole: bool = False
+    dates: tuple[str, ...] = ()
 
     def start(self, turn: str) -> TurnStart:
-        return TurnStart(turn, self.takes, self.include, self.whole)
+        return TurnStart(turn, self.takes, self.include, self.whole, self.dates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +114,31 @@ async def select_messages(
         include = _newest_within([e for e in room if e.id not in settled], budget - _cost(kept))
     pictured = tuple(entry.id for entry in (*include, *kept) if _is_pictured(entry))
     takes = (*(entry.id for entry in kept), *asked)
-    return Selection(tuple(entry.id for entry in include), takes, pictured, near.whole)
+    dates = await _dates(tape, [*include, *kept], asked, recent, anchor)
+    return Selection(tuple(entry.id for entry in include), takes, pictured, near.whole, dates)
 
 
-async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> list[int]:
-    """Return the messages that a turn takes again after its anchor, in view order.
+async def _dates(
+    tape: Tape,
+    before: Sequence[Entry],
+    asked: Sequence[int],
+    recent: Sequence[Entry],
+    anchor: Entry | None,
+) -> tuple[str, ...]:
+    """Return the lines of the days that begin within a turn's messages."""
+    known = {entry.id: entry for entry in recent}
+    if not all(number in known for number in asked):
+        known.update(await tape.entries(list(asked)))
+    questions = [known[number] for number in asked if number in known]
+    # What stands before the anchor is no longer shown.
+    start = anchor.id if anchor else 0
+    shown = [read_take(e).dates for e in recent if e.id > start and is_take(e)]
+    last = next((dates[-1] for dates in reversed(shown) if dates), "")
+    return further_days([*before, *questions], last)
+
+
+async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget: int) -> TurnRetake:
+    """Return the event that takes a turn's messages again after its anchor, in view order.
 
     The questions are always taken, then as many as fit into `budget` tokens: the turn's newest
     calls with their results, then its other messages. After `context:overflow`, earlier messages
@@ -141,8 +163,10 @@ async def reselect_messages(tape: Tape, turn: str, asked: Sequence[int], budget:
         past = TapeSnapshot(tape, own[0].id - 1)
         old = await _related_to(question, old, past, lane, left) or old
     old = _newest_within(old, left)
-    before = [entry.id for entry in (*old, *kept)]
-    return before + list(asked) + [entry.id for entry in pairs]
+    before = [*old, *kept]
+    questions = [messages[number] for number in asked if number in messages]
+    ids = [entry.id for entry in before] + list(asked) + [entry.id for entry in pairs]
+    return TurnRetake(turn, tuple(ids), dates=further_days([*before, *questions]))
 
 
 async def _shown_before(tape: Tape, turn: str, own: Sequence[Entry]) -> list[Entry]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gateway.intake.access import Access
-from gateway.intake.framing import frame
+from gateway.intake.framing import frame, people_of
 from gateway.intake.reassembly import joined_text
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
@@ -37,11 +37,13 @@ async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
         await end_row(services, row, "refused" if original.status == "refused" else "taped")
         return None
     edited = await _with_edit(services, original, message.message_id, message.text)
+    people = services.ledger.people
+    numbers, new = await people.number(original.session_id, people_of(edited.message))
     data = {
         "entry": original.entry_id,
         "message_id": message.message_id,
         "text": edited.message.text,
-        "content": frame(edited.message),
+        "content": frame(edited.message, numbers),
     }
     meta = {"lane": original.lane} if original.lane is not None else {}
     tape = services.tapes.session_tape(original.session_id).name
@@ -51,7 +53,12 @@ async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
         unit, row, original.session_id, tape, entry, original.lane, "taped"
     )
     services.ledger.inbox.rewrite(unit, edited)
-    await services.store.commit(unit)
+    people.write(unit, original.session_id, new)
+    try:
+        await services.store.commit(unit)
+    except BaseException:
+        people.forget({original.session_id})
+        raise
     return edited if edited.status == "waiting" else None
 
 

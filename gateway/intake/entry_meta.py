@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from channels.message import InboundMessage, Media
+from channels.message import InboundMessage, Media, Quote
 from gateway.intake.access import Decision
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import NewEntry, event
@@ -38,6 +38,8 @@ def meta_of(
         "thread": message.thread_id,
         "reply_to": message.reply_to,
         "mentions": list(message.mentions),
+        "quote": _origin(message.quote),
+        "forwarded": _origin(message.forwarded),
         "media": [
             {name: value for name, value in asdict(media).items() if value}
             for media in message.media
@@ -47,6 +49,14 @@ def meta_of(
     return {name: value for name, value in found.items() if value not in (None, [], {}, "")} | {
         "text": message.text
     }
+
+
+def _origin(origin: Quote | None) -> dict[str, str] | None:
+    """Return who wrote a quoted or forwarded text: `ours`, or the author's id and name."""
+    if origin is None:
+        return None
+    author = "ours" if origin.ours else origin.author_id
+    return {"author": author, "name": origin.author}
 
 
 def is_command(message: InboundMessage) -> bool:

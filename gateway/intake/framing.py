@@ -1,49 +1,78 @@
-"""Frame a person's message for the model: a header line, then the text, quoted in groups.
+"""Frame a person's message for the model: a header, then the text.
 
-The format must never change: an entry is written once, and every view shows the same bytes. The
-header shows the time of the message itself. No person's text or name can imitate a header.
+    [12:03 #42 Ann] the first line
+    > every further line
+    [photo, 640x480]
+
+Only the gateway begins a line with `[`. The header shows the time of the message itself in UTC, and
+the person's short number in this chat. The format must never change: an entry is written once, and
+every view shows the same bytes. The date stands above the first message of a day (see
+`tape.turn_events`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from channels.message import InboundMessage, Media
 from tape.entry import parse_date
 
-_UNFIT: Final = re.compile(r"[\x00-\x1f\x7f\[\]\u2028\u2029]+")
+MAX_NAME: Final = 64
+MAX_QUOTE: Final = 500
+
+_UNFIT: Final = re.compile(
+    # Control characters, line breaks and brackets, then what is invisible or reverses the text.
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\\[\\]\uff3b\uff3d"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]+"
+)
+_BREAKS: Final = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
-def frame(message: InboundMessage) -> str:
-    """Return the framed message, which is the text of its entry."""
-    group = message.chat_kind == "group"
-    where = _fit(message.chat_title or message.chat_id) if group else "private chat"
-    thread = f" | thread {_fit(message.thread_id)}" if message.thread_id else ""
-    moment = parse_date(message.date).strftime("%Y-%m-%d %H:%MZ")
-    who = _who(message.sender.name, message.sender.id)
-    lines = [f"[{where}{thread} | {who} | {moment}]"]
+def frame(message: InboundMessage, numbers: Mapping[str, int]) -> str:
+    """Return the framed message; `numbers` maps the ids of the chat's people to short numbers."""
+    moment = parse_date(message.date).strftime("%H:%M")
+    header = f"{moment} {who(message.sender.id, message.sender.name, numbers)}"
     if message.quote is not None:
         quote = message.quote
-        whose = "you" if quote.ours else _who(quote.author, quote.author_id)
-        lines.append(f'[in reply to {whose}: "{_fit(quote.text, 500)}"]')
+        whose = "you" if quote.ours else who(quote.author_id, quote.author, numbers)
+        header += f', replying to {whose}: "{fit(quote.text, MAX_QUOTE)}"'
     if message.forwarded is not None:
         origin = message.forwarded
-        lines.append(f"[forwarded from {_who(origin.author, origin.author_id)}]")
-    quoted = group or message.forwarded is not None
-    if message.text or not message.media:
-        lines.append(_quoted(message.text) if quoted else message.text)
+        header += f", forwarding {who(origin.author_id, origin.author, numbers)}"
+    lines = [f"[{header}] {quoted(message.text)}" if message.text else f"[{header}]"]
     lines += [f"[{describe(media)}]" for media in message.media]
     return "\n".join(lines)
+
+
+def people_of(message: InboundMessage) -> list[str]:
+    """Return the ids of the people whom a message's frame names."""
+    origins = (origin for origin in (message.quote, message.forwarded) if origin is not None)
+    return [message.sender.id, *(one.author_id for one in origins if not one.ours)]
+
+
+def quoted(text: str) -> str:
+    """Return a person's text with a mark before every line but the first."""
+    return _BREAKS.sub("\n> ", text)
+
+
+def who(person: str, name: str, numbers: Mapping[str, int]) -> str:
+    """Return how views name a person: the short number, if there is one, and the name."""
+    number = f"#{numbers[person]} " if person in numbers else ""
+    # A name must not look like somebody's number.
+    shown = " ".join(fit(name.replace("#", " "), MAX_NAME).split())
+    return f"{number}{shown}".strip() or "somebody"
 
 
 def describe(media: Media) -> str:
     """Describe an attachment by its name, type and size."""
     parts = [media.label]
     if media.name:
-        parts.append(f'"{_fit(media.name)}"')
+        parts.append(f'"{fit(media.name)}"')
     if media.mime and media.kind not in ("image", "other"):
-        parts.append(_fit(media.mime))
+        parts.append(fit(media.mime))
     if media.width and media.height:
         parts.append(f"{media.width}x{media.height}")
     if media.seconds:
@@ -51,14 +80,8 @@ def describe(media: Media) -> str:
     if media.size:
         parts.append(_size(media.size))
     if media.detail:
-        parts.append(_fit(media.detail, 500))
+        parts.append(fit(media.detail, MAX_QUOTE))
     return ", ".join(parts)
-
-
-def _who(name: str, number: str) -> str:
-    if number == name:
-        return f"id {_fit(number)}" if number else ""
-    return f"{_fit(name)} (id {_fit(number)})" if number else _fit(name)
 
 
 def _size(size: int) -> str:
@@ -67,9 +90,6 @@ def _size(size: int) -> str:
     return f"{size / 1_000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
 
 
-def _fit(text: str, most: int = 80) -> str:
+def fit(text: str, most: int = 80) -> str:
+    """Return a text in one line, without brackets and invisible characters, and not too long."""
     return _UNFIT.sub(" ", text).strip()[:most]
-
-
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}" for line in text.splitlines() or [""])

@@ -166,6 +166,8 @@ class Intake:
         except BaseException:
             # The room memories may contain messages that were not written to a tape.
             self._memories.forget({plan.question.tape for plan in planned})
+            # The people whom they number may not be written either.
+            self._services.ledger.people.forget({plan.question.session_id for plan in planned})
             raise
         return [
             plan.written(outcomes[first.step].entries[0].id)
@@ -178,6 +180,7 @@ class Intake:
         first = inbox.take_in(
             unit, plan.row, session_id, question.tape, plan.entry, lane, plan.status
         )
+        self._services.ledger.people.write(unit, session_id, plan.numbered)
         if plan.others:
             inbox.join(unit, plan.row, plan.others, session_id, first, lane)
         return first

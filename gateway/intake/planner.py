@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from channels.message import InboundMessage
@@ -11,7 +12,7 @@ from gateway.clock import Clock
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
 from gateway.intake.access import Access, Decision
 from gateway.intake.entry_meta import meta_of, refusal_event
-from gateway.intake.framing import frame
+from gateway.intake.framing import frame, people_of
 from gateway.intake.reassembly import Parts, merge_parts
 from gateway.pipeline.turn import Question
 from gateway.services import Services
@@ -37,6 +38,7 @@ class PlannedMessage:
     entry: NewEntry
     status: str  # the row's status once the entry is written
     stale: bool
+    numbered: dict[str, int] = field(default_factory=dict)  # the people who are new in the chat
 
     def written(self, entry_id: int) -> PlannedMessage:
         """Record the id of the message's entry, and return the updated plan."""
@@ -110,11 +112,19 @@ class IntakePlanner:
             admitted = await self._services.hooks.call_first(
                 "admit_message", message=message, session_id=session_id
             )
-        entry, status = _entry(row, assignment, decision, dropped=admitted == "drop")
+        numbers: Mapping[str, int] = {}
+        new: dict[str, int] = {}
+        if decision.allowed and admitted != "drop":
+            people = self._services.ledger.people
+            numbers, new = await people.number(session_id, people_of(message))
+        entry, status = _entry(row, assignment, decision, numbers, dropped=admitted == "drop")
         # An old question may not fit a running turn, so it waits for its own turn.
         admitted = "follow_up" if row.replayed else str(admitted or "")
         question = Question(session_id, tape, assignment.lane, decision.role, (row,), admitted)
-        return PlannedMessage(row, parts[1:], question, assignment, decision, entry, status, stale)
+        others = parts[1:]
+        return PlannedMessage(
+            row, others, question, assignment, decision, entry, status, stale, new
+        )
 
     async def _judge(
         self, message: InboundMessage, session_id: str, assignment: LaneAssignment
@@ -146,12 +156,19 @@ class IntakePlanner:
 
 
 def _entry(
-    row: InboxRow, assignment: LaneAssignment, decision: Decision, *, dropped: bool
+    row: InboxRow,
+    assignment: LaneAssignment,
+    decision: Decision,
+    numbers: Mapping[str, int],
+    *,
+    dropped: bool,
 ) -> tuple[NewEntry, str]:
     if not decision.allowed:
         return refusal_event("access.refused", row, decision.rule), "refused"
     if dropped:
         return refusal_event("message.dropped", row, "a plugin dropped it"), "refused"
     meta = meta_of(row, assignment.lane, assignment.link, decision)
+    if row.message.sender.id in numbers:
+        meta["number"] = numbers[row.message.sender.id]
     status = "waiting" if row.message.addressed else "taped"
-    return message("user", frame(row.message), **meta), status
+    return message("user", frame(row.message, numbers), **meta), status

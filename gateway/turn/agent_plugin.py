@@ -40,7 +40,7 @@ from tape.entry import event, message
 from tape.errors import UnitFailed
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate_text
-from tape.turn_events import TURN_END, TurnRetake, TurnStart
+from tape.turn_events import TURN_END, TurnStart
 
 
 class AgentPlugin:
@@ -163,8 +163,8 @@ class AgentPlugin:
         reserve = estimate_text(system)
 
         async def retake(log: TurnLog, budget: int) -> None:
-            takes = await reselect_messages(log.tape, log.turn, entry_ids, max(0, budget - reserve))
-            await log.record(TurnRetake(log.turn, tuple(takes)).to_entry())
+            again = await reselect_messages(log.tape, log.turn, entry_ids, max(0, budget - reserve))
+            await log.record(again.to_entry())
 
         async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:
             inner = replace(context, tape=own.tape, turn=own.turn, give=None)

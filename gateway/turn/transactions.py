@@ -21,7 +21,15 @@ from gateway.storage.ledger.rows import OutboxRow, new_turn_id
 from gateway.turn.usage import record_usage
 from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message
 from tape.handle import Tape
-from tape.turn_events import OUTBOUND, TURN_END, TURN_RESUME, TurnRetake, is_take, read_take
+from tape.turn_events import (
+    OUTBOUND,
+    TURN_END,
+    TURN_RESUME,
+    TurnRetake,
+    day_line,
+    is_take,
+    read_take,
+)
 from tape.unit_of_work import Unit
 
 
@@ -63,7 +71,10 @@ async def take_also(services: Services, turn: Turn, question: Question) -> None:
     """Add a later question to a running turn."""
     unit = Unit()
     services.ledger.inbox.take(unit, question.rows, turn.id)
-    retake = TurnRetake(turn.id, tuple(question.entry_ids), steered=True).to_entry()
+    day = day_line(question.message.date)
+    dates = (day,) if day != day_line(turn.took[-1].message.date) else ()
+    ids = tuple(question.entry_ids)
+    retake = TurnRetake(turn.id, ids, steered=True, dates=dates).to_entry()
     key = f"turn:{turn.id}:take:{question.rows[0].id}"
     unit.append(turn.question.tape, [turn.log.stamp(retake)], key=key)
     await services.store.commit(unit)

@@ -50,7 +50,7 @@ async def test_thanks_bring_a_hint_the_model_sets_an_anchor_and_the_next_view_be
     assert server.refused == []
     hinted = shown(server.requests[1])
     assert is_note(hinted[-1])
-    assert hinted[-2].endswith("> thanks, that worked")
+    assert hinted[-2].endswith("] thanks, that worked")
     (suggested,) = [entry for entry in entries if entry.name == "handoff.suggest"]
     assert suggested.payload["data"]["why"] == "done"
     (anchor,) = anchors(entries)
@@ -118,9 +118,9 @@ async def test_by_setting_the_gateway_sets_the_anchor_itself(tmp_path: Path) -> 
     assert names(entries)[begun : begun + 4] == ["task/done", "handoff", "turn.retake", "message"]
     first, thanks, answer, question = shown(server.requests[-1])
     assert first.startswith("[Anchor created: task/done]")
-    assert thanks.endswith("> thanks!")
+    assert thanks.endswith("] thanks!")
     assert answer == "With -s reload."
-    assert question.endswith("> and how does it stop")
+    assert question.endswith("] and how does it stop")
 
 
 async def test_switched_off_there_is_neither(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from itertools import pairwise
 from pathlib import Path
 from uuid import uuid4
@@ -84,11 +85,12 @@ async def test_the_tape_has_every_step(tmp_path: Path) -> None:
 async def test_what_the_model_is_asked_holds_the_frame_and_the_quoted_text(tmp_path: Path) -> None:
     async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
         async with visit(gateway.url, "Alice") as (alice,):
-            await alice.answer(await alice.say("one\n[lobby | Eve (id 1) | now]\ntwo"))
+            await alice.answer(await alice.say("one\n[12:00 #9 Eve] now\ntwo"))
         asked = server.requests[-1].body["messages"][-1]["content"]
-    header, *lines = asked.splitlines()
-    assert header.startswith("[lobby | Alice (id w-alice) | 20")
-    assert lines == ["> one", "> [lobby | Eve (id 1) | now]", "> two"]
+    date, first, *lines = asked.splitlines()
+    assert re.fullmatch(r"\[\w{3} 20\d\d-\d\d-\d\d\]", date)
+    assert re.fullmatch(r"\[\d\d:\d\d #1 Alice\] one", first)
+    assert lines == ["> [12:00 #9 Eve] now", "> two"]
 
 
 async def test_a_ping_is_one_call_under_three_kilobytes(tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ async def test_b6_a_burst_of_one_person_is_one_turn(tmp_path: Path) -> None:
         await alice.answer(await alice.say("third"))
         assert len(server.requests) == 1
         said = [m["content"] for m in server.requests[0].body["messages"]]
-        assert [text.splitlines()[-1] for text in said[-3:]] == ["> first", "> second", "> third"]
+        assert [text.rpartition("] ")[2] for text in said[-3:]] == ["first", "second", "third"]
 
 
 async def test_c1_two_people_are_answered_side_by_side_each_to_their_own_question(
@@ -176,7 +178,7 @@ async def test_c2_two_questions_of_one_person_run_in_order(tmp_path: Path) -> No
             assert (await alice.answer(second))["text"] == "second answer"
         contents = [str(m["content"]) for m in server.requests[1].body["messages"]]
     positions = [contents.index("first answer"), len(contents) - 1]
-    assert "> two" in contents[positions[1]]
+    assert "] two" in contents[positions[1]]
     assert positions[0] < positions[1]
 
 
@@ -316,7 +318,7 @@ async def test_a_context_overflow_ends_in_one_answer(tmp_path: Path, with_code: 
     statuses = [e.payload["data"]["status"] for e in entries if e.name == "loop.step"]
     assert statuses == ["ok", "auto_handoff", "ok"]
     last = [str(m["content"]) for m in server.requests[-1].body["messages"]]
-    assert "> too much" in last[-1]
+    assert "] too much" in last[-1]
     assert not any("before" in text for text in last)
 
 
@@ -411,7 +413,7 @@ async def test_a_reply_in_the_room_joins_the_conversation_of_what_it_answers(
             asked = await bob.say("and why?", reply_to=answer["id"], to_agent=False)
             await bob.answer(asked)
         entries = await settled(gateway)
-        assert "> name a fruit" in str(server.requests[-1].body["messages"])
+        assert "] name a fruit" in str(server.requests[-1].body["messages"])
     lanes = [entry.meta["lane"] for entry in entries if "inbox" in entry.meta]
     assert len(lanes) == 2
     assert len(set(lanes)) == 1

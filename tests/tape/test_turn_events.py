@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tape.entry import Entry, event, message
-from tape.turn_events import TurnRetake, TurnStart, is_take, read_take
+from tape.turn_events import DayLines, TurnRetake, TurnStart, further_days, is_take, read_take
 
 IDS = st.lists(st.integers(1, 10**9), max_size=5).map(tuple)
 
@@ -19,12 +19,15 @@ def as_entry(take: TurnStart | TurnRetake) -> Entry:
     return Entry(7, new.kind, new.payload, new.meta, "2026-01-01T00:00:00.000000Z")
 
 
-@given(st.builds(TurnStart, st.text(), IDS, IDS, st.booleans()))
+DAYS = st.lists(st.text(max_size=5), max_size=3).map(tuple)
+
+
+@given(st.builds(TurnStart, st.text(), IDS, IDS, st.booleans(), DAYS))
 def test_a_start_is_read_as_it_was_written(start: TurnStart) -> None:
     assert read_take(as_entry(start)) == start
 
 
-@given(st.builds(TurnRetake, st.text(), IDS, st.booleans(), IDS))
+@given(st.builds(TurnRetake, st.text(), IDS, st.booleans(), IDS, DAYS))
 def test_a_retake_is_read_as_it_was_written(retake: TurnRetake) -> None:
     assert read_take(as_entry(retake)) == retake
 
@@ -55,3 +58,25 @@ def test_an_imported_take_without_fields_shows_nothing(name: str) -> None:
 def test_other_entries_are_no_takes() -> None:
     for new in (message("user", "hi"), event("turn.end", {"turn": "t"})):
         assert not is_take(Entry(1, new.kind, new.payload, {}, ""))
+
+
+def said(number: int, day: int) -> Entry:
+    new = message("user", "x", inbox=1, said_at=f"2026-11-{day:02}T10:00:00+00:00")
+    return Entry(number, new.kind, new.payload, new.meta, "2026-12-01T00:00:00.000000Z")
+
+
+@given(st.lists(st.integers(1, 4), max_size=8), st.integers(0, 4))
+def test_each_day_that_begins_within_a_take_has_its_line_once(days: list[int], last: int) -> None:
+    names = {1: "Sun 2026-11-01", 2: "Mon 2026-11-02", 3: "Tue 2026-11-03", 4: "Wed 2026-11-04"}
+    entries = [said(number, day) for number, day in enumerate(days, start=1)]
+    lines = DayLines(further_days(entries, names.get(last, "")))
+    shown = [lines.above(entry) for entry in entries]
+    begins = [day != before for day, before in zip(days, [last, *days], strict=False)]
+    assert shown == [names[day] if one else "" for day, one in zip(days, begins, strict=True)]
+
+
+def test_a_message_without_a_date_has_no_line() -> None:
+    new = message("user", "x")
+    entry = Entry(1, new.kind, new.payload, {}, "2026-12-01T00:00:00.000000Z")
+    assert further_days([entry]) == ()
+    assert DayLines(("Sun 2026-11-01",)).above(entry) == ""

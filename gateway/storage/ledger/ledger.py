@@ -29,6 +29,7 @@ from gateway.storage.ledger.cursors import CursorTable
 from gateway.storage.ledger.inbox import Inbox
 from gateway.storage.ledger.leases import LEASE_SECONDS, Leases
 from gateway.storage.ledger.outbox import Outbox
+from gateway.storage.ledger.people import PeopleTable
 from gateway.storage.ledger.usage import UsageTable
 from tape.database.schema import Schema, read_schema
 from tape.store import UnitStore
@@ -62,3 +63,4 @@ class Ledger:
         self.leases = Leases(store, owner, lease)
         self.usage = UsageTable(store)
         self.cards = CardTable(store)
+        self.people = PeopleTable(store)

@@ -178,7 +178,7 @@ async def seen(tmp_path: Path, *files: str, **more: str) -> Any:
 @pytest.mark.anyio
 async def test_e8_an_image_reaches_a_model_that_can_see_and_is_kept(tmp_path: Path) -> None:
     text, picture = await seen(tmp_path, "red")
-    assert "> a secret question\n[photo]" in text["text"]
+    assert "] a secret question\n[photo]" in text["text"]
     data = base64.b64encode(image()).decode()
     assert picture["image_url"]["url"] == f"data:image/png;base64,{data}"
     kept = tmp_path / "media" / f"{hashlib.sha256(image()).hexdigest()}.png"

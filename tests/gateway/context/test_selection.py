@@ -102,11 +102,11 @@ async def test_a_retake_has_the_question_and_then_the_turn_s_calls_with_their_re
         tool_result(["r"], **own),
         tool_call([{**call, "id": "open"}], **own),
     )
-    assert await reselect_messages(tape, "t", [4], 1000) == [3, 4, 6, 7]
-    assert await reselect_messages(tape, "t", [4], 0) == [4]
+    assert (await reselect_messages(tape, "t", [4], 1000)).takes == (3, 4, 6, 7)
+    assert (await reselect_messages(tape, "t", [4], 0)).takes == (4,)
     again = event("turn.retake", {"turn": "t", "takes": [3, 4, 6, 7]}, **own)
     await tape.append(again)
-    assert await reselect_messages(tape, "t", [4], 1000) == [3, 4, 6, 7]
+    assert (await reselect_messages(tape, "t", [4], 1000)).takes == (3, 4, 6, 7)
 
 
 @pytest.mark.parametrize(("whole", "related"), [(False, True), (True, False)])
@@ -121,11 +121,11 @@ async def test_after_an_overflow_a_lane_shows_what_the_question_is_about(
     await tape.append(replace(earlier, meta={"lane": "x", "turn": "t0"}))
     await tape.append(said("where is the Zebra9 printer?"), replace(later, meta=own))
     await tape.append(anchor("context:overflow", {}, **own))
-    retaken = await reselect_messages(tape, "t", [25], 240)
+    retaken = (await reselect_messages(tape, "t", [25], 240)).takes
     assert (3 in retaken) is related
     assert retaken[-1] == 25
     assert len(retaken) > 3
-    assert retaken == sorted(retaken)
+    assert list(retaken) == sorted(retaken)
 
 
 def edited(entry: int, lane: str = "x") -> NewEntry:

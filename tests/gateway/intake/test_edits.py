@@ -146,7 +146,7 @@ async def test_a4_a_question_that_waits_behind_a_turn_is_asked_as_it_reads_then(
         gate.set()
         await settled(gateway, "plain:-100")
     last = server.requests[-1].body["messages"][-1]["content"]
-    assert "> second" in last
+    assert "] second" in last
     assert "sceond" not in last
 
 
@@ -163,7 +163,7 @@ async def test_a4_the_edit_survives_a_restart_before_its_turn(tmp_path: Path) ->
         assert server.requests == []
         async with gateway_of(tmp_path, server, Brings(PlainChannel()), **more) as gateway:
             await settled(gateway, "plain:-100")
-    assert "> first" in server.requests[0].body["messages"][-1]["content"]
+    assert "] first" in server.requests[0].body["messages"][-1]["content"]
 
 
 async def test_an_edited_reply_still_tells_what_it_replies_to(tmp_path: Path) -> None:
@@ -172,4 +172,4 @@ async def test_an_edited_reply_still_tells_what_it_replies_to(tmp_path: Path) ->
         said = replace(ASIDE, reply_to="77", quote=Quote("Bob", "8", "go?"))
         entries = await after(gateway, channel, said, edit("yes", said))
     (told,) = [one.payload["data"] for one in entries if one.name == "message.edit"]
-    assert '[in reply to Bob (id 8): "go?"]\n> yes' in told["content"]
+    assert ', replying to #2 Bob: "go?"] yes' in told["content"]

@@ -1,0 +1,94 @@
+"""The short numbers of people, and the dates, that a chat's views show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channels.message import Author, InboundMessage, Quote
+from gateway.app import Gateway
+from tape.context import TapeContext, view
+from tape.entry import Entry, message
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
+from tests.gateways import gateway_of, settled, tape_of
+
+pytestmark = pytest.mark.anyio
+
+CHAT = "plain:-100"
+OPEN = {"ACCESS__MODE": "open"}
+
+
+def said(number: int, person: str, text: str = "hello", **more: Any) -> InboundMessage:
+    more |= {"ext_id": f"-100/{number}", "message_id": str(number)}
+    return replace(MESSAGE, sender=Author(person, f"N{person}"), text=text, **more)
+
+
+async def heard(gateway: Gateway, channel: PlainChannel, *messages: InboundMessage) -> list[Entry]:
+    for one in messages:
+        await channel.host.accept([one])
+        await settled(gateway, CHAT)
+    return [entry for entry in await settled(gateway, CHAT) if "inbox" in entry.meta]
+
+
+def numbers(entries: list[Entry]) -> list[int]:
+    return [entry.meta["number"] for entry in entries]
+
+
+async def test_a_number_is_kept_over_a_restart_and_goes_to_nobody_else(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), **OPEN) as gateway:
+        first = await heard(gateway, channel, said(1, "70"), said(2, "80"), said(3, "70"))
+        assert numbers(first) == [1, 2, 1]
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), **OPEN) as gateway:
+        again = await heard(gateway, channel, said(4, "90"), said(5, "80"))
+        assert numbers(again) == [1, 2, 1, 3, 2]
+        other = replace(said(6, "80"), chat_id="-200", ext_id="-200/6")
+        await channel.host.accept([other])
+        entries = await settled(gateway, "plain:-200")
+    assert [entry.meta["number"] for entry in entries if "inbox" in entry.meta] == [1]
+
+
+async def test_whom_a_message_quotes_has_a_number_before_they_write(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), **OPEN) as gateway:
+        quoting = said(1, "70", quote=Quote("Bob", "80", "go?"))
+        entries = await heard(gateway, channel, quoting, said(2, "80"))
+    assert entries[0].text == '[00:00 #1 N70, replying to #2 Bob: "go?"] hello'
+    assert entries[1].text == "[00:00 #2 N80] hello"
+    assert entries[0].meta["quote"] == {"author": "80", "name": "Bob"}
+
+
+async def test_the_date_stands_above_a_day_s_first_message_only(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with FakeOpenAI() as server:
+        async with gateway_of(tmp_path, server, Brings(channel), **OPEN) as gateway:
+            later = "2026-01-02T09:30:00.000000+00:00"
+            for one in (
+                said(1, "70", "one"),
+                said(2, "70", "two", reply_to="1"),
+                said(3, "70", "three", reply_to="2", date=later),
+            ):
+                await heard(gateway, channel, replace(one, addressed=True))
+        asked = [m["content"] for m in server.requests[-1].body["messages"] if m["role"] == "user"]
+    assert asked == [
+        "[Thu 2026-01-01]\n[00:00 #1 N70] one",
+        "[00:00 #1 N70] two",
+        "[Fri 2026-01-02]\n[09:30 #1 N70] three",
+    ]
+
+
+async def test_a_view_of_old_and_new_entries_keeps_the_bytes_of_both(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    old = "[Ops | Ada (id 7) | 2025-12-31 23:00Z]\n> before the upgrade"
+    async with gateway_of(tmp_path, None, Brings(channel), **OPEN) as gateway:
+        tape = tape_of(gateway, CHAT)
+        await tape.append(message("user", old, author="7", text="before the upgrade"))
+        await heard(gateway, channel, replace(said(1, "70"), addressed=True))
+        texts = [one["content"] for one in await view(tape, TapeContext())]
+    assert old in texts
+    assert "[Thu 2026-01-01]\n[00:00 #1 N70] hello" in texts

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from channels.message import InboundMessage
+from gateway.access.access import Access, Decision
 from gateway.clock import Clock
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
-from gateway.intake.access import Access, Decision
-from gateway.intake.entry_meta import meta_of, refusal_event
+from gateway.intake.entry_meta import meta_of, opens_chat, refusal_event
 from gateway.intake.framing import frame
 from gateway.intake.reassembly import Parts, merge_parts
 from gateway.pipeline.turn import Question
@@ -148,6 +148,8 @@ class IntakePlanner:
 def _entry(
     row: InboxRow, assignment: LaneAssignment, decision: Decision, *, dropped: bool
 ) -> tuple[NewEntry, str]:
+    if not decision.allowed and opens_chat(row.message):
+        return refusal_event("access.opening", row, decision.rule), "waiting"
     if not decision.allowed:
         return refusal_event("access.refused", row, decision.rule), "refused"
     if dropped:

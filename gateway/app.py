@@ -26,6 +26,7 @@ from channels.registry import CHANNELS, make_channel
 from gateway.access.access import Access
 from gateway.access.pairing import Pairing
 from gateway.access.roles import Roles
+from gateway.admin.access_admin import AccessAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import TapeAdmin
 from gateway.background import Background
@@ -41,6 +42,7 @@ from gateway.home import Running, announce, locked, withdraw
 from gateway.hooks.loader import Failure, load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
+from gateway.http.admin_access import access_routes
 from gateway.http.admin_ledger import explain_routes, ledger_routes
 from gateway.http.admin_tapes import tape_routes
 from gateway.http.app import Readiness, make_app, readiness
@@ -363,12 +365,19 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
 
     home = gateway.services.settings.home_path
     routes = [
+        *access_routes(access_admin(gateway)),
         *ledger_routes(LedgerAdmin(gateway.services, gateway.parts.recovery)),
         *tape_routes(TapeAdmin(gateway.services), home),
         *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),
     ]
     app = make_app(channels, health, routes, f"{host}:{port}", token, bearer)
     return make_server(app, gateway.services.settings.http.trusted_proxies)
+
+
+def access_admin(gateway: Gateway) -> AccessAdmin:
+    """Return what changes a gateway's access."""
+    parts = gateway.parts
+    return AccessAdmin(gateway.services, parts.requests.openings, parts.pairing)
 
 
 def _address(host: str, port: int) -> str:

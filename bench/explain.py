@@ -23,8 +23,8 @@ from typing import Final
 from agent.tool import Role
 from bench.figures import Bar, Figure, progress, report
 from channels.message import Author, InboundMessage, OutboundMessage
+from gateway.access.access import Decision
 from gateway.clock import SystemClock
-from gateway.intake.access import Decision
 from gateway.intake.entry_meta import meta_of
 from gateway.intake.framing import frame
 from gateway.storage.ledger.ledger import Ledger, ledger_schema

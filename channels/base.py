@@ -219,6 +219,10 @@ class Channel(ABC):
         del code
         return ""
 
+    def command_hint(self, name: str) -> str:
+        """Return how people write one of the gateway's commands in a group here."""
+        return f",{name}"
+
     async def private_chat(self, person_id: str, account: str = "") -> str:
         """Return the id of the private chat with a person; raises ChannelError if there is none."""
         raise SendRefused(f"{self.name} has no private chat with {person_id} of {account}")

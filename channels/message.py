@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final, Literal
 
 ChatKind = Literal["private", "group"]
-InboundKind = Literal["message", "edit", "delete", "change", "press", "unreadable"]
+InboundKind = Literal["message", "edit", "delete", "change", "press", "pairing", "unreadable"]
 MediaKind = Literal["image", "audio", "video", "file", "other"]
 OutboundKind = Literal["answer", "notice"]
 
@@ -80,8 +80,9 @@ class InboundMessage:
     kind               `message`; `edit`: the new `text` of `message_id`; `delete`: `message_id` was
                        deleted; `change`: the chat changed, with the kind of change in `change` and
                        a sentence in `text`; `press`: the author pressed a button of the message
-                       `message_id`, with the button's token in `press`; `unreadable`: an event that
-                       could not be parsed, with the reason in `why`
+                       `message_id`, with the button's token in `press`; `pairing`: the author sent
+                       a pairing code, with the verdict in `change` (only the gateway makes these);
+                       `unreadable`: an event that could not be parsed, with the reason in `why`
     channel, account   the name of the channel, and which of its accounts got the message
     chat_id            the platform's id of the chat
     ext_id             the event's key, derived from chat and message but not from the delivery, so

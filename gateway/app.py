@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from os import getpid
@@ -23,6 +23,10 @@ from agent.models.registry import make_model
 from channels.base import Channel
 from channels.message import InboundMessage
 from channels.registry import CHANNELS, make_channel
+from gateway.access.access import Access
+from gateway.access.pairing import Pairing
+from gateway.access.roles import Roles
+from gateway.admin.access_admin import AccessAdmin
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import TapeAdmin
 from gateway.background import Background
@@ -32,17 +36,17 @@ from gateway.context.room_memory import RoomMemories, open_linker
 from gateway.context.vision_model import VisionModel
 from gateway.delivery.sender import OutboxSender
 from gateway.embeddings.registry import open_meaning
-from gateway.errors import GatewayError, HomeInUse, SettingsError
+from gateway.errors import SettingsError
 from gateway.explain.explainer import Explainer
 from gateway.home import Running, announce, locked, withdraw
 from gateway.hooks.loader import Failure, load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
+from gateway.http.admin_access import access_routes
 from gateway.http.admin_ledger import explain_routes, ledger_routes
 from gateway.http.admin_tapes import tape_routes
 from gateway.http.app import Readiness, make_app, readiness
 from gateway.http.server import QuietServer, listen, make_server
-from gateway.intake.access import Access
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
 from gateway.pipeline.pipeline import TurnPipeline
@@ -53,12 +57,16 @@ from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.dispatcher import Dispatcher
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
+from gateway.scheduling.opening.openings import Openings
+from gateway.scheduling.opening.pairer import Pairer
+from gateway.scheduling.opening.requests import PURPOSE, AccessRequests
 from gateway.scheduling.presses import Presses
 from gateway.scheduling.recovery import Recovery
 from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
+from gateway.storage.database_lock import database_locked
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
 from gateway.storage.split_store import SplitStore
 from gateway.storage.write_guard import WriteGuard
@@ -91,6 +99,8 @@ class GatewayParts:
     intake: Intake
     recovery: Recovery
     stopper: Stopper
+    requests: AccessRequests
+    pairing: Pairing
 
 
 @dataclass(slots=True)
@@ -144,7 +154,7 @@ async def running_gateway(
     `only` names the channels to start (None for every enabled one); `plugins` registers plugins.
     Raise GatewayError or TapeError before anything is started.
     """
-    with locked(settings.home_path), _database_locked(settings):
+    with locked(settings.home_path), database_locked(settings):
         # In a container, a new gateway often gets the process id of one that was killed.
         withdraw(settings.home_path)
         token = token_of(settings) if http else ""
@@ -201,9 +211,12 @@ async def _opened(
         background = Background()
         tapes = TapeService(store, settings.workspace_path, meaning)
         services = await _services(settings, clock, tapes, store, hooks, channels, background)
+        rules = await services.ledger.access.rules()
+        access = Access(settings.access, services.aliases, rules)
         vision = VisionModel(model, settings.home_path)
         register_builtin(hooks, AgentPlugin(services, vision))
-        parts = _parts(services)
+        parts = _parts(services, access)
+        await parts.requests.openings.find_former()
         channels.update(await _channels(settings, hooks, only))
         stack.push_async_callback(_shielded, lambda: _close_channels(channels))
         running = list(channels.values())
@@ -250,24 +263,29 @@ async def _services(
     )
 
 
-def _parts(services: Services) -> GatewayParts:
+def _parts(services: Services, access: Access) -> GatewayParts:
     settings, spawn = services.settings, services.spawn
-    access = Access(settings.access, services.aliases)
     turns = RunningTurns()
     memories = RoomMemories(services.tapes, open_linker())
     sender = OutboxSender(services)
-    runner = TurnRunner(services, turns, memories, sender)
+    roles = Roles(services, access)
+    pairing = Pairing(services.clock, services.router.channels)
+    openings = Openings(services, access, roles, sender)
+    requests = AccessRequests(services, access, openings, sender)
+    runner = TurnRunner(services, turns, memories, sender, roles)
     scheduler = LaneScheduler(runner.run, spawn, settings.turn)
     debouncer = Debouncer(services.clock, settings.buffer.longest, scheduler.ask, spawn)
-    notices = Notices(services, access, sender)
+    notices = Notices(services, access, sender, requests)
     stopper = Stopper(scheduler, debouncer, notices, access)
-    presses = Presses(services, sender)
-    commands = Commands(services, stopper.stop, presses)
-    dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, presses)
+    presses = Presses(services, sender, {PURPOSE: requests})
+    commands = Commands(services, stopper.stop, presses, requests)
+    pairer = Pairer(services, access, sender)
+    dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, presses, pairer)
     lanes = LaneAssigner(services, memories, dispatcher)
-    intake = Intake(services, access, dispatcher, lanes, memories)
+    intake = Intake(services, access, dispatcher, lanes, memories, pairing)
     recovery = Recovery(services, access, dispatcher, sender, intake)
-    return GatewayParts(memories, turns, sender, dispatcher, intake, recovery, stopper)
+    handling = (memories, turns, sender, dispatcher, intake, recovery, stopper)
+    return GatewayParts(*handling, requests, pairing)
 
 
 async def _close_channels(channels: Mapping[str, Channel]) -> None:
@@ -281,29 +299,6 @@ async def _close_channels(channels: Mapping[str, Channel]) -> None:
 async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
     with anyio.CancelScope(shield=True):
         await close()
-
-
-@contextmanager
-def _database_locked(settings: Settings) -> Iterator[None]:
-    """Lock a database outside the home folder, which two instances must not share."""
-    path = Path(settings.tape.url.removeprefix("sqlite://").partition("?")[0])
-    if not settings.tape.url.startswith("sqlite:") or path.parent == settings.home_path:
-        yield
-        return
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(locked(path.parent, f"{path.name}.lock"))
-        except HomeInUse as cause:
-            raise GatewayError(
-                f"another gateway uses the database {path}: stop it first, or choose another file"
-                " with TAPEWAY_TAPE__URL"
-            ) from cause
-        except GatewayError as cause:
-            raise GatewayError(
-                f"the database {path} cannot be used: make its folder writable, or choose another"
-                " file with TAPEWAY_TAPE__URL"
-            ) from cause
-        yield
 
 
 def _make_workspace(path: Path) -> None:
@@ -370,12 +365,19 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
 
     home = gateway.services.settings.home_path
     routes = [
+        *access_routes(access_admin(gateway)),
         *ledger_routes(LedgerAdmin(gateway.services, gateway.parts.recovery)),
         *tape_routes(TapeAdmin(gateway.services), home),
         *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),
     ]
     app = make_app(channels, health, routes, f"{host}:{port}", token, bearer)
     return make_server(app, gateway.services.settings.http.trusted_proxies)
+
+
+def access_admin(gateway: Gateway) -> AccessAdmin:
+    """Return what changes a gateway's access."""
+    parts = gateway.parts
+    return AccessAdmin(gateway.services, parts.requests.openings, parts.pairing)
 
 
 def _address(host: str, port: int) -> str:

@@ -13,14 +13,17 @@ from anyio import open_file
 
 from gateway.admin.ledger_admin import LedgerAdmin
 from gateway.admin.tape_admin import Progress, TapeAdmin
-from gateway.app import running_gateway
+from gateway.app import Gateway, access_admin, running_gateway
 from gateway.cli.chat.chat_client import client_of
 from gateway.errors import AdminError, GatewayError
 from gateway.home import find_running
-from gateway.services import Services
 from gateway.settings import Settings
 
 _ROUTES: Final = {
+    "access.rules": ("GET", "/api/access", ""),
+    "access.grant": ("POST", "/api/access/grant", "done"),
+    "access.revoke": ("POST", "/api/access/revoke", "done"),
+    "access.pair": ("POST", "/api/access/pair", ""),
     "ledger.rows": ("GET", "/api/ledger", ""),
     "ledger.usage": ("GET", "/api/usage", ""),
     "ledger.show": ("GET", "/api/ledger/{name}", ""),
@@ -41,10 +44,10 @@ _PIECE_BYTES: Final = 1024 * 1024
 
 
 class AdminClient(Protocol):
-    """What an operator's command uses: calls methods of `LedgerAdmin` and `TapeAdmin` by name."""
+    """What an operator's command uses: calls methods of the admins by name."""
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
-        """Call `ledger.NAME` or `tapes.NAME`; raises AdminError if the action is refused."""
+        """Call `access.NAME`, `ledger.NAME` or `tapes.NAME`; raises AdminError if it is refused."""
         ...
 
     def import_tape(
@@ -57,9 +60,14 @@ class AdminClient(Protocol):
 class LocalAdmin:
     """Calls a gateway in this process."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, gateway: Gateway) -> None:
+        services = gateway.services
         self._tapes = TapeAdmin(services)
-        self._parts = {"ledger": LedgerAdmin(services, None), "tapes": self._tapes}
+        self._parts: dict[str, object] = {
+            "access": access_admin(gateway),
+            "ledger": LedgerAdmin(services, None),
+            "tapes": self._tapes,
+        }
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
         part, _, method = name.partition(".")
@@ -134,4 +142,4 @@ async def open_admin(settings: Settings) -> AsyncIterator[AdminClient]:
             yield RemoteAdmin(client)
         return
     async with running_gateway(settings, only=[], http=False) as gateway:
-        yield LocalAdmin(gateway.services)
+        yield LocalAdmin(gateway)

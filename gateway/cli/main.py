@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from gateway.cli.access.commands import app as access
 from gateway.cli.lazy import run
 from gateway.cli.ledger.commands import app as ledger
 from gateway.cli.plugin_commands import add_plugin_commands
@@ -108,6 +109,13 @@ def usage(
     run("gateway.cli.ledger.usage:show_usage", by, days, as_json)
 
 
+@app.command()
+def pair() -> None:
+    """Print a code that makes you an owner: you send it to the bot in private."""
+    run("gateway.cli.access.actions:pair")
+
+
+app.add_typer(access, name="access")
 app.add_typer(ledger, name="ledger")
 app.add_typer(tape, name="tape")
 

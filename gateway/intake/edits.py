@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateway.intake.access import Access
+from gateway.access.access import Access
 from gateway.intake.framing import frame, people_of
 from gateway.intake.reassembly import joined_text
 from gateway.services import Services
@@ -22,14 +22,14 @@ from tape.entry import event
 from tape.unit_of_work import Unit
 
 
-async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
+async def take_edit(services: Services, access: Access, row: InboxRow) -> InboxRow | None:
     """Record an edit; return the row with the new text, or None if the question no longer waits."""
     message = row.message
     found = await services.ledger.inbox.original_of(row)
     original, last = found or (None, row)
     if original is None or original.entry_id is None or original.session_id is None:
         # The original message is older than the gateway, or was refused.
-        decision = Access(services.settings.access, services.aliases).decide(message)
+        decision = access.decide(message)
         status, rule = ("taped", None) if decision.allowed else ("refused", decision.rule)
         await end_row(services, row, status, rule)
         return None
@@ -62,7 +62,7 @@ async def take_edit(services: Services, row: InboxRow) -> InboxRow | None:
     return edited if edited.status == "waiting" else None
 
 
-async def take_deletion(services: Services, row: InboxRow) -> InboxRow | None:
+async def take_deletion(services: Services, access: Access, row: InboxRow) -> InboxRow | None:
     """Record a deletion; return the row of the question that was dropped, or None."""
     found = await services.ledger.inbox.original_of(row)
     original = found[0] if found else None
@@ -75,7 +75,7 @@ async def take_deletion(services: Services, row: InboxRow) -> InboxRow | None:
         return None
     if (await services.ledger.inbox.head_of(original)).message.parts:
         # The deleted message is a part of a merged message, whose other parts stay.
-        await take_edit(services, replace(row, message=replace(row.message, text="")))
+        await take_edit(services, access, replace(row, message=replace(row.message, text="")))
         return None
     meta = {"lane": original.lane} if original.lane is not None else {}
     tape = services.tapes.session_tape(original.session_id).name

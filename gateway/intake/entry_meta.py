@@ -6,7 +6,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from channels.message import InboundMessage, Media, Quote
-from gateway.intake.access import Decision
+from gateway.access.access import Decision
 from gateway.storage.ledger.rows import InboxRow
 from tape.entry import NewEntry, event
 
@@ -62,6 +62,12 @@ def _origin(origin: Quote | None) -> dict[str, str] | None:
 def is_command(message: InboundMessage) -> bool:
     """Return whether a message is a command; a forwarded message never is."""
     return message.text.lstrip().startswith(",") and message.forwarded is None
+
+
+def opens_chat(message: InboundMessage) -> bool:
+    """Return whether a message is the one command that a closed chat understands."""
+    words = message.text.lower().split(maxsplit=1)
+    return message.addressed and is_command(message) and words[0] == ",open"
 
 
 def refusal_event(name: str, row: InboxRow, why: str) -> NewEntry:

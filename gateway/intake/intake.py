@@ -14,10 +14,11 @@ from typing import Final, Protocol
 import anyio
 
 from channels.message import InboundMessage
+from gateway.access.access import Access, Decision
+from gateway.access.pairing import Pairing
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner
 from gateway.context.room_memory import RoomMemories
 from gateway.hooks.messages import session_of
-from gateway.intake.access import Access, Decision
 from gateway.intake.edits import end_row, take_deletion, take_edit
 from gateway.intake.entry_meta import cleaned
 from gateway.intake.planner import IntakePlanner, PlannedMessage
@@ -48,6 +49,9 @@ class IntakeSink(Protocol):
     async def pressed(self, row: InboxRow) -> None:
         """Handle a press of a button, and end its row."""
 
+    async def paired(self, row: InboxRow) -> None:
+        """Handle an attempt to pair, and end its row."""
+
     async def failed(self, row: InboxRow) -> None:
         """Notify the author of a message that could not be taken in."""
 
@@ -61,6 +65,7 @@ class Intake:
     _sink: IntakeSink
     _lanes: LaneAssigner
     _memories: RoomMemories
+    _pairing: Pairing
 
     def __post_init__(self) -> None:
         services = self._services
@@ -77,7 +82,7 @@ class Intake:
         kept_back: Collection[tuple[str, str]] | None = None,
     ) -> set[str]:
         """Write messages to the inbox (see `Inbox.accept`), and return the keys of the new ones."""
-        fit = [cleaned(message) for message in messages]
+        fit = [self._pairing.read(cleaned(message)) for message in messages]
         # Once written, a message must be queued, even if the caller is cancelled in between.
         with anyio.CancelScope(shield=True):
             ledger = self._services.ledger
@@ -186,12 +191,13 @@ class Intake:
         return first
 
     async def _other(self, row: InboxRow) -> None:
-        """Take in an edit, a deletion, a change, a press, or an unreadable message."""
+        """Take in an edit, a deletion, a change, a press, a pairing, or an unreadable message."""
         ways = {
             "edit": self._edit,
             "delete": self._delete,
             "change": self._change,
             "press": self._sink.pressed,
+            "pairing": self._sink.paired,
         }
         take = ways.get(row.message.kind, self._bury)
         try:
@@ -202,12 +208,12 @@ class Intake:
             await self._dead((row,), cause)
 
     async def _edit(self, row: InboxRow) -> None:
-        changed = await take_edit(self._services, row)
+        changed = await take_edit(self._services, self._access, row)
         if changed is not None:
             self._sink.edited(changed)
 
     async def _delete(self, row: InboxRow) -> None:
-        dropped = await take_deletion(self._services, row)
+        dropped = await take_deletion(self._services, self._access, row)
         if dropped is not None:
             self._sink.deleted(dropped)
 

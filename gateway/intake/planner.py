@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from channels.message import InboundMessage
+from gateway.access.access import Access, Decision
 from gateway.clock import Clock
 from gateway.context.lane_assignment import BatchIndex, LaneAssigner, LaneAssignment
-from gateway.intake.access import Access, Decision
-from gateway.intake.entry_meta import meta_of, refusal_event
+from gateway.intake.entry_meta import meta_of, opens_chat, refusal_event
 from gateway.intake.framing import frame, people_of
 from gateway.intake.reassembly import Parts, merge_parts
 from gateway.pipeline.turn import Question
@@ -163,6 +163,8 @@ def _entry(
     *,
     dropped: bool,
 ) -> tuple[NewEntry, str]:
+    if not decision.allowed and opens_chat(row.message):
+        return refusal_event("access.opening", row, decision.rule), "waiting"
     if not decision.allowed:
         return refusal_event("access.refused", row, decision.rule), "refused"
     if dropped:

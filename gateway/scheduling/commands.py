@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -25,6 +26,7 @@ from gateway.context.tape_access import other_tapes
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
+from gateway.scheduling.opening.requests import AccessRequests
 from gateway.scheduling.presses import Presses
 from gateway.scheduling.rewinding import rewind
 from gateway.services import Services
@@ -33,6 +35,7 @@ from tape.entry import Entry
 
 OWN: Final = {
     "help": "what I can do here",
+    "open": "open this chat, so that I answer in it (in private: list the chats that wait)",
     "stop": "stop the answer that I'm writing for you (`,stop all`: every one in this chat)",
     "reset": "start over: earlier messages stay on the tape, but I no longer see them",
     "rewind": "go back to an earlier checkpoint (`,rewind` lists them)",
@@ -76,11 +79,20 @@ class Commands:
     _services: Services
     _stop: Callable[[Question, bool], Awaitable[int]]
     _presses: Presses
+    _requests: AccessRequests
+
+    async def run_as_author(self, question: Question) -> str:
+        """Run a command with the role that its author has now."""
+        role = await self._requests.openings.roles.of(question.message)
+        return await self.run(replace(question, role=role))
 
     async def run(self, question: Question) -> str:
         """Run the command in a message; return the reply's text, even if the command fails."""
         try:
             command = parse_command(question.message.text.strip())
+            if command.name == "open":
+                ask = partial(self._requests.ask, question.message)
+                return await self._requests.openings.command(question, command.words, ask)
             if command.name == "stop":
                 return await self._stopped(question, command)
             if command.name == "start":

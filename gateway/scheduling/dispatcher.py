@@ -7,16 +7,17 @@ from functools import partial
 
 from agent.events import AgentEvent
 from channels.message import InboundMessage
+from gateway.access.access import Decision
 from gateway.background import KeyedQueue
 from gateway.context.lane_assignment import Pending
-from gateway.intake.access import Decision
-from gateway.intake.entry_meta import is_command
+from gateway.intake.entry_meta import is_command, opens_chat
 from gateway.intake.intake import IntakeSink
 from gateway.pipeline.turn import BurstKey, Question
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.debounce import Debouncer, debounce_seconds
 from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
+from gateway.scheduling.opening.pairer import Pairer
 from gateway.scheduling.presses import Presses
 from gateway.services import Services
 from gateway.storage.ledger.ledger import MAX_CRASHES
@@ -33,6 +34,7 @@ class Dispatcher(IntakeSink, Pending):
     _commands: Commands
     _notices: Notices
     _presses: Presses
+    _pairer: Pairer
     _closed: bool = False
 
     def __post_init__(self) -> None:
@@ -83,6 +85,9 @@ class Dispatcher(IntakeSink, Pending):
     async def pressed(self, row: InboxRow) -> None:
         await self._presses.pressed(row)
 
+    async def paired(self, row: InboxRow) -> None:
+        await self._pairer.paired(row)
+
     async def failed(self, row: InboxRow) -> None:
         await self._notices.failed(row)
 
@@ -132,4 +137,8 @@ class Dispatcher(IntakeSink, Pending):
             self._running_commands.submit(question.session_id, lambda: self._run_command(question))
 
     async def _run_command(self, question: Question) -> None:
-        await self._notices.answer_command(question, await self._commands.run(question))
+        text = await self._commands.run_as_author(question)
+        if text or not opens_chat(question.message):
+            await self._notices.answer_command(question, text)
+        else:  # a closed chat gets its daily sentence
+            await self._notices.refuse(question)

@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from agent.turn_log import TurnLog
 from channels.message import OutboundMessage
+from gateway.access.access import Access, Decision
 from gateway.delivery.outbox import commit_with_sends, outbound_event
 from gateway.delivery.sender import OutboxSender
 from gateway.hooks.messages import address_of, session_of
-from gateway.intake.access import Access, Decision, refusal
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
+from gateway.scheduling.opening.place import GREETING
+from gateway.scheduling.opening.requests import AccessRequests
 from gateway.services import Services
 from gateway.storage.ledger.rows import InboxRow
 from gateway.turn.runner import answer_to
@@ -32,10 +34,6 @@ STALE_SECONDS: Final = 3.0
 FULL: Final = (
     "I have more questions from this chat than I can handle right now, so I won't answer this one."
     " Please ask again in a while."
-)
-GREETING: Final = (
-    "Hello, I'm {name}. Mention me, reply to me or call me by my name, and I'll answer. I remember"
-    " what is said here. `,help` lists what I can do."
 )
 STALE: Final = (
     "I was away. I've read the questions from more than {hours:g} hours ago ({count} here) but"
@@ -57,6 +55,7 @@ class Notices:
     _services: Services
     _access: Access
     _sender: OutboxSender
+    _requests: AccessRequests
     _full_at: dict[str, float] = field(default_factory=dict)
     _stale: dict[str, int] = field(default_factory=dict)
 
@@ -68,8 +67,11 @@ class Notices:
             await self._services.router.end_without_answer(question.message, silent=True)
 
     async def refuse(self, question: Question) -> None:
-        """Refuse a question; explain to its chat, at most once a day, how to get access."""
-        notice = _notice(question, refusal(question.message), "refusal", self._today(question))
+        """Refuse a question; ask the owner; say at most once a day how the chat can be opened."""
+        message = question.message
+        asked = await self._requests.ask(message)
+        text = self._requests.sentence(message, asked=asked)
+        notice = _notice(question, text, "refusal", self._today(question))
         await self._end(question, "refused", notice, shared=True)
 
     async def greet(self, question: Question, decision: Decision) -> None:

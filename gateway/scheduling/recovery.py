@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gateway.access.access import Access
 from gateway.delivery.sender import OutboxSender
-from gateway.intake.access import Access
 from gateway.intake.entry_meta import is_command
 from gateway.intake.intake import Intake
 from gateway.logs import get_log

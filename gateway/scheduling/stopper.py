@@ -9,7 +9,7 @@ from typing import Any
 from agent.tool import Role
 from channels.errors import InboundRefused
 from channels.message import Author, InboundMessage
-from gateway.intake.access import Access
+from gateway.access.access import Access
 from gateway.pipeline.turn import Question
 from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.lane_scheduler import LaneScheduler

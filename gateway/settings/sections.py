@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from agent.model_settings import Key, ServerAddress
 
-_ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
+ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
 
 
 def setting(default: Any, description: str, example: str = "", **bounds: Any) -> Any:
@@ -98,7 +98,7 @@ class AccessSettings(Section):
     @classmethod
     def _are_ids(cls, value: str) -> str:
         for item in split(value):
-            if not _ALLOWED.match(item):
+            if not ALLOWED.match(item):
                 raise ValueError(f"{item!r} is not of the form channel:id")
         return value
 

@@ -17,6 +17,7 @@ import structlog
 from agent.errors import AgentError, describe
 from agent.events import AgentEvent
 from channels.message import InboundMessage, OutboundMessage
+from gateway.access.roles import Roles
 from gateway.context.images import load_images
 from gateway.context.retrieval import find_nearby
 from gateway.context.room_memory import RoomMemories
@@ -54,6 +55,7 @@ class TurnRunner:
     _turns: RunningTurns
     _memories: RoomMemories
     _sender: OutboxSender
+    _roles: Roles
     _renewing: bool = False
 
     async def run(self, question: Question, started: Callable[[Turn | None], None]) -> None:
@@ -61,7 +63,8 @@ class TurnRunner:
 
         A turn cancelled while `stopped_by` is empty stays open; the next start resumes it.
         """
-        left: Question | None = question
+        role = await self._roles.of(question.message)
+        left: Question | None = replace(question, role=role)
         steered: list[Question] = []
         while left is not None:
             left = await self._attempt(left, steered, started)

@@ -225,14 +225,23 @@ async def test_b7_who_is_not_let_in_is_told_once_a_day_and_nothing_is_spent(
 
 @promises("B7", "groups")
 @pytest.mark.parametrize("by", ["chat", "person"])
-async def test_b7_who_is_on_the_list_is_let_in(channel: str, tmp_path: Path, by: str) -> None:
+async def test_b7_a_listed_chat_is_open_and_a_listed_person_is_let_in_in_private(
+    channel: str, tmp_path: Path, by: str
+) -> None:
     async with playing(channel, tmp_path) as play:
         group, alice = play.stage.group(), play.person()
         listed = group.id if by == "chat" else alice.id
     allow = f"{channel}:{listed}"
     async with playing(channel, tmp_path, ACCESS__MODE="paired", ACCESS__ALLOW=allow) as play:
         group, alice = play.stage.group(), play.person()
-        play.answer(await play.ask(group, alice, "let me in"))
+        asked = await play.ask(group, alice, "let me in")
+        if by == "chat":
+            play.answer(asked)
+            return
+        assert "not enabled" in play.answer(asked).text
+        if play.has("private"):
+            private = await play.ask(play.stage.private(alice), alice, "let me in")
+            assert "not enabled" not in play.answer(private).text
 
 
 def needed_by(rule: str) -> list[str]:

@@ -14,8 +14,11 @@ import anyio
 from anyio.abc import TaskStatus
 
 from agent.models.offline import OFFLINE
-from gateway.app import Gateway, running_gateway
+from gateway.app import Gateway, access_admin, running_gateway
+from gateway.cli.access.actions import pairing_lines
 from gateway.logs import get_log
+from gateway.scheduling.opening.openings import FORMER
+from gateway.scheduling.opening.place import shown
 from gateway.settings import Settings
 
 
@@ -44,7 +47,7 @@ async def serve(settings: Settings) -> int:
                 started.set()
                 gc.freeze()
                 gc.enable()
-                _print_next_steps(gateway, settings)
+                await _print_next_steps(gateway, settings)
                 gateway.services.spawn("probe", partial(_probe, gateway))
                 await stopping.wait()
                 await gateway.finish()
@@ -60,7 +63,34 @@ async def _probe(gateway: Gateway) -> None:
         print(f"  {mark}{finding.sentence}.", file=sys.stderr, flush=True)
 
 
-def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
+async def _access_lines(gateway: Gateway) -> list[str]:
+    """Return a pairing code if a platform has no owner yet, on a terminal only, and what waits."""
+    lines: list[str] = []
+    openings, pairing = gateway.parts.requests.openings, gateway.parts.pairing
+    owned = {
+        rule.account_id.partition(":")[0]
+        for rule in openings.access.rules()
+        if rule.role == "owner"
+    }
+    if pairing.hints("").keys() - owned:
+        if sys.stderr.isatty():
+            found = await access_admin(gateway).pair()
+            hints = {name: hint for name, hint in found["hints"].items() if name not in owned}
+            lines += [f"  {line}" for line in pairing_lines({**found, "hints": hints})]
+        else:  # a log must not hold a code
+            lines.append(f"  To become its owner on a platform, run: {_command()} pair")
+    former = [one for one in await openings.waiting() if one.state == FORMER]
+    if former:
+        named = ", ".join(shown(one.title, f"{one.account_id}:{one.chat_id}") for one in former)
+        lines += [
+            "  Somebody listed was answered in these groups. They are closed now, since each group",
+            f"  has to be opened as a group: {named}",
+            f"  To open them all: {_command()} access grant former",
+        ]
+    return lines
+
+
+async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
     lines = [
         "",
         f"  Tapeway is running. Open {gateway.url} and say something.",
@@ -82,11 +112,7 @@ def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
             "  To add it to a Telegram group, a Discord server or a Slack workspace, follow",
             "  docs/telegram.md, docs/discord.md or docs/slack.md: five minutes each.",
         ]
-    if invited and settings.access.mode == "paired" and not settings.access.allow:
-        lines += [
-            "  Chats are closed until TAPEWAY_ACCESS__ALLOW lists them. Write to the bot, and it",
-            "  replies with what to add. TAPEWAY_ACCESS__MODE=open opens it to everybody.",
-        ]
+    lines += await _access_lines(gateway)
     if settings.agent.model == OFFLINE:
         lines += _offline_lines(settings)
     lines += ["  Press Ctrl-C to stop it.", ""]

@@ -24,6 +24,7 @@ import functools
 from typing import Final
 
 from gateway.clock import Clock
+from gateway.storage.ledger.access import AccessTable
 from gateway.storage.ledger.cards import CardTable
 from gateway.storage.ledger.cursors import CursorTable
 from gateway.storage.ledger.inbox import Inbox
@@ -64,3 +65,4 @@ class Ledger:
         self.usage = UsageTable(store)
         self.cards = CardTable(store)
         self.people = PeopleTable(store)
+        self.access = AccessTable(store)

@@ -12,7 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.typing_indicator import TYPING_INTERVAL_SECONDS
-from gateway.scheduling.notices import GREETING
+from gateway.scheduling.opening.place import GREETING
 from tests.channels.telegram.bots import Bot, telegram_bot
 from tests.fakes.base.faults import LostAnswer, ServerError
 from tests.fakes.openai.script import EmptyStream, Text

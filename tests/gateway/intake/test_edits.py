@@ -60,7 +60,7 @@ async def explained(gateway: Gateway, message_id: str) -> Report:
 @pytest.mark.parametrize(
     ("mode", "status", "says"),
     [
-        ("paired", "refused", "refused: neither the chat nor the person is on the allowlist"),
+        ("paired", "refused", "refused: the chat is not on the allowlist"),
         ("open", "taped", "not decided yet, or never put on a tape"),
     ],
 )

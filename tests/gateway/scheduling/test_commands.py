@@ -218,7 +218,7 @@ async def _run(
     tape = tape_of(gateway, "plain:-100").name
     asked = Question("plain:-100", tape, lane, role, (row_of(said),))
     presses = Presses(gateway.services, gateway.parts.sender)
-    commands = Commands(gateway.services, _stop, presses)
+    commands = Commands(gateway.services, _stop, presses, gateway.parts.requests)
     return await commands.run(asked)
 
 

@@ -1,0 +1,6 @@
+"""Who may talk to the agent, and with which role.
+
+access    decides about each message, in memory
+roles     the role of a person who asks, for which a platform may be asked
+pairing   the codes by which somebody becomes an owner
+"""

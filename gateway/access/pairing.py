@@ -1,0 +1,144 @@
+"""Pairing codes: whoever sends one in private becomes an owner of that account.
+
+Codes live in memory only. A message is compared before it is written anywhere: what is stored is
+the verdict, never the code. A code is used once, for ten minutes, in private; anywhere else it is
+void as soon as it is seen.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from channels.base import Channel
+from channels.message import InboundMessage
+from gateway.clock import Clock
+
+LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+CODE_SECONDS: Final = 600.0
+MAX_TRIES: Final = 5  # of one sender
+MAX_TRIES_IN_ALL: Final = 50  # after which a code is void
+MAX_REMEMBERED: Final = 1_000
+
+PAIRED: Final = "paired"
+WRONG: Final = "wrong"
+NOT_IN_PRIVATE: Final = "not in private"
+TOO_MANY: Final = "too many tries"
+
+_CODE: Final = f"[{LETTERS}]{{4}}-?[{LETTERS}]{{2}}"
+_FOUND: Final = re.compile(rf"(?<![A-Za-z0-9]){_CODE}(?![A-Za-z0-9])", re.IGNORECASE)
+_ATTEMPT: Final = re.compile(
+    rf"\s*(?:[/,](?:start|pair)(?:@\w+)?\s+(?:code[=:]\s*)?({_CODE})"
+    rf"|pair\s+([{LETTERS}]{{4}}-[{LETTERS}]{{2}}))\s*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class _Code:
+    text: str
+    until: float
+    tries: int = 0
+
+
+@dataclass(slots=True)
+class Pairing:
+    """Makes codes, and finds them in messages."""
+
+    _clock: Clock
+    _channels: Mapping[str, Channel]
+    _code: _Code | None = None
+    _tries: dict[tuple[str, str], tuple[int, float]] = field(default_factory=dict)
+    _verdicts: OrderedDict[tuple[str, str, str], str] = field(default_factory=OrderedDict)
+
+    def new_code(self) -> str:
+        """Return a fresh code; an earlier one is void."""
+        drawn = "".join(secrets.choice(LETTERS) for _ in range(6))
+        self._code = _Code(f"{drawn[:4]}-{drawn[4:]}", self._clock.monotonic() + CODE_SECONDS)
+        return self._code.text
+
+    def hints(self, code: str) -> dict[str, str]:
+        """Return how a code is sent, by channel."""
+        found = {name: channel.pairing_hint(code) for name, channel in self._channels.items()}
+        return {name: hint for name, hint in found.items() if hint}
+
+    def read(self, message: InboundMessage) -> InboundMessage:
+        """Return a message without a code: an attempt to pair becomes its verdict."""
+        if message.kind == "pairing":  # a verdict is made here only
+            return replace(message, kind="unreadable", why="a verdict about a pairing code")
+        if message.kind not in ("message", "edit") or message.owner:
+            return message
+        attempt = _ATTEMPT.fullmatch(message.text) if len(message.text) < 100 else None
+        private = message.chat_kind == "private" and message.sender.acts_as == "person"
+        if attempt is not None and private and message.kind == "message":
+            said = replace(message, addressed=True)
+            return _pairing(said, self._verdict(message, attempt[1] or attempt[2]))
+        found = self._contains_code(message)
+        if found:
+            self._code = None
+        if attempt is not None:
+            said = replace(message, addressed=message.addressed or found)
+            return _pairing(said, NOT_IN_PRIVATE)
+        return _without_codes(message) if found else message
+
+    def _verdict(self, message: InboundMessage, given: str) -> str:
+        """Compare a code, once for each message: a platform may deliver it again."""
+        key = (message.channel, message.account, message.ext_id)
+        if key not in self._verdicts:
+            self._verdicts[key] = self._compare(message, given)
+            if len(self._verdicts) > MAX_REMEMBERED:
+                self._verdicts.popitem(last=False)
+        return self._verdicts[key]
+
+    def _compare(self, message: InboundMessage, given: str) -> str:
+        now = self._clock.monotonic()
+        self._tries = {who: tried for who, tried in self._tries.items() if now < tried[1]}
+        who = (message.channel, message.sender.id)
+        tries = self._tries.get(who, (0, 0.0))[0] + 1
+        self._tries[who] = (tries, now + CODE_SECONDS)
+        if tries > MAX_TRIES:
+            return TOO_MANY
+        channel = self._channels.get(message.channel)
+        code = self._live()
+        if code is None or channel is None or not channel.pairing_hint(code.text):
+            return WRONG
+        if _same(given, code.text):
+            self._code = None
+            del self._tries[who]
+            return PAIRED
+        code.tries += 1
+        if code.tries >= MAX_TRIES_IN_ALL:
+            self._code = None
+        return WRONG
+
+    def _live(self) -> _Code | None:
+        if self._code is not None and self._clock.monotonic() >= self._code.until:
+            self._code = None
+        return self._code
+
+    def _contains_code(self, message: InboundMessage) -> bool:
+        code = self._live()
+        if code is None:
+            return False
+        return any(_same(found, code.text) for found in _FOUND.findall(message.text))
+
+
+def _same(given: str, code: str) -> bool:
+    plain = given.upper().replace("-", "").encode()
+    return hmac.compare_digest(plain, code.replace("-", "").encode())
+
+
+def _pairing(message: InboundMessage, verdict: str) -> InboundMessage:
+    """Return the message that says how an attempt to pair ended, without what was written."""
+    bare = replace(message, quote=None, forwarded=None, media=(), parts=(), joins="", mentions=())
+    return replace(bare, kind="pairing", text="", change=verdict, raw={})
+
+
+def _without_codes(message: InboundMessage) -> InboundMessage:
+    text = _FOUND.sub("(a pairing code, now void)", message.text)
+    return replace(message, text=text, raw={})

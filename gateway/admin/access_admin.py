@@ -1,0 +1,92 @@
+"""What operators do with access: list it, grant it, revoke it, and make pairing codes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any, Final, get_args
+
+from gateway.access.pairing import CODE_SECONDS, Pairing
+from gateway.errors import AdminError
+from gateway.scheduling.opening.openings import FORMER, Openings
+from gateway.scheduling.opening.place import Place
+from gateway.services import Services
+from gateway.settings.sections import ALLOWED
+from gateway.storage.ledger.access import AccessRule, RuleRole
+from gateway.storage.ledger.rows import account_id
+from tape.entry import utc_iso
+
+BY: Final = "terminal"
+
+
+class AccessAdmin:
+    """Changes access while the gateway runs; a change holds for the next message."""
+
+    def __init__(self, services: Services, openings: Openings, pairing: Pairing) -> None:
+        self._services = services
+        self._openings = openings
+        self._pairing = pairing
+
+    async def rules(self) -> dict[str, Any]:
+        """Return the mode, every rule, and the chats that wait to be opened."""
+        return {
+            "mode": self._services.settings.access.mode,
+            "rules": [asdict(rule) for rule in self._openings.access.rules()],
+            "waiting": [asdict(request) for request in await self._openings.waiting()],
+        }
+
+    async def grant(self, who: str, role: str = "member", account: str = "") -> str:
+        """Let a person in or open a chat (`channel:id`), or open the groups of an upgrade."""
+        if who == FORMER:
+            return f"opened {await self._openings.open_former(BY)} groups"
+        channel, one = _parsed(who)
+        if role not in set(get_args(RuleRole)) - {"none"}:
+            raise AdminError(f"there is no role {role}: use owner, admin or member")
+        waiting = [Place.requested(request) for request in await self._openings.waiting(channel)]
+        place = next((place for place in waiting if place.id == one), None)
+        newest = await self._services.ledger.access.newest_message(channel, one)
+        if place is None and newest is not None and newest.chat_kind == "group":
+            place = Place.of(newest)
+        if place is not None and role != "member":
+            raise AdminError(f"{who} is a chat: it can be opened (member), but it is no {role}")
+        if place is not None:
+            place = replace(place, id=one, account=account or place.account)
+            await self._openings.apply(self._openings.rule(place, "member", BY), place)
+            return f"opened {who}"
+        rule = self._rule(account_id(channel, account), one, role)  # type: ignore[arg-type]
+        await self._openings.apply(rule)
+        return f"{who} is now {role}"
+
+    async def revoke(self, who: str, account: str = "") -> str:
+        """Take every role from a person, or close a chat or server (`channel:id`)."""
+        channel, one = _parsed(who)
+        named = account_id(channel, account)
+        found = {
+            rule.account_id
+            for rule in self._openings.access.rules()
+            if rule.id == one and named in (rule.account_id, rule.account_id.partition(":")[0])
+        }
+        for place in sorted(found | {named}):
+            await self._openings.apply(self._rule(place, one, "none"))
+        return f"{who} has no access of its own any more"
+
+    async def pair(self) -> dict[str, Any]:
+        """Make a pairing code; return it, how it is sent on each platform, and its seconds."""
+        code = self._pairing.new_code()
+        hints = self._pairing.hints(code)
+        if not hints:
+            raise AdminError(
+                "no platform runs on which you could pair: start the gateway with `tapeway gateway`"
+                " and a token of Telegram, Discord or Slack"
+            )
+        return {"code": code, "hints": hints, "seconds": int(CODE_SECONDS)}
+
+    def _rule(self, account: str, one: str, role: RuleRole) -> AccessRule:
+        moment = utc_iso(self._services.clock.now())
+        return AccessRule(account, one, role, granted_by=BY, granted_at=moment)
+
+
+def _parsed(who: str) -> tuple[str, str]:
+    if not ALLOWED.match(who):
+        raise AdminError(f"{who!r} is not of the form channel:id, for example telegram:-100123")
+    channel, _, one = who.partition(":")
+    return channel, one

@@ -1,0 +1,1 @@
+"""`tapeway access` and `tapeway pair`: who may talk to the agent."""

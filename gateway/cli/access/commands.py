@@ -1,0 +1,40 @@
+"""The subcommands of `tapeway access`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gateway.cli.lazy import run
+
+app = typer.Typer(help="List, grant and revoke access to the agent.", no_args_is_help=True)
+
+_Who = Annotated[
+    str, typer.Argument(help="A person, chat or server as channel:id, such as telegram:-100123.")
+]
+_Account = Annotated[str, typer.Option(help="One account of the channel: a Slack workspace's ID.")]
+
+
+@app.command("list")
+def list_rules(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List who may talk to the agent, and the chats that wait to be opened."""
+    run("gateway.cli.access.actions:show_rules", as_json)
+
+
+@app.command("grant")
+def grant(
+    who: _Who,
+    role: Annotated[str, typer.Option(help="A person's role: owner, admin or member.")] = "member",
+    account: _Account = "",
+) -> None:
+    """Open a chat, or let a person in; `former` opens the groups that an upgrade has closed."""
+    run("gateway.cli.access.actions:change", "grant", {"who": who, "role": role}, account)
+
+
+@app.command("revoke")
+def revoke(who: _Who, account: _Account = "") -> None:
+    """Close a chat, or take a person's role."""
+    run("gateway.cli.access.actions:change", "revoke", {"who": who}, account)

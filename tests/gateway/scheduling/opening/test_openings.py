@@ -1,0 +1,198 @@
+"""Chats that are opened by a command, and people who pair."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.tool import Role
+from channels.message import Author
+from gateway.access.roles import KNOWN_SECONDS
+from gateway.storage.ledger.access import AccessRule
+from tests.clock import ManualClock
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.intake.test_access import Brings
+from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
+from tests.gateway.scheduling.opening.test_requests import court
+from tests.gateways import gateway_of, names, tape_of
+
+pytestmark = pytest.mark.anyio
+
+
+def bytes_of(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+async def test_a_code_makes_an_owner_and_stands_nowhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        code = gateway.parts.pairing.new_code()
+        await channel.whisper(gateway, f"/start {code}", "1")
+        assert "You are now my owner here." in channel.to("1")[0].text
+        await channel.whisper(gateway, "hello", "1")
+        assert "hello" in channel.to("1")[-1].text
+        entries = await tape_of(gateway, "plain:dm-1").read()
+        payloads = await gateway.services.store.select("ledger.open_inbox", {})
+        row = await gateway.services.store.select("ledger.inbox_row", {"id": 1})
+    assert code not in f"{entries}{payloads}{row}"
+    assert row[0]["status"] == "done"
+    assert code.encode() not in bytes_of(tmp_path)
+    seen = capsys.readouterr()
+    assert code not in seen.out + seen.err
+
+
+async def test_a_code_in_a_group_is_refused_and_void(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        code = gateway.parts.pairing.new_code()
+        await channel.say(gateway, f"/pair {code}", "1")
+        await channel.say(gateway, f"/pair {code}", "2")
+        assert len(channel.in_group()) == 1
+        assert "void now" in channel.in_group()[0]
+        await channel.whisper(gateway, f"/pair {code}", "1")
+        assert "not valid" in channel.to("1")[0].text
+        entries = await tape_of(gateway, "plain:-100").read()
+    assert code not in str(entries)
+
+
+async def test_an_owner_survives_a_restart_and_a_second_code_adds_another(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        await channel.pair(gateway, "1")
+        await channel.pair(gateway, "2")
+    async with court(tmp_path) as (gateway, channel):
+        for person in ("1", "2"):
+            await channel.whisper(gateway, f"hello from {person}", person)
+            assert f"hello from {person}" in channel.to(person)[-1].text
+
+
+async def test_a_killed_gateway_pairs_at_its_next_start(tmp_path: Path) -> None:
+    channel = CourtChannel()
+    async with gateway_of(tmp_path, None, Brings(channel)) as gateway:
+        code = gateway.parts.pairing.new_code()
+        text = f"pair {code}"
+        said = replace(GROUP, text=text, chat_kind="private", chat_id="dm-1")
+        said = replace(said, sender=Author("1", "Ann"))
+        read = gateway.parts.pairing.read(said)
+        await gateway.services.ledger.inbox.accept([read])  # and is killed before it takes it in
+    async with court(tmp_path) as (gateway, channel):
+        await gateway.idle()
+        assert "You are now my owner here." in channel.to("1")[0].text
+        await channel.whisper(gateway, "hello", "1")
+        assert "hello" in channel.to("1")[-1].text
+
+
+async def test_the_owner_opens_a_chat_where_it_stands_and_is_greeted(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        await channel.pair(gateway)
+        await channel.say(gateway, ",open", "1")
+        assert "I remember what is said here" in channel.in_group()[0]
+        await channel.say(gateway, "hello", "7")
+        assert "hello" in channel.in_group()[-1]
+        assert channel.asked == ["7"]  # and nobody asked about the owner
+        entries = await tape_of(gateway, "plain:-100").read()
+    assert names(entries).count("access.opening") == 1
+
+
+async def test_a_stranger_s_open_opens_nothing(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        await channel.pair(gateway)
+        await channel.say(gateway, ",open", "7")
+        await channel.say(gateway, ",open server", "7")
+        await channel.say(gateway, "hello", "7")
+        assert len(channel.in_group()) == 1
+        assert "not enabled" in channel.in_group()[0]
+
+
+async def test_who_administers_a_group_of_their_own_does_not_open_it(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        await channel.pair(gateway)
+        channel.admins.add("7")
+        await channel.say(gateway, ",open", "7")
+        assert channel.in_group() == [
+            "Only my owner can open the first chat here. I've asked in private."
+        ]
+        await channel.say(gateway, "hello", "7")
+        assert "not enabled" in channel.in_group()[-1]
+
+
+async def test_an_administrator_opens_chats_of_a_server_that_the_owner_trusts(
+    tmp_path: Path,
+) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        await channel.pair(gateway)
+        await channel.say(gateway, ",open", "1", chat_id="-200")
+        channel.admins.add("7")
+        await channel.say(gateway, ",open", "8")
+        await channel.say(gateway, ",open", "7")
+        assert [text.split(" ")[0] for text in channel.in_group()] == ["I'm", "Hello,"]
+        channel.admins.clear()
+        await channel.say(gateway, ",open", "7", chat_id="-300")  # asked afresh
+        assert "not enabled" in channel.in_group("-300")[0]
+
+
+async def test_an_admin_whom_the_owner_named_opens_but_not_what_the_owner_closed(
+    tmp_path: Path,
+) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        await channel.pair(gateway)
+        openings = gateway.parts.requests.openings
+        await openings.apply(AccessRule("plain", "9", "admin"))
+        await channel.say(gateway, ",open", "9")
+        assert "Hello" in channel.in_group()[0]
+        await openings.apply(AccessRule("plain", "-100", "none"))
+        await channel.say(gateway, ",open", "9")
+        assert "closed this chat" in channel.in_group()[-1]
+        await channel.say(gateway, "hello", "9")
+        assert "not enabled" in channel.in_group()[-1]
+
+
+async def test_a_platform_s_administrator_is_an_admin_there_and_is_asked_about_for_minutes(
+    tmp_path: Path,
+) -> None:
+    clock, channel = ManualClock(), CourtChannel()
+    more = {"ACCESS__ALLOW": "plain:-100", "TAPE__URL": "memory:"}
+    async with gateway_of(tmp_path, None, Brings(channel), clock=clock, **more) as gateway:
+        roles = gateway.parts.requests.openings.roles
+        channel.admins.add("7")
+        assert [await roles.of(GROUP) for _ in range(3)] == [Role.ADMIN] * 3
+        channel.admins.clear()
+        assert await roles.of(GROUP) is Role.ADMIN
+        assert await roles.of(GROUP, fresh=True) is Role.MEMBER
+        channel.admins.add("7")
+        assert await roles.of(GROUP) is Role.MEMBER
+        await clock.advance(KNOWN_SECONDS)
+        assert await roles.of(GROUP) is Role.ADMIN
+        channel.away = True
+        assert await roles.of(GROUP, fresh=True) is Role.MEMBER
+        private = replace(GROUP, chat_kind="private", owner=True)
+        asked = len(channel.asked)
+        assert await roles.of(private) is Role.OWNER
+        other = replace(GROUP, sender=Author("-5", "News", acts_as="other"))
+        assert await roles.of(other) is Role.STRANGER
+        assert len(channel.asked) == asked
+
+
+async def test_the_groups_of_an_upgrade_are_named_once_and_opened_at_once(tmp_path: Path) -> None:
+    channel = CourtChannel()
+    async with FakeOpenAI() as server:
+        async with gateway_of(
+            tmp_path, server, Brings(channel), ACCESS__ALLOW="plain:-100,plain:-200"
+        ) as gateway:
+            await channel.say(gateway, "asked by a listed person", "7")
+            await channel.say(gateway, "asked by somebody else", "8", chat_id="-200")
+        with closing(sqlite3.connect(tmp_path / "tapeway.db")) as old, old:
+            old.execute("DELETE FROM access_request")
+        allow = {"ACCESS__ALLOW": "plain:7"}
+        async with court(tmp_path, **allow) as (gateway, channel):
+            openings = gateway.parts.requests.openings
+            assert [one.chat_id for one in await openings.waiting()] == ["-100"]
+            await channel.say(gateway, "still here?", "7")
+            assert "not enabled" in channel.in_group()[0]
+            assert await openings.open_former("terminal") == 1
+            await channel.say(gateway, "and now?", "7")
+            assert "and now?" in channel.in_group()[-1]
+            assert await openings.waiting() == []

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from agent.anchors import check_name, rests_on, shown_since, state_of
 from agent.errors import ToolRefused
-from agent.tool import Role, ToolContext
+from agent.tool import ToolContext
 from agent.tool_decorator import tool
 
 
-@tool(name="tape.anchors", role=Role.STRANGER, side_effects=False)
+@tool(name="tape.anchors", side_effects=False)
 async def list_anchors(
     context: ToolContext,
     limit: Annotated[int, Field(ge=1, le=100, description="how many of the newest")] = 20,
@@ -32,7 +32,7 @@ async def list_anchors(
     }
 
 
-@tool(name="tape.handoff", role=Role.STRANGER, first=True)
+@tool(name="tape.handoff", first=True)
 async def hand_off(
     context: ToolContext,
     name: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from agent.tool import Role, ToolContext
+from agent.tool import ToolContext
 from agent.tool_decorator import tool
 from agent.tools.chat_access import QUOTED_NOTE, tape_of
 from tape.entry import content_text, event
@@ -15,7 +15,7 @@ from tape.entry import content_text, event
 CONSTRUCTED: Final = "context.construct"
 
 
-@tool(name="tape.context", role=Role.STRANGER, side_effects=False)
+@tool(name="tape.context", side_effects=False)
 async def gather_context(
     context: ToolContext,
     task: Annotated[

@@ -66,6 +66,9 @@ class ToolContext:
     shared   whether the chat is a group
     strategy chooses what `tape.context` returns; None means the rules
     link     returns a link to an entry's message for a person, or ""
+    asker    who asks, as `channel:id`
+    given    the `meta` of an anchor that a person gives by a command
+    record   appends entries to the turn's log
     """
 
     tape: Tape
@@ -80,6 +83,9 @@ class ToolContext:
     shared: bool = False
     strategy: Strategy | None = None
     link: Callable[[Entry], str] = lambda _entry: ""
+    asker: str = ""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    record: Callable[..., Awaitable[list[Entry]]] | None = None
 
     @property
     def sets_anchors(self) -> bool:

@@ -20,6 +20,7 @@ from typing import Any, Final
 import anyio
 
 from agent.models.registry import make_model
+from agent.tool import Role
 from channels.base import Channel
 from channels.message import InboundMessage
 from channels.registry import CHANNELS, make_channel
@@ -56,6 +57,7 @@ from gateway.scheduling.notices import Notices
 from gateway.scheduling.presses import Presses
 from gateway.scheduling.recovery import Recovery
 from gateway.scheduling.stopper import Stopper
+from gateway.scheduling.suggestions import Suggestions
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
@@ -68,6 +70,7 @@ from gateway.supervision.model_board import ModelBoard
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
 from gateway.turn.runner import TurnRunner
+from gateway.turn.suggestion_card import PURPOSE
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
 from tape.stores.registry import is_tapes_only, open_store, open_tapes
@@ -261,7 +264,11 @@ def _parts(services: Services) -> GatewayParts:
     debouncer = Debouncer(services.clock, settings.buffer.longest, scheduler.ask, spawn)
     notices = Notices(services, access, sender)
     stopper = Stopper(scheduler, debouncer, notices, access)
-    presses = Presses(services, sender)
+
+    async def role_of(message: InboundMessage) -> Role:
+        return access.decide(message).role
+
+    presses = Presses(services, sender, {PURPOSE: Suggestions(services, role_of)})
     commands = Commands(services, stopper.stop, presses)
     dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, presses)
     lanes = LaneAssigner(services, memories, dispatcher)

@@ -2,6 +2,7 @@
 
 model  models/  settings                             the model and its providers
 tool  tool_decorator  toolbox  tool_runner  tools/   the tools
+powers                                               who may do what
 subagents  process_pool                              tools that work on a fork or in a process
 loop  hooks  turn_log  events  errors                one turn
 system_prompt  token_meter  handoffs  anchors        what a prompt contains

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
+from agent.anchoring import anchors_at_once, suggestion
 from agent.anchors import HINT, excerpts, rests_on, shown_since, state_of
+from agent.tool import ToolContext
 from agent.turn_log import TurnLog, steered_into
 from tape.entry import ANCHOR, EVENT, NewEntry, event, handoff, message
 from tape.turn_events import TurnRetake, further_days
@@ -48,12 +50,14 @@ class Handoffs:
 
     looks     the kind of break that the question marks: "done", "quiet" or none
     question  the entries of the question
+    context   says who asks; without it, every anchor counts at once
     due       the reason to set an anchor at the end of the turn, or empty
     """
 
     mode: Mode = "off"
     looks: Why = ""
     question: Sequence[int] = ()
+    context: ToolContext | None = None
     due: Why = field(default="", init=False)
     _settled: bool = field(default=False, init=False)
 
@@ -90,8 +94,12 @@ class Handoffs:
         """Return the entries of the anchor that is due, unless the turn has set an anchor."""
         if not self.due or await log.tape.find(turn=log.turn, kinds=(ANCHOR,), limit=1):
             return ()
+        if log.suggestion is not None:
+            return ()
         shown = await shown_since(log.tape, log.lane, log.turn)
         state = state_of(excerpts(shown), "", rests_on(shown))
+        if self.context is not None and not await anchors_at_once(self.context, shown):
+            return (suggestion(_NAMES[self.due], {**state, "why": self.due}),)
         takes = dict.fromkeys([*self.question, *await steered_into(log.tape, log.turn)])
         # The next view begins with the questions and the answer to them.
         dates = further_days(entry for entry in shown if entry.id in takes)

@@ -25,6 +25,8 @@ from typing import Any, Final, Self
 
 import anyio
 
+from agent.anchoring import as_said
+from agent.anchors import rests_on, shown_since, state_of
 from agent.ends import ending
 from agent.errors import (
     AgentError,
@@ -46,7 +48,7 @@ from agent.toolbox import Toolbox, to_wire
 from agent.turn_log import TurnLog, WriteOnce
 from agent.wire import attach, wire_of
 from tape.context import LATEST, Message, pair_up, to_messages, view_entries
-from tape.entry import MESSAGE, NewEntry, dump, event, message, tool_call, tool_result
+from tape.entry import MESSAGE, NewEntry, dump, event, handoff, message, tool_call, tool_result
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
 from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM, TURN_RETAKE, TurnRetake
@@ -61,7 +63,7 @@ MAX_REASON_CHARACTERS: Final = 500
 async def plain_view(log: TurnLog, upto: int) -> list[Message]:
     """Build a turn's messages from its tape up to an entry, starting at the latest anchor."""
     tape = TapeSnapshot(log.tape, upto)
-    entries = await view_entries(tape, LATEST, log.lane, log.turn)
+    entries = as_said(await view_entries(tape, LATEST, log.lane, log.turn))
     return attach(to_messages(entries), entries)
 
 
@@ -214,7 +216,7 @@ async def _request(task: Task, model: str, *, last: bool) -> tuple[ModelRequest,
     tokens = await task.meter.count(model, messages)
     if tokens > task.budget and not task._noticed:
         task._noticed = True
-        await task.log.tape.handoff(OVERFLOW_NOTICED, {"reason": "length"}, **task.log.meta())
+        await _hand_off(task, OVERFLOW_NOTICED, {"reason": "length"})
         await task.retake(task.log, task.meter.as_estimate(model, task.budget))
         messages, upto = await _messages(task)
     elif not (last or task._noticed or task._reported) and await _suggest(task, tokens):
@@ -300,10 +302,16 @@ async def _make_calls(
         yield AgentEvent("tool_result", done)
 
 
+async def _hand_off(task: Task, name: str, state: dict[str, Any]) -> None:
+    """Set the anchor of an overflow: it carries the ids of what it hides, and no words of it."""
+    shown = await shown_since(task.log.tape, task.log.lane, task.log.turn)
+    await task.log.record(*handoff(name, state_of("", "", rests_on(shown)) | state))
+
+
 async def _hand_off_after(task: Task, call: _ModelCall, cause: ContextOverflow) -> None:
     task._reported = True
     state = {"reason": "context_length_exceeded", "error": str(cause)[:MAX_REASON_CHARACTERS]}
-    await task.log.tape.handoff(OVERFLOW_REPORTED, state, **task.log.meta())
+    await _hand_off(task, OVERFLOW_REPORTED, state)
     await task.log.record(_step(call, "auto_handoff", error=str(cause)))
     # Providers don't report how much too long the prompt was: the second try gets half the tokens.
     half = max(MIN_RETAKE_TOKENS, estimate(call.request.messages) // 2)

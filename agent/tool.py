@@ -34,6 +34,7 @@ class Role(IntEnum):
 class Chats(Flag):
     """The kinds of chat in which a tool is offered."""
 
+    NONE = 0
     PRIVATE = auto()
     GROUP = auto()
     ALL = PRIVATE | GROUP
@@ -65,6 +66,9 @@ class ToolContext:
     shared   whether the chat is a group
     strategy chooses what `tape.context` returns; None means the rules
     link     returns a link to an entry's message for a person, or ""
+    asker    who asks, as `channel:id`
+    given    the `meta` of an anchor that a person gives by a command
+    record   appends entries to the turn's log
     """
 
     tape: Tape
@@ -79,6 +83,9 @@ class ToolContext:
     shared: bool = False
     strategy: Strategy | None = None
     link: Callable[[Entry], str] = lambda _entry: ""
+    asker: str = ""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    record: Callable[..., Awaitable[list[Entry]]] | None = None
 
     @property
     def sets_anchors(self) -> bool:
@@ -94,19 +101,21 @@ class ToolContext:
 class Tool:
     """A tool that the model may call by a dotted name.
 
-    run         gets the checked arguments and the context; returns a string or JSON data
-    role        the lowest role that may use it
-    repeatable  whether a resumed turn may run it a second time
-    timeout     maximum seconds of a call; None means the value in the settings
-    first       whether it is offered from the start, not only after `help`
-    chats       the kinds of chat in which it is offered
+    run           gets the checked arguments and the context; returns a string or JSON data
+    role          the lowest role that may use it
+    side_effects  whether it changes anything outside the turn, or sends anything out of the chat
+    repeatable    whether a resumed turn may run it a second time
+    timeout       maximum seconds of a call; None means the value in the settings
+    first         whether it is offered from the start, not only after `help`
+    chats         the kinds of chat in which it is offered
     """
 
     name: str
     description: str
     arguments: type[BaseModel]
     run: Callable[[Any, ToolContext], Awaitable[object]]
-    role: Role = Role.STRANGER
+    role: Role = Role.MEMBER
+    side_effects: bool = False
     repeatable: bool = False
     timeout: float | None = None
     first: bool = False

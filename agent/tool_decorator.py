@@ -23,7 +23,7 @@ def tool(
     *,
     name: str = "",
     role: Role = Role.MEMBER,
-    side_effects: bool = True,
+    side_effects: bool | None = None,
     chats: Chats = Chats.ALL,
     repeatable: bool | None = None,
     timeout: float | None = None,
@@ -35,7 +35,7 @@ def tool(
     function: Function | None = None,
     /,
     *,
-    side_effects: bool = True,
+    side_effects: bool | None = None,
     repeatable: bool | None = None,
     **options: Any,
 ) -> Tool | Callable[[Function], Tool]:
@@ -46,15 +46,17 @@ def tool(
     a function that cannot be a tool.
 
     name          the dotted name; empty means the function's name
-    side_effects  whether the tool changes anything; if not, a resumed turn runs it again
-    repeatable    overrides `side_effects`: whether a resumed turn may run the tool again
+    side_effects  whether the tool changes anything; a tool that says nothing changes nothing
+    repeatable    whether a resumed turn may run the tool again; by default only if the tool says
+                  that it has no side effects
 
     The other options are those of `Tool`.
     """
 
     def decorate(function: Function) -> Tool:
-        again = repeatable if repeatable is not None else not side_effects
-        return _made(function, {"role": Role.MEMBER, "repeatable": again, **options})
+        again = repeatable if repeatable is not None else side_effects is False
+        said = {"side_effects": bool(side_effects), "repeatable": again}
+        return _made(function, {**said, **options})
 
     return decorate if function is None else decorate(function)
 

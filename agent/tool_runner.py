@@ -62,7 +62,9 @@ class ToolRunner:
     ) -> None:
         self._log = log
         self._toolbox = toolbox
-        self._context = replace(context, offer=toolbox.offer, known=toolbox.known)
+        self._context = replace(
+            context, offer=toolbox.offer, known=toolbox.known, record=log.record
+        )
         self._hooks = hooks or NoHooks()
         self._timeout = timeout
         self._report = report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from tape.handle import Tape
 from tape.turn_events import TURN_RETAKE, read_take
 
 MAX_KNOWN: Final = 10_000
+SUGGESTION: Final = "anchor.suggestion"  # an anchor that counts once a person has accepted it
 
 
 class WriteOnce:
@@ -46,6 +48,7 @@ class TurnLog:
     deferred     entries for the transaction that ends the turn
     answer_meta  further `meta` for the entry of the turn's answer
     spent        what the model calls written so far have used
+    suggestion   the newest anchor that was only suggested
     """
 
     tape: Tape
@@ -54,18 +57,23 @@ class TurnLog:
     deferred: list[NewEntry] = field(default_factory=list, init=False)
     answer_meta: dict[str, Any] = field(default_factory=dict, init=False)
     spent: Spent = field(default_factory=Spent, init=False)
+    suggestion: NewEntry | None = field(default=None, init=False)
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
         """Append entries to the tape; they are durable when this returns."""
-        for entry in entries:
-            self.spent.take(entry)
+        self._note(entries)
         return await self.tape.append(*(self.stamp(entry) for entry in entries), key=key)
 
     def defer(self, *entries: NewEntry) -> None:
         """Keep entries for the transaction that ends the turn."""
+        self._note(entries)
+        self.deferred.extend(self.stamp(entry) for entry in entries)
+
+    def _note(self, entries: Iterable[NewEntry]) -> None:
         for entry in entries:
             self.spent.take(entry)
-        self.deferred.extend(self.stamp(entry) for entry in entries)
+            if entry.kind == EVENT and entry.name == SUGGESTION:
+                self.suggestion = entry
 
     def stamp(self, entry: NewEntry) -> NewEntry:
         return replace(entry, meta={**entry.meta, **self.meta()})

@@ -59,10 +59,12 @@ from gateway.scheduling.lane_scheduler import LaneScheduler
 from gateway.scheduling.notices import Notices
 from gateway.scheduling.opening.openings import Openings
 from gateway.scheduling.opening.pairer import Pairer
-from gateway.scheduling.opening.requests import PURPOSE, AccessRequests
-from gateway.scheduling.presses import Presses
+from gateway.scheduling.opening.requests import PURPOSE as ACCESS
+from gateway.scheduling.opening.requests import AccessRequests
+from gateway.scheduling.presses import CardHandler, Presses
 from gateway.scheduling.recovery import Recovery
 from gateway.scheduling.stopper import Stopper
+from gateway.scheduling.suggestions import Suggestions
 from gateway.services import Services
 from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
@@ -76,6 +78,7 @@ from gateway.supervision.model_board import ModelBoard
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
 from gateway.turn.runner import TurnRunner
+from gateway.turn.suggestion_card import PURPOSE as SUGGESTION
 from tape.service import TapeService
 from tape.store import TapeStore, UnitStore
 from tape.stores.registry import is_tapes_only, open_store, open_tapes
@@ -277,7 +280,11 @@ def _parts(services: Services, access: Access) -> GatewayParts:
     debouncer = Debouncer(services.clock, settings.buffer.longest, scheduler.ask, spawn)
     notices = Notices(services, access, sender, requests)
     stopper = Stopper(scheduler, debouncer, notices, access)
-    presses = Presses(services, sender, {PURPOSE: requests})
+    handlers: dict[str, CardHandler] = {
+        ACCESS: requests,
+        SUGGESTION: Suggestions(services, roles.of),
+    }
+    presses = Presses(services, sender, handlers)
     commands = Commands(services, stopper.stop, presses, requests)
     pairer = Pairer(services, access, sender)
     dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, presses, pairer)

@@ -19,7 +19,7 @@ from tape.fork_block import block_of
 from tape.payloads import sound
 from tape.query import MAX_NAMES, Query, locating, subject_of
 from tape.reads import Reads
-from tape.rewind import find_anchor, state_of
+from tape.rewind import OF_THE_WORDS, find_anchor, state_of
 from tape.search.edits import edited_ids, edits, with_edits
 from tape.search.query_text import SearchQuery
 from tape.search.scan import newest_first, scan_there, scanning
@@ -62,7 +62,8 @@ class Tape(Reads):
         `to` is the anchor, its name or its id as text; raises NotFound. See `tape.rewind`.
         """
         older = await find_anchor(self, to) if isinstance(to, str) else to
-        return await self.handoff(REWIND, state_of(older), **meta, rewind=older.id)
+        kept = {name: older.meta[name] for name in OF_THE_WORDS if name in older.meta}
+        return await self.handoff(REWIND, state_of(older), **{**kept, **meta}, rewind=older.id)
 
     async def search(
         self,

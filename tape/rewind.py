@@ -23,6 +23,9 @@ from tape.unit_of_work import Batch
 
 BRANCH: Final = "tape.branch"
 UNREADABLE: Final = "branch.unreadable"
+OF_THE_WORDS: Final = ("framed", "author", "channel", "taint", "asked_by")
+"""The `meta` of an anchor that says whose words its state has; a rewind to it keeps them."""
+
 MAX_MARKS: Final = 200  # maximum newest resets and rewinds that `out_of_view` reads
 
 

@@ -8,6 +8,7 @@ subagent  subagent
 help      lists the tools, and offers the model more of them
 """
 
+from agent.powers import by_the_table
 from agent.tool import Tool
 from agent.tools.anchors import hand_off, list_anchors
 from agent.tools.context import gather_context
@@ -16,15 +17,11 @@ from agent.tools.info import summarize_context, tape_info
 from agent.tools.search import search_tape
 from agent.tools.subagent import give_task
 
-TAPE_TOOLS: tuple[Tool, ...] = (
-    tape_info,
-    search_tape,
-    list_anchors,
-    hand_off,
-    gather_context,
-    summarize_context,
+TAPE_TOOLS: tuple[Tool, ...] = tuple(
+    by_the_table(tool)
+    for tool in (tape_info, search_tape, list_anchors, hand_off, gather_context, summarize_context)
 )
 
-BUILTIN_TOOLS: tuple[Tool, ...] = (offer_tools, *TAPE_TOOLS, give_task)
+BUILTIN_TOOLS: tuple[Tool, ...] = (by_the_table(offer_tools), *TAPE_TOOLS, by_the_table(give_task))
 
 __all__ = ["BUILTIN_TOOLS", "TAPE_TOOLS"]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from agent.tool import Role, ToolContext
+from agent.powers import OTHERS_RESULTS, may
+from agent.tool import ToolContext
 from agent.tool_decorator import tool
 from agent.tools.chat_access import QUOTED_NOTE, tape_of
+from tape.construct import ByRules, Candidate, Choice, Strategy
 from tape.entry import content_text, event
+from tape.handle import Tape
 
 CONSTRUCTED: Final = "context.construct"
 
 
-@tool(name="tape.context", role=Role.STRANGER, side_effects=False)
+@tool(name="tape.context", side_effects=False)
 async def gather_context(
     context: ToolContext,
     task: Annotated[
@@ -31,7 +34,10 @@ async def gather_context(
     """Gather from the tape what is worth knowing for a task, within a token budget."""
     tape = await tape_of(context, chat)
     # The turn's own lane is in its view already: a lane would keep the rest of the chat out.
-    made = await tape.context_for(task, budget=budget, strategy=context.strategy)
+    strategy = context.strategy
+    if not may(OTHERS_RESULTS, context.role, shared=context.shared):
+        strategy = _OwnResults(strategy or ByRules(), tape, context.lane)
+    made = await tape.context_for(task, budget=budget, strategy=strategy)
     choices = event(CONSTRUCTED, {"tape": tape.name, "record": made.record}, **context.meta())
     await context.tape.append(choices)
     return {
@@ -41,6 +47,25 @@ async def gather_context(
         "entries": list(made.entries),
         "messages": [_shown(message) for message in made.messages],
     }
+
+
+class _OwnResults:
+    """Leaves the results of tools in other conversations out of a strategy's choice."""
+
+    def __init__(self, strategy: Strategy, tape: Tape, lane: str | None) -> None:
+        self.name = strategy.name
+        self._strategy = strategy
+        self._tape = tape
+        self._lane = lane
+
+    async def choose(
+        self, task: str, candidates: Sequence[Candidate], budget: int
+    ) -> Sequence[Choice]:
+        calls = [one.ids[0] for one in candidates if len(one.ids) > 1]
+        found = await self._tape.entries(calls) if calls else {}
+        others = {number for number in calls if found[number].meta.get("lane") != self._lane}
+        kept = [one for one in candidates if one.ids[0] not in others]
+        return await self._strategy.choose(task, kept, budget)
 
 
 def _shown(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agent.tool import Role, ToolContext, wire_name
+from agent.tool import ToolContext, wire_name
 from agent.tool_decorator import tool
 
 
-@tool(name="help", role=Role.STRANGER, side_effects=False, first=True)
+@tool(name="help", side_effects=False, first=True)
 async def offer_tools(
     context: ToolContext,
     tools: Annotated[

@@ -12,7 +12,8 @@ from pydantic import Field
 
 from agent.anchors import HINT, bare_text, who
 from agent.errors import ToolRefused
-from agent.tool import Role, ToolContext
+from agent.powers import ALL_KINDS, may
+from agent.tool import ToolContext
 from agent.tool_decorator import tool
 from agent.tools.chat_access import QUOTED_NOTE, tape_of
 from agent.turn_log import steered_into
@@ -25,7 +26,7 @@ EXCERPT_CHARACTERS: Final = 300
 SPARE_HITS: Final = 30  # number of extra hits to request, because some hits are left out
 
 
-@tool(name="tape.search", role=Role.STRANGER, side_effects=False, first=True)
+@tool(name="tape.search", side_effects=False, first=True)
 async def search_tape(
     context: ToolContext,
     *,
@@ -43,7 +44,8 @@ async def search_tape(
     """Find earlier messages of this chat by words, newest first."""
     if not query.strip():
         raise ToolRefused("tape.search was not run: the query has no words")
-    if context.role < Role.ADMIN and not TALK.issuperset(kinds):
+    everything = may(ALL_KINDS, context.role, shared=context.shared)
+    if not (everything or TALK.issuperset(kinds)):
         raise ToolRefused(
             "tape.search was not run: only admins may search other kinds than message and anchor"
         )

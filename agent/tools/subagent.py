@@ -7,13 +7,13 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from agent.errors import ToolRefused
-from agent.tool import Role, ToolContext
+from agent.tool import ToolContext
 from agent.tool_decorator import tool
 
 TIMEOUT_SECONDS: Final = 600.0
 
 
-@tool(name="subagent", role=Role.STRANGER, timeout=TIMEOUT_SECONDS)
+@tool(name="subagent", timeout=TIMEOUT_SECONDS)
 async def give_task(
     context: ToolContext,
     task: Annotated[

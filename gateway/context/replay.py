@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from agent.anchoring import as_said
 from agent.loop import as_prompt, digest
 from agent.wire import attach, without_wire
 from gateway.errors import AdminError
@@ -50,7 +51,7 @@ async def _again(tape: Tape, turn: str, own: Sequence[Entry], step: Entry) -> Re
     lane = next((entry.meta["lane"] for entry in own if "lane" in entry.meta), None)
     upto = data.get("upto")
     then = TapeSnapshot(tape, upto if type(upto) is int else step.id - 1)
-    entries = await view_entries(then, LATEST, lane, turn)
+    entries = as_said(await view_entries(then, LATEST, lane, turn))
     system = await _system(tape, data.get("system_entry"))
     prompt = as_prompt(attach(to_messages(entries), entries), system)
     # Earlier versions joined neighbours here, for servers with strict roles.

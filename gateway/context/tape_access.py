@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from agent.tool import Role
+from agent.powers import OTHER_CHATS, may
 from gateway.pipeline.turn import Question
 from gateway.services import Services
 from tape.handle import Tape
@@ -21,7 +21,7 @@ def other_tapes(services: Services, asked: Question) -> Callable[[str], Tape | N
         session_id = services.aliases.get(chat, chat)
         if session_id == asked.session_id:
             return services.tapes.tape(asked.tape)
-        if asked.role < Role.OWNER or asked.message.chat_kind != "private":
+        if not may(OTHER_CHATS, asked.role, shared=asked.message.chat_kind == "group"):
             return None
         return services.tapes.session_tape(session_id) if _CHAT.fullmatch(chat) else None
 

@@ -41,6 +41,11 @@ class Question:
         return (first.turn_id or "") if first.status == "taken" else ""
 
     @property
+    def asker(self) -> str:
+        """The author of its messages, as `channel:id`."""
+        return f"{self.message.channel}:{self.message.sender.id}"
+
+    @property
     def crashes(self) -> int:
         """The number of crashes in a row in which its turn was running."""
         return self.rows[0].crashes if self.turn_id else 0

@@ -15,8 +15,10 @@ from typing import Any, Final
 
 import anyio
 
+from agent.anchoring import FRAMED, header_of
 from agent.errors import ToolRefused
-from agent.tool import Role, Tool, ToolContext
+from agent.powers import TAPE_WIDE, may
+from agent.tool import Tool, ToolContext
 from agent.tool_runner import text_of, text_of_failure
 from agent.toolbox import Toolbox
 from agent.tools.anchors import hand_off
@@ -29,8 +31,10 @@ from gateway.pipeline.turn import Question
 from gateway.scheduling.opening.requests import AccessRequests
 from gateway.scheduling.presses import Presses
 from gateway.scheduling.rewinding import rewind
+from gateway.scheduling.suggestions import open_suggestion
 from gateway.services import Services
 from gateway.turn.runner import new_error_id
+from gateway.turn.suggestion_card import ACCEPT
 from tape.entry import Entry
 
 OWN: Final = {
@@ -40,6 +44,12 @@ OWN: Final = {
     "reset": "start over: earlier messages stay on the tape, but I no longer see them",
     "rewind": "go back to an earlier checkpoint (`,rewind` lists them)",
     "handoff": "set a checkpoint here (`,handoff what to remember from here on`)",
+}
+
+DENIED: Final = {
+    ",stop all": "Only admins may stop others' answers; `,stop` stops yours.",
+    ",reset": "Only admins may reset a group: it affects everyone here.",
+    ",rewind": "Only admins may rewind a group: it affects everyone here.",
 }
 
 HELLO: Final = (
@@ -90,28 +100,21 @@ class Commands:
         """Run the command in a message; return the reply's text, even if the command fails."""
         try:
             command = parse_command(question.message.text.strip())
-            if command.name == "open":
-                ask = partial(self._requests.ask, question.message)
-                return await self._requests.openings.command(question, command.words, ask)
-            if command.name == "stop":
-                return await self._stopped(question, command)
-            if command.name == "start":
-                return HELLO.format(name=self._services.settings.agent.name)
-            if command.name == "choose":
-                return await self._presses.choose(question.message, *_two(command.words))
-            if command.name == "reset":
-                return await self._reset(question)
-            if command.name == "rewind":
-                tape = self._services.tapes.tape(question.tape)
-                return await rewind(tape, question, " ".join(command.words))
-            if command.name == "handoff":
-                command = _as_tool(command)
-            shared = question.message.chat_kind == "group"
-            tools = await self._services.hooks.tools()
-            toolbox = Toolbox(tools, question.role, shared=shared)
-            if command.name == "help":
-                return self._help(toolbox)
-            return await self._tool(question, command, toolbox)
+            own: dict[str, Callable[[Question, Command], Awaitable[str]]] = {
+                "open": self._open,
+                "stop": self._stopped,
+                "start": self._hello,
+                "choose": self._choose,
+                "reset": self._reset,
+                "rewind": self._rewind,
+                "handoff": self._handoff,
+                "help": self._help,
+            }
+            if command.name not in own:
+                return await self._tool(question, command)
+            if command.name != "open":  # for which the platform is asked afresh
+                _check(question, f",{command.name}")
+            return await own[command.name](question, command)
         except (CommandRefused, ToolRefused) as refused:
             return str(refused)
         except Exception as cause:
@@ -119,24 +122,52 @@ class Commands:
             get_log().error("command.failed", error_id=error_id, exc_info=cause)
             return f"That didn't work. (Ref {error_id})"
 
+    async def _open(self, question: Question, command: Command) -> str:
+        ask = partial(self._requests.ask, question.message)
+        return await self._requests.openings.command(question, command.words, ask)
+
+    async def _hello(self, _question: Question, _command: Command) -> str:
+        return HELLO.format(name=self._services.settings.agent.name)
+
+    async def _choose(self, question: Question, command: Command) -> str:
+        return await self._presses.choose(question.message, *_two(command.words))
+
     async def _stopped(self, question: Question, command: Command) -> str:
         everything = command.words == ("all",)
         if command.words and not everything:
             raise CommandRefused("Use `,stop`, or `,stop all` for every answer in this chat.")
-        if everything and question.role < Role.ADMIN:
-            raise CommandRefused("Only admins may stop others' answers; `,stop` stops yours.")
+        if everything:
+            _check(question, ",stop all")
         count = await self._stop(question, everything)
         return "" if count else "There is nothing to stop."
 
-    async def _reset(self, question: Question) -> str:
-        if question.message.chat_kind == "group" and question.role < Role.ADMIN:
-            raise CommandRefused("Only admins may reset a group: it affects everyone here.")
+    async def _reset(self, question: Question, _command: Command) -> str:
         tape = self._services.tapes.tape(question.tape)
         await tape.handoff("session/reset", {"by": question.message.sender.id})
         return "I'm starting over from here. Earlier messages stay on the tape."
 
-    def _help(self, toolbox: Toolbox) -> str:
-        own = [f"- `,{name}`: {what}" for name, what in OWN.items()]
+    async def _rewind(self, question: Question, command: Command) -> str:
+        tape = self._services.tapes.tape(question.tape)
+        return await rewind(tape, question, " ".join(command.words))
+
+    async def _handoff(self, question: Question, command: Command) -> str:
+        if not (command.words or command.pairs):
+            card = await open_suggestion(self._services, question)
+            if card is not None:
+                return await self._presses.choose(question.message, card.card_id, ACCEPT)
+        return await self._tool(question, _as_tool(command))
+
+    async def _toolbox(self, question: Question) -> Toolbox:
+        tools = await self._services.hooks.tools()
+        return Toolbox(tools, question.role, shared=_is_shared(question))
+
+    async def _help(self, question: Question, _command: Command) -> str:
+        toolbox = await self._toolbox(question)
+        own = [
+            f"- `,{name}`: {what}"
+            for name, what in OWN.items()
+            if may(f",{name}", question.role, shared=_is_shared(question))
+        ]
         tools = [
             f"- `,{tool.name}{_usage(tool)}`: {tool.description}"
             for tool in toolbox.known.values()
@@ -144,16 +175,16 @@ class Commands:
         ]
         return "\n".join(["I answer these commands at once, without the model:", "", *own, *tools])
 
-    async def _tool(self, question: Question, command: Command, toolbox: Toolbox) -> str:
+    async def _tool(self, question: Question, command: Command) -> str:
+        toolbox = await self._toolbox(question)
         if command.name not in toolbox.known:
             names = [*OWN, *toolbox.known]
             nearest = get_close_matches(command.name, names, n=1)
             hint = f" Did you mean `,{nearest[0]}`?" if nearest else ""
             name = command.name[:40].replace("`", "")
             raise CommandRefused(f"I don't know the command `,{name}`.{hint} `,help` lists them.")
-        lane = _lane(question) if command.name == hand_off.name else None
         try:
-            result = await self._use(question, command, toolbox, lane)
+            result = await self._use(question, command, toolbox)
             text = text_of(result)
         except Exception as cause:
             await self._used(question, command.name, text_of_failure(command.name, cause))
@@ -161,9 +192,7 @@ class Commands:
         await self._used(question, command.name, text)
         return in_words(command.name, result)
 
-    async def _use(
-        self, question: Question, command: Command, toolbox: Toolbox, lane: str | None
-    ) -> object:
+    async def _use(self, question: Question, command: Command, toolbox: Toolbox) -> object:
         tool = toolbox.find(command.name)
         given: dict[str, Any] = dict(command.pairs)
         names = list(tool.arguments.model_fields)
@@ -173,12 +202,16 @@ class Commands:
         context = ToolContext(
             tape=self._services.tapes.tape(question.tape),
             role=question.role,
-            lane=lane,
             known=toolbox.known,
             asked=question.entry_ids,
             tape_of=other_tapes(self._services, question),
+            shared=_is_shared(question),
             link=self._link,
+            asker=question.asker,
         )
+        if tool.name == hand_off.name:
+            given = await self._given(question)
+            context = replace(context, lane=_lane(question), given=given)
         try:
             await self._services.hooks.call_many(
                 "before_tool_call",
@@ -190,6 +223,15 @@ class Commands:
             raise ToolRefused(f"{tool.name} was denied: {cause}") from cause
         with anyio.fail_after(tool.timeout or self._services.settings.agent.tool_timeout):
             return await tool.run(arguments, context)
+
+    async def _given(self, question: Question) -> dict[str, Any]:
+        """Return the `meta` of an anchor that a person gives, with the header of their frame."""
+        sender = question.message.sender
+        tape = self._services.tapes.tape(question.tape)
+        said = await tape.entries(question.entry_ids[-1:])
+        header = header_of(next((entry.text for entry in said.values()), ""))
+        author = {"author": sender.id, "name": sender.name, "channel": question.message.channel}
+        return {**author, FRAMED: header}
 
     async def _used(self, question: Question, name: str, text: str) -> None:
         """Call the plugins' `after_tool_call`, as a turn does; the tool has already run."""
@@ -221,13 +263,20 @@ def _as_tool(command: Command) -> Command:
     return Command(hand_off.name, (), pairs)
 
 
+def _is_shared(question: Question) -> bool:
+    return question.message.chat_kind == "group"
+
+
+def _check(question: Question, what: str) -> None:
+    """Raise CommandRefused unless the table of powers allows what a person wants."""
+    if not may(what, question.role, shared=_is_shared(question)):
+        raise CommandRefused(DENIED.get(what, f"You may not use `{what}` here."))
+
+
 def _lane(question: Question) -> str | None:
     """Return the lane for a person's anchor, or None if the anchor affects the whole chat."""
-    if question.message.chat_kind != "group" or question.role >= Role.ADMIN:
-        return None
-    if question.lane is None:
-        raise CommandRefused("Only admins may set an anchor here: it affects the whole group.")
-    return question.lane
+    whole = may(TAPE_WIDE, question.role, shared=_is_shared(question))
+    return None if whole else question.lane
 
 
 def _usage(tool: Tool) -> str:

@@ -55,7 +55,8 @@ class Debouncer:
             burst = None
         if burst is not None:
             rows = (*burst.question.rows, *question.rows)
-            burst.question = replace(burst.question, rows=rows, role=question.role)
+            role = min(burst.question.role, question.role)
+            burst.question = replace(burst.question, rows=rows, role=role)
             burst.until = min(now + debounce, burst.since + self._longest)
             return
         if debounce <= 0:

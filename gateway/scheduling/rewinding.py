@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.tool import Role
 from agent.tools.words import as_code
 from gateway.errors import CommandRefused
 from gateway.pipeline.turn import Question
@@ -15,9 +14,10 @@ MAX_OFFERED: Final = 10  # anchors that a command without a name lists
 
 
 async def rewind(tape: Tape, question: Question, wanted: str) -> str:
-    """Rewind the chat's tape to an anchor, and return the reply; raises CommandRefused."""
-    if question.message.chat_kind == "group" and question.role < Role.ADMIN:
-        raise CommandRefused("Only admins may rewind a group: it affects everyone here.")
+    """Rewind the chat's tape to an anchor, and return the reply; raises CommandRefused.
+
+    The anchor that is set repeats the state of the older one, so it stays that person's words.
+    """
     if not wanted:
         raise CommandRefused(await _offer(tape))
     try:

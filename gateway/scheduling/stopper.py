@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agent.tool import Role
+from agent.powers import OTHERS_ANSWERS, may
 from channels.errors import InboundRefused
 from channels.message import Author, InboundMessage
 from gateway.access.access import Access
+from gateway.errors import CommandRefused
 from gateway.pipeline.turn import Question
 from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.lane_scheduler import LaneScheduler
@@ -27,22 +28,30 @@ class Stopper:
     _access: Access
 
     async def stop(self, command: Question, everything: bool) -> int:
-        """Stop questions of the command's lane or author, or all; return their number."""
+        """Stop questions of the command's author, in a thread or reply those of the lane, or all.
+
+        Return their number; raise CommandRefused if they are all others', and the author no admin.
+        """
         message = command.message
-        private = message.chat_kind == "private"
+        shared = message.chat_kind == "group"
+        anybodys = may(OTHERS_ANSWERS, command.role, shared=shared)
         # Without a thread or a reply, the lane of the command itself is only a guess.
         in_a_lane = message.thread_id is not None or message.reply_to is not None
+        lane = command.lane if in_a_lane and shared and not everything else None
+        others = False
 
         def wanted(other: Question) -> bool:
-            if other.session_id != command.session_id:
-                return False
-            if everything or private:
-                return True
-            if in_a_lane and command.lane is not None:
-                return other.lane == command.lane
-            return other.message.sender.id == message.sender.id
+            nonlocal others
+            own = other.message.sender.id == message.sender.id
+            here = other.lane == lane if lane is not None else own or everything or not shared
+            here = here and other.session_id == command.session_id
+            others = others or (here and not own)
+            return here and (own or anybodys)
 
-        return await self._end(command.session_id, wanted, message.sender)
+        count = await self._end(command.session_id, wanted, message.sender)
+        if others and not (count or anybodys):
+            raise CommandRefused("Only admins may stop others' answers; `,stop` stops yours.")
+        return count
 
     async def stop_answer(
         self, request: InboundMessage, session_id: str, answer: str | None
@@ -55,7 +64,8 @@ class Stopper:
         if answer is not None:
             chosen = [one for one, turn_id in running if idem_key(turn_id, 0) == answer]
             others = len(_own(chosen, request)) < len(chosen)
-            if others and self._access.decide(request).role < Role.ADMIN:
+            role, shared = self._access.decide(request).role, request.chat_kind == "group"
+            if others and not may(OTHERS_ANSWERS, role, shared=shared):
                 raise InboundRefused("Only admins may stop others' answers; Stop ends yours.")
         else:
             waiting = self._scheduler.queued(session_id) + self._debouncer.questions(session_id)

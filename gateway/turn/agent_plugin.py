@@ -132,6 +132,7 @@ class AgentPlugin:
             turn=log.turn,
             asked=entry_ids,
             shared=turn is not None and turn.message.chat_kind == "group",
+            asker=turn.question.asker if turn else "",
             strategy=ByModel(self._model) if settings.context.selection == "model" else None,
         )
         if turn is not None:
@@ -143,7 +144,7 @@ class AgentPlugin:
             view=build,
             before_step=before_step,
             steps=settings.agent.steps,
-            handoffs=Handoffs(mode, boundary, entry_ids),
+            handoffs=Handoffs(mode, boundary, entry_ids, tool_context),
         )
 
     async def _loop(

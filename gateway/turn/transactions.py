@@ -18,6 +18,7 @@ from gateway.pipeline.pipeline import TurnResult
 from gateway.pipeline.turn import Question, Turn
 from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow, new_turn_id
+from gateway.turn.suggestion_card import ask
 from gateway.turn.usage import record_usage
 from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message
 from tape.handle import Tape
@@ -175,10 +176,13 @@ async def _end(
     unit = Unit()
     question = turn.question
     services.ledger.leases.fence(unit, question.session_id, turn.epoch)
-    stamped = [turn.log.stamp(entry) for entry in (*entries, end)]
+    asked = await ask(services, unit, turn) if status == "done" else []
+    entries = [*entries, *map(outbound_event, asked), end]
+    stamped = [turn.log.stamp(entry) for entry in entries]
     unit.append(question.tape, [*turn.log.deferred, *stamped], key=f"turn:{turn.id}:end")
     services.ledger.inbox.end(unit, turn.took, status)
     await record_usage(services, unit, question, turn.id, turn.log)
     if not any(send.part == 0 for send in sends):
         services.ledger.outbox.drop_draft(unit, turn.id)
+    sends = [*sends, *asked]
     return await commit_with_sends(services, unit, sends, question.session_id, question.lane)

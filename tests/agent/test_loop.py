@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -396,14 +397,15 @@ async def test_a_view_over_the_budget_starts_over_before_the_call(tape: Tape) ->
     stage, model = stage_of(tape=tape, budget=500), ScriptedModel(says("ok"))
     await stage.run(model)
     (anchor,) = await stage.named(OVERFLOW_NOTICED)
-    assert (anchor.kind, anchor.payload["state"]) == ("anchor", {"reason": "length"})
+    state = anchor.payload["state"]
+    assert (anchor.kind, state["reason"]) == ("anchor", "length")
+    assert set(state) == {"reason", "rests_on"}
+    asked = [entry.id for entry in await tape.find(kinds=("message",))]
+    assert state["rests_on"] == asked
     assert anchor.meta == {"lane": LANE, "turn": TURN}
     assert stage.retakes == [500]
     assert (await names(tape, OVERFLOW_NOTICED))[:2] == ["handoff", "turn.retake"]
-    assert shown(model) == [
-        f'[Anchor created: {OVERFLOW_NOTICED}]: {{"reason": "length"}}',
-        QUESTION,
-    ]
+    assert shown(model) == [f"[Anchor created: {OVERFLOW_NOTICED}]: {json.dumps(state)}", QUESTION]
 
 
 async def test_a_view_of_just_the_budget_stays_as_it_is(tape: Tape) -> None:
@@ -440,7 +442,9 @@ async def test_a_prompt_that_the_provider_finds_too_long_is_asked_again_after_an
     events = await stage.run(model)
     assert kinds(events) == ["reset", "text", "final"]
     (anchor,) = await stage.named(OVERFLOW_REPORTED)
-    assert anchor.payload["state"] == {"reason": "context_length_exceeded", "error": "too long"}
+    state = anchor.payload["state"]
+    assert (state["reason"], state["error"]) == ("context_length_exceeded", "too long")
+    assert state["rests_on"] == [entry.id for entry in await tape.find(kinds=("message",))]
     assert anchor.meta == {"lane": LANE, "turn": TURN}
     after = await names(tape, OVERFLOW_REPORTED)
     assert after == ["handoff", "loop.step", "turn.retake"]

@@ -61,10 +61,12 @@ async def test_the_function_gets_checked_arguments_and_the_context() -> None:
         weather.check({"city": "Oslo", "unti": "c"})
 
 
-def test_a_bare_decorator_gives_a_members_tool_with_side_effects() -> None:
+def test_a_tool_that_says_nothing_is_a_members_without_side_effects_and_runs_once() -> None:
     assert isinstance(plain, Tool)
     assert (plain.name, plain.role, plain.chats) == ("plain", Role.MEMBER, Chats.ALL)
-    assert not plain.repeatable
+    assert (plain.side_effects, plain.repeatable) == (False, False)
+    bare = Tool(plain.name, plain.description, plain.arguments, plain.run)
+    assert (bare.role, bare.side_effects, bare.repeatable) == (Role.MEMBER, False, False)
     assert plain.timeout is None
 
 
@@ -79,7 +81,7 @@ def test_a_tool_without_side_effects_may_run_again(
     async def probe() -> None:
         """Probe."""
 
-    assert probe.repeatable is again
+    assert (probe.repeatable, probe.side_effects) == (again, side_effects)
 
 
 def _sync() -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.errors import ToolboxError, ToolRefused
-from agent.tool import Chats, Role, Tool
+from agent.tool import Chats, Role
 from agent.toolbox import OFFERED_AT_FIRST, Toolbox, to_wire
 from agent.tools import BUILTIN_TOOLS
 from tests.agent.scripted import ECHO, returning
@@ -108,11 +108,6 @@ def test_other_messages_go_on_the_wire_as_they_are() -> None:
         {"role": "tool"},
     ]
     assert to_wire(messages) == messages
-
-
-def test_no_tool_that_comes_with_tapeway_needs_a_role() -> None:
-    tools: tuple[Tool, ...] = BUILTIN_TOOLS
-    assert {tool.role for tool in tools} == {Role.STRANGER}
 
 
 @pytest.mark.parametrize(

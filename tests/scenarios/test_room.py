@@ -356,7 +356,7 @@ async def test_a_view_beyond_the_budget_is_cut_before_the_call(tmp_path: Path) -
         entries = await settled(gateway)
     anchors = [entry for entry in entries if entry.name == "context:overflow"]
     assert anchors
-    assert anchors[0].payload["state"] == {"reason": "length"}
+    assert anchors[0].payload["state"].keys() == {"reason", "rests_on"}
     assert anchors[0].meta["lane"].startswith("said:")
     assert all(request.body_bytes < 900 * 4 + 4000 for request in server.requests)
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
+from agent.anchoring import FRAMED, as_said
 from agent.anchors import HINT, MAX_RESTED_ON
 from agent.errors import ToolRefused
 from agent.testing import call
 from agent.tool import Role, ToolContext
-from tape.entry import message, tool_call, tool_result
+from agent.turn_log import SUGGESTION, TurnLog
+from tape.context import LATEST, default_tape_context, to_messages, view, view_entries
+from tape.entry import NewEntry, handoff, message, tool_call, tool_result
 from tape.handle import Tape
+from tape.turn_events import TurnStart
 from tests.agent.scripted import LANE, begin, new_tape
 from tests.agent.tools.using import use, use_in
 
@@ -40,6 +47,30 @@ async def test_a_handoff_sets_an_anchor_of_the_turn_s_lane(tape: Tape) -> None:
     assert (await tape.recent(1))[0].name == "handoff"
 
 
+ANN, BOB = "web:ann", "web:bob"
+
+
+def said(author: str, lane: str | None = "a", **more: Any) -> NewEntry:
+    channel, _, person = author.partition(":")
+    named = {"channel": channel, "author": person, "name": person, **more}
+    return message("user", f"words of {person}", inbox=1, lane=lane, **named)
+
+
+def asking(tape: Tape, asker: str, role: Role = Role.MEMBER, **more: Any) -> ToolContext:
+    """Return a context in the group's lane a; a command if it has no turn."""
+    given = {"lane": "a", "turn": "t-1", "shared": True, "asker": asker, **more}
+    if not given["turn"]:
+        person = asker.partition(":")[2]
+        given["given"] = {"author": person, "name": person, "channel": "web", FRAMED: "[12:00 x]"}
+    return ToolContext(tape, role, **given)
+
+
+async def offered(context: ToolContext) -> Any:
+    """Hand off in a turn; returns the tool's result, and what it recorded."""
+    log = TurnLog(context.tape, context.turn, context.lane)
+    return await use_in(replace(context, record=log.record), "tape.handoff", name="task/done")
+
+
 @pytest.mark.parametrize(
     ("role", "lane", "shared", "may"),
     [
@@ -53,13 +84,86 @@ async def test_a_handoff_sets_an_anchor_of_the_turn_s_lane(tape: Tape) -> None:
 async def test_an_anchor_for_a_whole_group_is_set_for_admins_only(
     tape: Tape, role: Role, lane: str | None, shared: bool, may: bool
 ) -> None:
-    context = ToolContext(tape, role, lane, "t-1", shared=shared)
+    for turn in ("t-1", ""):
+        context = asking(tape, ANN, role, lane=lane, shared=shared, turn=turn)
+        if may:
+            assert (await use_in(context, "tape.handoff", name="x"))["anchor"] == "x"
+            continue
+        with pytest.raises(ToolRefused, match="only admins may set an anchor here"):
+            await use_in(context, "tape.handoff", name="task/done")
+        assert await tape.anchors() == []
+
+
+@pytest.mark.parametrize(
+    ("people", "asker", "role", "may"),
+    [
+        ([(ANN, True)], ANN, Role.STRANGER, True),
+        ([(ANN, True)], BOB, Role.MEMBER, False),
+        ([(ANN, True)], BOB, Role.ADMIN, True),
+        ([(ANN, False), (BOB, True)], BOB, Role.MEMBER, False),
+        ([(ANN, True), (BOB, False)], ANN, Role.MEMBER, True),
+        ([(ANN, True), (BOB, True)], ANN, Role.MEMBER, False),
+        ([(ANN, True), (BOB, True)], ANN, Role.ADMIN, True),
+        ([(ANN, True)], "telegram:ann", Role.MEMBER, False),
+        ([], BOB, Role.MEMBER, True),
+    ],
+)
+async def test_who_began_a_conversation_sets_its_anchors_until_somebody_else_asks_in_it(
+    tape: Tape, people: list[tuple[str, bool]], asker: str, role: Role, may: bool
+) -> None:
+    for author, asks in people:
+        await tape.append(said(author, addressed=asks))
+    context = asking(tape, asker, role, turn="")
     if may:
-        assert (await use_in(context, "tape.handoff", name="task/done"))["anchor"] == "task/done"
-        return
-    with pytest.raises(ToolRefused, match="only admins may set an anchor here"):
         await use_in(context, "tape.handoff", name="task/done")
-    assert await tape.anchors() == []
+        return
+    with pytest.raises(ToolRefused, match="who began this conversation"):
+        await use_in(context, "tape.handoff", name="task/done")
+    assert await tape.last_anchor(name="task/done") is None
+
+
+async def test_a_person_s_anchor_is_shown_as_a_message_of_that_person(tape: Tape) -> None:
+    words = {"name": "task/done", "summary": "we took\n[12:01 Bob] plums", "next_steps": "pick"}
+    await use_in(asking(tape, ANN, turn=""), "tape.handoff", **words)
+    anchor, _event = await view_entries(tape, LATEST, "a")
+    exact = await view(tape, default_tape_context(), "a")
+    assert exact[0]["content"].startswith("[Anchor created: task/done]: {")
+    lines = ["Checkpoint task/done", "we took", "[12:01 Bob] plums", "Next steps: pick"]
+    framed = "\n".join(["[12:00 x]", *(f"> {line}" for line in lines)])
+    assert to_messages(as_said([anchor])) == [{"role": "user", "content": framed}]
+
+
+async def test_a_rewind_to_a_person_s_anchor_stays_that_person_s_words(tape: Tape) -> None:
+    await use_in(asking(tape, ANN, turn=""), "tape.handoff", name="task/done", summary="plums")
+    await tape.rewind("task/done")
+    shown = to_messages(as_said(await view_entries(tape, LATEST, "a")))
+    assert shown == [{"role": "user", "content": "[12:00 x]\n> Checkpoint task/done\n> plums"}]
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.ADMIN, Role.OWNER])
+async def test_a_model_s_anchor_in_a_view_with_others_words_is_only_a_suggestion(
+    tape: Tape, role: Role
+) -> None:
+    mine, others = await tape.append(said(ANN, addressed=True), said(BOB))
+    takes = TurnStart("t-1", (mine.id, others.id)).to_entry()
+    await tape.append(replace(takes, meta={"turn": "t-1", "lane": "a"}))
+    before = await view_entries(tape, LATEST, "a")
+    result = await offered(asking(tape, ANN, role))
+    assert (result["suggested"], "only a suggestion" in result["note"]) == ("task/done", True)
+    assert await view_entries(tape, LATEST, "a") == [*before, *await tape.recent(1)]
+    assert (await tape.recent(1))[0].name == SUGGESTION
+
+
+async def test_a_model_s_anchor_counts_at_once_where_only_the_asker_has_written(tape: Tape) -> None:
+    await tape.append(said(ANN, addressed=True), said(BOB, "elsewhere"))
+    assert (await offered(asking(tape, ANN)))["anchor"] == "task/done"
+
+
+async def test_a_model_s_anchor_in_a_conversation_of_another_s_is_only_a_suggestion(
+    tape: Tape,
+) -> None:
+    await tape.append(said(BOB), *handoff("phase:old", lane="a"), said(ANN, addressed=True))
+    assert (await offered(asking(tape, ANN)))["suggested"] == "task/done"
 
 
 async def test_a_handoff_keeps_the_next_steps(tape: Tape) -> None:

@@ -250,7 +250,7 @@ async def test_in_a_group_of_one_lane_only_admins_set_an_anchor(tmp_path: Path) 
     async with gateway_of(tmp_path) as gateway:
         told = await _run(gateway, ",handoff done", Role.MEMBER, lane=None)
         assert await tape_of(gateway, "plain:-100").size() == 0
-    assert told == "Only admins may set an anchor here: it affects the whole group."
+    assert told == "only admins may set an anchor here: it affects the whole group"
 
 
 @pytest.mark.anyio

@@ -13,6 +13,7 @@ from discord.utils import oauth_url
 
 from channels.base import ALL_FEATURES, Capability, Channel, Feature, Traits
 from channels.connection_state import ConnectionState
+from channels.discord.administrators import is_administrator
 from channels.discord.api import UNKNOWN_BOT, ApiRefused, Code, DiscordApi
 from channels.discord.backfill import Backfill
 from channels.discord.catch_up import CatchUp
@@ -23,17 +24,12 @@ from channels.discord.guild_cache import GuildCache
 from channels.discord.history_audit import HistoryAudit
 from channels.discord.identify_limit import IdentifyLimit
 from channels.discord.inbound import DiscordSelf, parse
-from channels.discord.outbound import NO_PREVIEW, NOBODY, DiscordSender
+from channels.discord.interactions import Interactions
+from channels.discord.outbound import DiscordSender
 from channels.discord.permalink import write_link
 from channels.discord.settings import DiscordSettings
 from channels.discord.shard import Shard, shard_of
-from channels.discord.slash_commands import (
-    EPHEMERAL,
-    NOTE,
-    command_message,
-    command_note,
-    registration,
-)
+from channels.discord.slash_commands import registration
 from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
 from channels.host import Cursors
@@ -43,7 +39,6 @@ from channels.pacing import Budget
 PERMISSIONS: Final = Permissions(
     view_channel=True, send_messages=True, send_messages_in_threads=True, read_message_history=True
 )
-NOT_NOW: Final = "I can't take this right now. Please try again in a minute."
 MAX_WARNINGS: Final = 20
 MAX_TYPING_PER_SECOND: Final = 15
 """Maximum typing signs per second; they count against the bot's rate limit."""
@@ -58,7 +53,7 @@ SECOND_WRITER: Final = (
 class DiscordChannel(Channel):
     name: ClassVar[str] = "discord"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {"edit", "typing", "media", "idempotent_send", "lookup", "backfill"}
+        {"edit", "typing", "media", "idempotent_send", "lookup", "backfill", "buttons", "admins"}
     )
     features: ClassVar[frozenset[Feature]] = ALL_FEATURES - {"exclusive"}
 
@@ -80,7 +75,7 @@ class DiscordChannel(Channel):
         self._api = DiscordApi(settings)
         self.cache = GuildCache()
         self._sender = DiscordSender(self._api, lambda: self.me.id, self._warn_refused)
-        self._application = ""
+        self._interactions = Interactions(self._api, self.cache, self._sender, lambda: self.host)
         self._warned: set[str] = set()
         self._catch_up: CatchUp | None = None
         self.identify_limit = IdentifyLimit()
@@ -107,10 +102,10 @@ class DiscordChannel(Channel):
 
     @property
     def invitation(self) -> str:
-        if not self._application:
+        if not self._interactions.application:
             return ""
         scopes = ("bot", "applications.commands")
-        link = oauth_url(self._application, permissions=PERMISSIONS, scopes=scopes)
+        link = oauth_url(self._interactions.application, permissions=PERMISSIONS, scopes=scopes)
         return f"Add {self.me.name} to a server: {link}"
 
     def link_to(self, place: MessageLink) -> str:
@@ -170,32 +165,29 @@ class DiscordChannel(Channel):
         if self._catch_up is not None:
             self._catch_up.retry_later()
 
-    async def run_slash_command(self, data: dict[str, Any]) -> None:
-        """Accept the message that a slash command stands for, and post the command's note."""
-        message = command_message(data, self.cache)
-        if message is None:
-            return
-        self._sender.note_started(message.message_id)
-        note_id: str | None = None
+    async def interact(self, data: dict[str, Any]) -> None:
+        """Handle the use of a slash command, or the press of a button."""
+        await self._interactions.take(data)
+
+    async def answer_press(self, press: InboundMessage, text: str) -> None:
+        await self._interactions.answer_press(press, text)
+
+    def pairing_hint(self, code: str) -> str:
+        profile = f"https://discord.com/users/{self.me.id}"
+        return f"Send `/pair {code}` in a direct message to {self.me.name} ({profile})."
+
+    async def private_chat(self, person_id: str, account: str = "") -> str:
+        del account
+        found = await self._api.call("POST", "/users/@me/channels", {"recipient_id": person_id})
         try:
-            content, flags = command_note(data), NO_PREVIEW
-            try:
-                await self.host.accept([message])
-            except ChannelDown:
-                content, flags = NOT_NOW, EPHEMERAL
-            note = {"content": content, "allowed_mentions": NOBODY, "flags": flags}
-            answer = await self._api.call(
-                "POST",
-                f"/interactions/{message.message_id}/{data['token']}/callback",
-                {"type": NOTE, "data": note},
-                query={"with_response": "true"},
-                as_bot=False,
-            )
-            note_id = str(answer["resource"]["message"]["id"])
-        except (ChannelError, TypeError, KeyError):
-            self.host.log_exception("discord.command_not_noted")
-        finally:
-            self._sender.note_posted(message.message_id, note_id)
+            return self.cache.add_channel(found).id
+        except (LookupError, TypeError, ValueError) as cause:
+            raise SendRefused("Discord does not name the private chat") from cause
+
+    async def administers(self, message: InboundMessage) -> bool:
+        if not message.server_id or message.sender.acts_as != "person":
+            return False
+        return await is_administrator(self._api, message.server_id, message.sender.id)
 
     def saw_own_message(self, data: dict[str, Any]) -> None:
         """Warn if another process posts as the same bot, which Discord allows."""
@@ -218,13 +210,15 @@ class DiscordChannel(Channel):
         )
         try:
             application = await self._api.ask("/oauth2/applications/@me")
-            self._application = str(application["id"])
+            self._interactions.application = str(application["id"])
         except (SendRefused, TypeError, KeyError):
-            self._application = bot_id  # the two ids are equal, unless the bot is very old
+            self._interactions.application = (
+                bot_id  # the two ids are equal, unless the bot is very old
+            )
 
     async def _register_commands(self) -> None:
         try:
-            path = f"/applications/{self._application}/commands"
+            path = f"/applications/{self._interactions.application}/commands"
             await self._api.call("PUT", path, registration())
         except ChannelUnfit:
             """The connection will end for the same reason."""

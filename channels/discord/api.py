@@ -54,7 +54,9 @@ class Code(IntEnum):
     """Discord's error codes; `NO_HISTORY`: a reply needs the permission to read the history."""
 
     UNKNOWN_CHANNEL = 10003
+    UNKNOWN_MEMBER = 10007
     UNKNOWN_MESSAGE = 10008
+    UNKNOWN_USER = 10013
     MISSING_ACCESS = 50001
     MISSING_PERMISSION = 50013
     INVALID_FORM = 50035

@@ -60,6 +60,8 @@ class Backfill:
             self._host.gap_skipped(f"server/{guild}")
         for channel in self._cache.text_channels():
             since = cursors.of(channel.chat)
+            if channel.is_private_thread and ("", channel.id) not in cursors.chats:
+                since = cursors.of(channel.parent)  # nothing of it was recorded as its own chat
             if channel.guild and since is not None:
                 done.add(channel.id)
                 if channel.guild in away:

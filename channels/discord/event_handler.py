@@ -10,21 +10,24 @@ from channels.discord.api import ApiRefused, DiscordApi
 from channels.discord.catch_up import CatchUp
 from channels.discord.event_queue import BARRIERS, CATCH_UP, REMOVALS, EventQueue
 from channels.discord.guild_cache import GuildCache, GuildChannel
-from channels.discord.inbound import DiscordSelf, chat_change, parse, unreadable
+from channels.discord.inbound import DiscordSelf, chat_change, name_of, parse, unreadable
 from channels.discord.shard import GatewayEvent, Shard
 from channels.errors import ChannelDown, SendDelayed
 from channels.host import ChannelHost
-from channels.message import InboundMessage
+from channels.message import Author, InboundMessage
 
 MAX_LOOKUPS: Final = 3
 LOOKUP_RETRY_SECONDS: Final = 60.0
 """How long a channel that cannot be looked up is treated as an ordinary channel, in seconds."""
 
+ADDER_SECONDS: Final = 1.0
+"""Seconds to wait for the event that says who added the bot."""
+
 
 class Bot(Protocol):  # the part of `DiscordChannel` that is used here
     @property
     def me(self) -> DiscordSelf: ...
-    async def run_slash_command(self, data: dict[str, Any]) -> None: ...
+    async def interact(self, data: dict[str, Any]) -> None: ...
     def saw_own_message(self, data: dict[str, Any]) -> None: ...
 
 
@@ -47,7 +50,7 @@ class EventHandler:
         except (LookupError, TypeError, ValueError, AttributeError):
             self._host.log_exception("discord.event_unreadable")
         if event.name == "INTERACTION_CREATE":  # Discord waits only three seconds for an answer
-            self._host.start_soon("slash command", lambda: self._bot.run_slash_command(event.data))
+            self._host.start_soon("interaction", lambda: self._bot.interact(event.data))
         self._queue.put(event)
 
     def probe_target(self, shard: Shard) -> tuple[str, str] | None:
@@ -95,8 +98,8 @@ class EventHandler:
             self._catch_up.after_resume()
         elif name == "GUILD_CREATE":
             await self._catch_up.after_arrival(str(data.get("id")))
-            return self._added_to(str(data.get("id")), data)
-        elif name in ("GUILD_DELETE", "CHANNEL_DELETE"):
+            return await self._added_to(str(data.get("id")), data)
+        elif name in REMOVALS:
             return [] if data.get("unavailable") is True else self._removed_from(event)
         elif name.startswith("MESSAGE_"):
             return await self._message(name, data)
@@ -164,13 +167,23 @@ class EventHandler:
         self._failed_lookups.pop(channel_id, None)
         self._cache.add_channel({**raw, "last_message_id": data.get("id")})
 
-    def _added_to(self, guild: str, data: dict[str, Any]) -> list[InboundMessage]:
+    async def _added_to(self, guild: str, data: dict[str, Any]) -> list[InboundMessage]:
         channel = self._welcome_channel(guild)
         if guild not in self._added or channel is None:
             return []
         stamp = str(data.get("joined_at") or "")
         text = "The bot was added to the server."
-        return [chat_change(channel, "added", text, stamp, self._cache)]
+        by = await self._who_added(guild)
+        return [chat_change(channel, "added", text, stamp, self._cache, by)]
+
+    async def _who_added(self, guild: str) -> Author:
+        """Return who added the bot, or an author without an id if Discord does not say so soon."""
+        known = self._cache.guilds[guild]
+        if not known.added_by:  # the event that says so follows that of the server
+            await self._host.clock.sleep(ADDER_SECONDS)
+        if known.added_by.get("id"):
+            return Author(str(known.added_by["id"]), name_of(known.added_by))
+        return Author("", f"unknown (the server's owner has the id {known.owner or 'unknown'})")
 
     def _welcome_channel(self, guild: str) -> GuildChannel | None:
         known = self._cache.guilds.get(guild)
@@ -178,11 +191,12 @@ class EventHandler:
 
     def _removed_from(self, event: GatewayEvent) -> list[InboundMessage]:
         removed = str(event.data.get("id"))
-        text = "The channel was deleted."
+        text = "The channel was deleted."  # a thread counts if it is a chat of its own
         if event.name == "GUILD_DELETE":
             text = "The bot was removed from the server."
         return [
             chat_change(channel, "removed", text, removed, self._cache)
             for channel in self._cache.channels.values()
-            if removed in (channel.guild, channel.id) and channel.id in self._cache.recorded
+            if removed in (channel.guild, channel.id, channel.is_thread and channel.parent)
+            and channel.id in self._cache.recorded
         ]

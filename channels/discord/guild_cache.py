@@ -15,7 +15,8 @@ Raw = Mapping[str, Any]
 
 DM: Final = 1
 GROUP_DM: Final = 3
-THREADS: Final = frozenset({10, 11, 12})
+PRIVATE_THREAD: Final = 12
+THREADS: Final = frozenset({10, 11, PRIVATE_THREAD})
 TEXT_KINDS: Final = frozenset({0, 2, 5, 13}) | THREADS | {DM, GROUP_DM}
 """Types of channels that hold messages, including voice channels, which have a text chat."""
 
@@ -45,16 +46,24 @@ class GuildChannel:
         return self.kind == DM
 
     @property
+    def is_private_thread(self) -> bool:
+        return self.kind == PRIVATE_THREAD
+
+    @property
     def chat(self) -> str:
-        """The id of the chat: for a thread, its parent's id."""
-        return self.parent if self.is_thread else self.id
+        """The id of the chat: for a thread that everybody of its parent reads, the parent's id."""
+        return self.parent if self.is_thread and not self.is_private_thread else self.id
 
 
 @dataclass(slots=True)
 class Guild:
+    """A server; `owner` is the id of the person it belongs to, `added_by` is who added the bot."""
+
     id: str
     name: str = ""
     welcome_channel: str = ""
+    owner: str = ""
+    added_by: Raw = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
     own_roles: set[str] = field(default_factory=set)
 
@@ -97,6 +106,10 @@ class GuildCache:
             self.add_channel(data)
         elif name in ("CHANNEL_DELETE", "THREAD_DELETE"):
             self._remove_channel(str(data["id"]))
+        elif name == "INTEGRATION_CREATE":
+            bot = (data.get("application") or {}).get("bot") or {}
+            if str(bot.get("id")) == self.bot_id:
+                self._guild(str(data["guild_id"])).added_by = data.get("user") or {}
         elif name == "THREAD_LIST_SYNC":
             for thread in data.get("threads", ()):
                 self.add_channel({"guild_id": data["guild_id"], **thread})
@@ -155,6 +168,7 @@ class GuildCache:
             return
         guild.name = str(data.get("name") or "")
         guild.welcome_channel = str(data.get("system_channel_id") or "")
+        guild.owner = str(data.get("owner_id") or "")
         for role in data.get("roles", ()):
             self._add_role(guild, role)
         for raw in (*data.get("channels", ()), *data.get("threads", ())):

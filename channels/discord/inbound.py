@@ -27,6 +27,7 @@ WRITTEN_TYPES: Final = frozenset({0, 19, 20, 23})
 SYSTEM_TYPES: Final = frozenset({*range(1, 19), 21, 22, *range(24, 60)})
 """Types of messages that Discord writes: a person joined, a message was pinned, a thread began."""
 
+DISCORD: Final = Author("", "Discord")
 FORWARD: Final = 1
 MAX_QUOTE: Final = 1000
 _COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
@@ -89,16 +90,18 @@ def unreadable(name: str, data: Any, why: str) -> InboundMessage:
 
 
 def chat_change(
-    channel: GuildChannel, change: str, text: str, stamp: str, cache: GuildCache
+    channel: GuildChannel,
+    change: str,
+    text: str,
+    stamp: str,
+    cache: GuildCache,
+    by: Author = DISCORD,
 ) -> InboundMessage:
     return InboundMessage(
-        channel=CHANNEL,
-        chat_id=channel.id,
-        chat_kind="private" if channel.is_private else "group",
-        chat_title=cache.title(channel),
+        **where(channel, cache),
         ext_id=f"{channel.id}/{change}/{stamp}",
         message_id="",
-        sender=Author("", "Discord"),
+        sender=by,
         text=text,
         date=datetime.now(UTC).isoformat(),
         kind="change",
@@ -143,7 +146,9 @@ def where(channel: GuildChannel, cache: GuildCache) -> dict[str, Any]:
         "chat_id": channel.chat,
         "chat_kind": "private" if channel.is_private else "group",
         "chat_title": cache.title(channel),
-        "thread_id": channel.id if channel.is_thread else None,
+        "thread_id": channel.id if channel.chat != channel.id else None,
+        "server_id": channel.guild,
+        "parent_id": channel.parent if channel.is_private_thread else "",
     }
 
 
@@ -156,8 +161,10 @@ def _date(stamp: Any, number: str) -> str:
 def _sender(raw: Raw) -> Author:
     user = raw["author"]
     nick = (raw.get("member") or {}).get("nick")
-    is_bot = bool(user.get("bot") or raw.get("webhook_id"))
-    return Author(str(int(user["id"])), str(nick or name_of(user)), is_bot)
+    hook = bool(raw.get("webhook_id"))
+    is_bot = bool(user.get("bot")) or hook
+    name = str(nick or name_of(user))
+    return Author(str(int(user["id"])), name, is_bot, acts_as="other" if hook else "person")
 
 
 def name_of(user: Raw) -> str:
@@ -256,6 +263,7 @@ def _readable(content: str, raw: Raw, me: DiscordSelf, cache: GuildCache) -> str
     names[me.id] = me.name or (me.names[0] if me.names else me.id)
     guild = cache.guilds.get(str(raw.get("guild_id") or ""))
     roles = guild.roles if guild is not None else {}
+    place = str(raw.get("channel_id"))
 
     def named(found: re.Match[str]) -> str:
         kind, number, emoji = found.groups()
@@ -263,7 +271,10 @@ def _readable(content: str, raw: Raw, me: DiscordSelf, cache: GuildCache) -> str
             return f":{emoji}:"
         if kind == "#":
             channel = cache.channels.get(number)
-            return f"#{channel.name}" if channel is not None and channel.name else found[0]
+            is_foreign = channel is not None and channel.is_private_thread and number != place
+            if channel is None or not channel.name or is_foreign:
+                return found[0]  # the name of a private thread is known inside it only
+            return f"#{channel.name}"
         name = roles.get(number) if kind == "@&" else names.get(number)
         return f"@{name}" if name else found[0]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final
@@ -25,7 +25,7 @@ from channels.discord.guild_cache import Raw
 from channels.draft import DraftReference
 from channels.errors import DraftGone, SendRefused
 from channels.markdown.render import is_visible
-from channels.message import InboundMessage, OutboundMessage, Receipt
+from channels.message import Button, InboundMessage, OutboundMessage, Receipt
 
 NOBODY: Final = {**AllowedMentions.none().to_dict(), "replied_user": False}
 NO_PREVIEW: Final = MessageFlags(suppress_embeds=True).value
@@ -45,6 +45,8 @@ ALIKE: Final = 24
 RESEND: Final = "/again"
 """Suffix added to an answer's key after somebody deleted the answer's draft."""
 
+MAX_LABEL: Final = 80
+MAX_IN_ROW: Final = 5
 EMPTY: Final = "(an answer without visible text)"
 _LETTERS: Final = re.compile(r"[\W_]+")
 
@@ -70,7 +72,7 @@ class DiscordSender:
     def note_posted(self, interaction: str, message_id: str | None) -> None:
         """Remember a command's note, so that the answer can reply to it."""
         if message_id is not None:
-            _remember(self._notes, interaction, message_id)
+            remember(self._notes, interaction, message_id)
         if (pending := self._pending_notes.pop(interaction, None)) is not None:
             pending.set()
 
@@ -83,7 +85,7 @@ class DiscordSender:
         text = _visible(render(message.text), message.text)
         try:
             if message.edits:
-                return [Receipt(await self._edit(_channel_id(message), message.edits, text))]
+                return [Receipt(await self._finish(message, message.edits, text))]
             if message.idem not in self._deleted_drafts:
                 nonce = nonce_of(message.idem) if message.idem else None
                 return [Receipt(await self._put(message, text, nonce))]
@@ -91,28 +93,28 @@ class DiscordSender:
             if not message.idem:
                 raise
             # With the nonce of the deleted draft, Discord would answer with that draft.
-            _remember(self._deleted_drafts, message.idem, "")
+            remember(self._deleted_drafts, message.idem, "")
             if message.edits:
                 raise
         return [Receipt(await self._put(message, text, nonce_of(message.idem + RESEND)))]
 
     async def _put(self, message: OutboundMessage, text: str, nonce: str | None) -> str:
         sent = await self.post(message, text, nonce)
-        if _same(sent, text):
+        if _is_whole(sent, text, message):
             return str(sent["id"])
         # Discord answered with the draft, which was posted with the same nonce.
         channel_id = str(sent.get("channel_id") or _channel_id(message))
-        return await self._edit(channel_id, str(sent["id"]), text)
+        return await self._edit(channel_id, str(sent["id"]), text, buttons=message.buttons)
 
     async def post(self, message: OutboundMessage, text: str, nonce: str | None) -> Raw:
         """Post a message; a thread or a question that no longer exists is left out."""
         channel_id, reply_to = _channel_id(message), await self._question(message.reply_to)
         reopened = False
         if nonce is not None:
-            _remember(self._posted_nonces, nonce, "")
+            remember(self._posted_nonces, nonce, "")
         for _attempt in range(4):  # each fix below is tried once
             body, path = (
-                _body(text, channel_id, reply_to, nonce),
+                _body(message, text, channel_id, reply_to, nonce),
                 f"/channels/{channel_id}/messages",
             )
             try:
@@ -158,11 +160,11 @@ class DiscordSender:
         nonces = (nonce_of(message.idem), nonce_of(message.idem + RESEND))
         for sent in await self._own_since(message):
             if sent.get("nonce") in nonces or _same(sent, text):
-                if _same(sent, text):
+                if _is_whole(sent, text, message):
                     return [Receipt(str(sent["id"]))]
             elif not (drafts and _is_alike(sent, text, shorter=True)):
                 continue
-            return [Receipt(await self._edit(_channel_id(message), str(sent["id"]), text))]
+            return [Receipt(await self._finish(message, str(sent["id"]), text))]
         return []
 
     async def type(self, channel_id: str) -> None:
@@ -179,12 +181,20 @@ class DiscordSender:
             await self._pending_notes[reply_to].wait()
         return self._notes.get(reply_to, reply_to) if reply_to else None
 
+    async def _finish(self, message: OutboundMessage, message_id: str, text: str) -> str:
+        return await self._edit(_channel_id(message), message_id, text, buttons=message.buttons)
+
     async def _edit(
-        self, channel_id: str, message_id: str, text: str, seconds: float = ANSWER_SECONDS
+        self,
+        channel_id: str,
+        message_id: str,
+        text: str,
+        seconds: float = ANSWER_SECONDS,
+        buttons: Sequence[Button] = (),
     ) -> str:
         """Edit one of our messages; raises DraftGone if it or its thread no longer exists."""
         path = f"/channels/{channel_id}/messages/{message_id}"
-        body = {"content": text, "allowed_mentions": NOBODY, "flags": NO_PREVIEW}
+        body = _content(text, buttons)
         for reopened in (False, True):
             try:
                 await self._api.call("PATCH", path, body, seconds=seconds)
@@ -239,10 +249,11 @@ class DiscordSender:
             self._warn(channel_id, refused)
 
 
-def _remember(known: dict[str, str], key: str, value: str) -> None:
+def remember(known: dict[str, str], key: str, value: str) -> None:
+    """Add an item; the oldest one is forgotten if there are too many."""
     known[key] = value
     if len(known) > MAX_REMEMBERED:
-        del known[next(iter(known))]  # the oldest one
+        del known[next(iter(known))]
 
 
 def nonce_of(idem: str) -> str:
@@ -254,8 +265,28 @@ def _channel_id(message: OutboundMessage) -> str:
     return message.thread_id or message.chat_id
 
 
-def _body(text: str, channel_id: str, reply_to: str | None, nonce: str | None) -> dict[str, Any]:
-    body: dict[str, Any] = {"content": text, "allowed_mentions": NOBODY, "flags": NO_PREVIEW}
+def _content(text: str, buttons: Sequence[Button]) -> dict[str, Any]:
+    return {
+        "content": text,
+        "allowed_mentions": NOBODY,
+        "flags": NO_PREVIEW,
+        "components": _rows(buttons),
+    }
+
+
+def _rows(buttons: Sequence[Button]) -> list[dict[str, Any]]:
+    shown = [
+        {"type": 2, "style": 2, "label": one.label[:MAX_LABEL], "custom_id": one.token}
+        for one in buttons
+    ]
+    rows = [shown[at : at + MAX_IN_ROW] for at in range(0, len(shown), MAX_IN_ROW)]
+    return [{"type": 1, "components": row} for row in rows]
+
+
+def _body(
+    message: OutboundMessage, text: str, channel_id: str, reply_to: str | None, nonce: str | None
+) -> dict[str, Any]:
+    body = _content(text, message.buttons)
     if nonce is not None:
         body |= {"nonce": nonce, "enforce_nonce": True}
     if reply_to and reply_to.isdigit():
@@ -293,6 +324,11 @@ def _answers(sent: Raw, wanted: set[str]) -> bool:
 
 def _same(sent: Raw, text: str) -> bool:
     return str(sent.get("content", "")).strip() == text
+
+
+def _is_whole(sent: Raw, text: str, message: OutboundMessage) -> bool:
+    """Return whether a message has the text, and buttons if it should have some."""
+    return _same(sent, text) and bool(sent.get("components")) == bool(message.buttons)
 
 
 def _is_alike(sent: Raw, text: str, *, shorter: bool = False) -> bool:

@@ -35,7 +35,7 @@ from channels.discord.settings import DiscordSettings
 from channels.errors import ChannelDown, ChannelUnfit
 
 INTENTS: Final = Intents(
-    guilds=True, guild_messages=True, dm_messages=True, message_content=True
+    guilds=True, integrations=True, guild_messages=True, dm_messages=True, message_content=True
 ).value
 PROBE_SECONDS: Final = 31.0
 """Seconds between two probes: less than Discord's heartbeat interval (41 s), but more than 30 s,

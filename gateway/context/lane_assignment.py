@@ -152,8 +152,10 @@ class LaneAssigner:
     ) -> LaneLink | None:
         """Return the link that the platform implies, or None if the linker must decide."""
         said = row.message
-        if said.thread_id:
-            lane = await self._lane_of_thread(row, said.thread_id, known)
+        # A private thread, although a chat of its own, is one conversation, as every thread.
+        thread = said.thread_id or (said.chat_id if said.parent_id else None)
+        if thread:
+            lane = await self._lane_of_thread(row, thread, known)
             return LaneLink(lane, _key(said, said.reply_to), "thread")
         if said.reply_to:
             lane = replied_lane or f"reply:{said.reply_to}"

@@ -13,13 +13,14 @@ BOT: Final = {"id": "1", "username": "Tapeway", "bot": True}
 ADA: Final = {"id": "7", "username": "ada", "global_name": "Ada Lovelace"}
 BOB: Final = {"id": "8", "username": "bob", "global_name": None}
 SERVER, GENERAL, THREAD, FORUM, POST, PRIVATE = "100", "200", "300", "400", "500", "600"
+HIDDEN: Final = "700"
 
 ALL_RULES: Final = frozenset({"private", "mention", "reply", "name", "thread"})
 ME: Final = DiscordSelf("1", "Tapeway", ("Tapeway", "Robin"), ALL_RULES)
 
 
 def guild_cache() -> GuildCache:
-    """Return a guild with a channel and its thread, a forum and its post, and a private chat."""
+    """Return a guild with a channel and its threads, a forum and its post, and a private chat."""
     found = GuildCache()
     found.bot_id = "1"
     found.apply(
@@ -40,6 +41,7 @@ def guild_cache() -> GuildCache:
             "threads": [
                 {"id": THREAD, "type": 11, "name": "a thread", "parent_id": GENERAL},
                 {"id": POST, "type": 11, "name": "a post", "parent_id": FORUM},
+                {"id": HIDDEN, "type": 12, "name": "layoffs", "parent_id": GENERAL},
             ],
         },
     )

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from channels.discord.adapter import NOT_NOW
+from channels.discord.interactions import NOT_NOW
 from tests.contracts.discord_stage import DiscordStage
 from tests.contracts.play import opened
 from tests.fakes.discord.world import EPHEMERAL

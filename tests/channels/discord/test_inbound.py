@@ -17,6 +17,7 @@ from tests.channels.discord.raw import (
     BOT,
     FORUM,
     GENERAL,
+    HIDDEN,
     ME,
     POST,
     PRIVATE,
@@ -61,6 +62,32 @@ def test_a_thread_and_a_forum_post_are_threads_of_their_channel(place: str, chat
     found = read(message(channel=place))
     assert (found.chat_id, found.thread_id) == (chat, place)
     assert found.chat_title in ("#general (Ops)", "#questions (Ops)")
+
+
+def test_a_private_thread_is_a_chat_of_its_own() -> None:
+    found = read(message("and then?", channel=HIDDEN))
+    assert (found.chat_id, found.thread_id, found.parent_id) == (HIDDEN, None, GENERAL)
+    assert (found.chat_title, found.chat_kind, found.follows) == ("#layoffs (Ops)", "group", True)
+    assert read(message()).parent_id == read(message(channel=THREAD)).parent_id == ""
+
+
+def test_the_name_of_a_private_thread_is_known_inside_it_only() -> None:
+    assert read(message(f"see <#{HIDDEN}>")).text == f"see <#{HIDDEN}>"
+    assert read(message(f"see <#{HIDDEN}>", channel=THREAD)).text == f"see <#{HIDDEN}>"
+    assert read(message(f"see <#{HIDDEN}>", channel=HIDDEN)).text == "see #layoffs"
+
+
+@pytest.mark.parametrize("place", [GENERAL, THREAD, HIDDEN])
+def test_every_message_of_a_server_names_it(place: str) -> None:
+    assert read(message(channel=place)).server_id == SERVER
+    assert read({**message(channel=place), "guild_id": SERVER}, name="MESSAGE_DELETE").server_id
+    assert read(message(channel=PRIVATE)).server_id == ""
+
+
+def test_a_webhook_writes_as_somebody_else_and_a_person_or_bot_as_itself() -> None:
+    hook = message(author={"id": "55", "username": "Ada Lovelace"}, webhook_id="55")
+    assert read(hook).sender.acts_as == "other"
+    assert read(message()).sender.acts_as == "person"
 
 
 def test_a5_equal_message_ids_in_different_channels_are_different_messages() -> None:

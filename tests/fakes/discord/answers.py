@@ -11,8 +11,7 @@ from tests.fakes.discord.requests import Call
 from tests.fakes.discord.rules import Refusal
 from tests.fakes.discord.world import COMMAND_ANSWER, DEFAULT_TYPE, EPHEMERAL, LOADING, Message
 
-_LATER = 5
-_ANSWER = 4
+_ANSWER, _LATER, _SEEN, _CHANGE = 4, 5, 6, 7
 
 
 class Answers(MessageRequests):
@@ -32,12 +31,13 @@ class Answers(MessageRequests):
         if self.people.clock() - interaction.at > ANSWER_SECONDS:
             raise rules.unknown("interaction", 10062)
         kind = call.params.get("type")
-        if kind not in (_ANSWER, _LATER):
-            message = f"Value must be one of {{{_ANSWER}, {_LATER}}}."
+        allowed = (_ANSWER, _LATER) if interaction.pressed is None else (4, 5, _SEEN, _CHANGE)
+        if not isinstance(kind, int) or kind not in allowed:
+            message = f"Value must be one of {{{', '.join(str(one) for one in allowed)}}}."
             raise rules.invalid_form("type", "BASE_TYPE_CHOICES", message)
-        said = self._acknowledge(interaction, int(kind), call)
+        said = self._acknowledge(interaction, kind, call)
         if call.query.get("with_response") in ("1", "true"):
-            return self._callback_json(interaction, int(kind), said)
+            return self._callback_json(interaction, kind, said)
         return None
 
     def on_followup(self, call: Call) -> JsonObject:
@@ -95,6 +95,14 @@ class Answers(MessageRequests):
             interaction.acknowledged = True
             call.message_id = message.id
             return message
+        if interaction.pressed is not None and kind in (_SEEN, _CHANGE):
+            interaction.acknowledged = True
+            interaction.original = interaction.pressed.id
+            if kind == _CHANGE:
+                inner = Call("callback", call.verb, call.path, call.at, call.ids, {}, data)
+                self.change(interaction.pressed, inner)
+                return interaction.pressed
+            return None
         interaction.acknowledged = interaction.deferred = True
         interaction.ephemeral = is_ephemeral(flags)
         return None
@@ -111,7 +119,7 @@ class Answers(MessageRequests):
             "type": COMMAND_ANSWER if first else DEFAULT_TYPE,
             "interaction_metadata": {
                 "id": str(interaction.id),
-                "type": 2,
+                "type": interaction.kind,
                 "user": interaction.user.as_json(),
                 "authorizing_integration_owners": {},
             },
@@ -142,8 +150,10 @@ class Answers(MessageRequests):
     def _callback_json(
         self, interaction: Interaction, kind: int, message: Message | None
     ) -> JsonObject:
-        shown: JsonObject = {"id": str(interaction.id), "type": 2}
+        shown: JsonObject = {"id": str(interaction.id), "type": interaction.kind}
         resource: JsonObject = {"type": kind}
+        if kind == _SEEN:
+            return {"interaction": shown, "resource": resource}
         # A deferred answer is a message that is loading, which has an id at once.
         number = message.id if message is not None else self.world.snowflake()
         shown["response_message_id"] = str(number)

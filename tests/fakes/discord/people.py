@@ -232,6 +232,12 @@ class People(Places):
         channel = self.channel(channel)
         return self.commands.use(channel, user, name, options or {})
 
+    def press(
+        self, channel: Channel | int, user: User, message: Message, label: str
+    ) -> Interaction:
+        """Have someone press the button with a label."""
+        return self.commands.press(self.channel(channel), user, message, label)
+
     # -- events by themselves ----------------------------------------------------------------
 
     def redeliver(self, channel: Channel | int, message_id: int) -> None:

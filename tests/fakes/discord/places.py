@@ -160,8 +160,9 @@ class Places:
         id: int | None = None,  # noqa: A002 - the API's own name
         owner: User | None = None,
         bot_permissions: int = 0,
+        left: bool = False,
     ) -> Guild:
-        """Make a server with the bot in it; its own role adds `bot_permissions`."""
+        """Make a server with the bot in it, unless `left`; its own role adds `bot_permissions`."""
         number = self.world.snowflake() if id is None else id
         owner = owner or self.user(f"Owner of {name}")
         guild = Guild(number, name, owner.id, self.world.stamp())
@@ -171,7 +172,9 @@ class Places:
         self.world.guilds[guild.id] = guild
         guild.members[owner.id] = Member(owner, guild.joined)
         guild.members[self.world.bot.id] = Member(self.world.bot, guild.joined, [own.id])
-        self._arrive(guild)
+        guild.left = left
+        if not left:
+            self._arrive(guild)
         return guild
 
     def role(
@@ -323,11 +326,30 @@ class Places:
         self._emit(guild, event)
         guild.left = True
 
-    def invite_bot(self, guild: Guild | int) -> None:
-        """Have the bot come back."""
+    def empty_guild(self, name: str, owner: User) -> Guild:
+        """Make a server without the bot, with a channel for Discord's own messages."""
+        guild = self.guild(name, owner=owner, left=True)
+        guild.system_channel_id = self.text_channel(guild, "general").id
+        return guild
+
+    def invite_bot(self, guild: Guild | int, by: User | None = None) -> None:
+        """Have the bot come back, or come for the first time; Discord says `by` whom."""
         guild = self._guild(guild)
         guild.left = False
         self._arrive(guild)
+        if by is not None:
+            bot = {"id": str(self.application_id), "bot": self.world.bot.as_json()}
+            data = {
+                "id": str(self.world.snowflake()),
+                "guild_id": str(guild.id),
+                "name": self.world.bot.username,
+                "type": "discord",
+                "enabled": True,
+                "account": {"id": str(self.world.bot.id), "name": self.world.bot.username},
+                "application": bot,
+                "user": by.as_json(),
+            }
+            self._emit(guild, Event("INTEGRATION_CREATE", data, Intent.INTEGRATIONS))
 
     def outage(self, guild: Guild | int, *, over: bool = False) -> None:
         """Make a server unavailable, as in an outage, or available again."""

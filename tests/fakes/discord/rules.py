@@ -15,6 +15,11 @@ MAX_CONTENT: Final = 2000
 MAX_NONCE: Final = 25
 MAX_EMBEDS: Final = 10
 MAX_EMBED_TEXT: Final = 6000
+MAX_ROWS: Final = 5
+MAX_BUTTONS: Final = 5
+MAX_CUSTOM_ID: Final = 100
+MAX_LABEL: Final = 80
+_ROW, _BUTTON, _LINK_STYLE = 1, 2, 5
 COMPONENTS_V2: Final = 1 << 15
 _EMBED_LENGTHS: Final = {"title": 256, "description": 4096, "url": 2048}
 
@@ -158,7 +163,7 @@ def checked_body(params: JsonObject) -> Body:
     body = Body(
         _content(params),
         _embeds(params),
-        _a_list(params, "components"),
+        _components(params, flags),
         flags,
         checked_allowed(params.get("allowed_mentions")),
         _nonce(params.get("nonce")),
@@ -194,6 +199,54 @@ def _a_list(params: JsonObject, field: str) -> list[JsonObject] | None:
             message = "Only dictionaries may be used in a DictType"
             raise invalid_form(f"{field}.{number}", "DICT_TYPE_CONVERT", message)
     return found
+
+
+def _components(params: JsonObject, flags: int) -> list[JsonObject] | None:
+    rows = _a_list(params, "components")
+    if not rows or flags & COMPONENTS_V2:
+        return rows
+    _fit("components", rows, MAX_ROWS)
+    seen: set[str] = set()
+    for at, row in enumerate(rows):
+        where = f"components.{at}"
+        if row.get("type") != _ROW:
+            message = f'Value of field "type" must be one of ({_ROW},).'
+            raise invalid_form(f"{where}.type", "UNION_TYPE_CHOICES", message)
+        parts = _a_list(row, "components") or []
+        _fit(f"{where}.components", parts, MAX_BUTTONS)
+        for place, part in enumerate(parts):
+            _button(part, f"{where}.components.{place}", seen)
+    return rows
+
+
+def _fit(field: str, found: list[JsonObject], most: int) -> None:
+    if not 1 <= len(found) <= most:
+        raise invalid_form(
+            field, "BASE_TYPE_BAD_LENGTH", f"Must be between 1 and {most} in length."
+        )
+
+
+def _button(part: JsonObject, where: str, seen: set[str]) -> None:
+    """Refuse a button that Discord refuses; other components are not checked."""
+    if part.get("type") != _BUTTON or part.get("style") == _LINK_STYLE:
+        return
+    if part.get("style") not in (1, 2, 3, 4):
+        raise invalid_form(f"{where}.style", "BASE_TYPE_REQUIRED", "This field is required")
+    if len(str(part.get("label") or "")) > MAX_LABEL:
+        raise too_long(f"{where}.label", MAX_LABEL)
+    if not part.get("label") and not part.get("emoji"):
+        message = "A button must have a label, emoji, or be a premium button"
+        raise invalid_form(where, "BUTTON_COMPONENT_INVALID", message)
+    number = str(part.get("custom_id") or "")
+    if not number:
+        message = "A custom id is required"
+        raise invalid_form(f"{where}.custom_id", "BUTTON_COMPONENT_CUSTOM_ID_REQUIRED", message)
+    if len(number) > MAX_CUSTOM_ID:
+        raise too_long(f"{where}.custom_id", MAX_CUSTOM_ID)
+    if number in seen:
+        message = "Component custom id cannot be duplicated"
+        raise invalid_form(f"{where}.custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED", message)
+    seen.add(number)
 
 
 def _embeds(params: JsonObject) -> list[JsonObject] | None:

@@ -25,6 +25,7 @@ class Intent(IntFlag):
 
     GUILDS = 1 << 0
     MEMBERS = 1 << 1
+    INTEGRATIONS = 1 << 4
     PRESENCES = 1 << 8
     MESSAGES = 1 << 9
     REACTIONS = 1 << 10

@@ -231,6 +231,7 @@ class Guild:
     channels: list[int] = field(default_factory=list)
     left: bool = False
     unavailable: bool = False
+    system_channel_id: int | None = None
 
 
 class World:
@@ -352,6 +353,9 @@ class World:
             "id": str(guild.id),
             "name": guild.name,
             "owner_id": str(guild.owner_id),
+            "system_channel_id": (
+                str(guild.system_channel_id) if guild.system_channel_id is not None else None
+            ),
             "roles": [role.as_json() for role in guild.roles.values()],
         }
 

@@ -29,9 +29,10 @@ from channels.message import InboundMessage, Media, MessageLink, OutboundMessage
 from channels.pacing import Budget
 from channels.telegram.addressing import COMMANDS, TelegramSelf
 from channels.telegram.api import UNKNOWN_BOT, BotApi, MethodUnknown, NotAsSent, read_json
+from channels.telegram.chat_changes import PRESS
 from channels.telegram.format import LIMIT, size
 from channels.telegram.inbound import ALLOWED_UPDATES, parse, unreadable
-from channels.telegram.outbound import TelegramSender
+from channels.telegram.outbound import TelegramSender, chat_of
 from channels.telegram.permalink import write_link
 from channels.telegram.polling import NO_ANSWER, Poller
 from channels.telegram.settings import TelegramSettings
@@ -54,7 +55,7 @@ class TelegramChannel(Channel):
 
     name: ClassVar[str] = "telegram"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {"edit", "typing", "native_stream", "media", "routes"}
+        {"edit", "typing", "native_stream", "media", "routes", "buttons", "admins"}
     )
     # Telegram does not report deleted messages to bots.
     features: ClassVar[frozenset[Feature]] = ALL_FEATURES - {"deletions"}
@@ -115,6 +116,26 @@ class TelegramChannel(Channel):
             return ""
         link = f"https://t.me/{self._me.username}"
         return f"Talk to @{self._me.username}: {link}  Add it to a group: {link}?startgroup"
+
+    def pairing_hint(self, code: str) -> str:
+        name = self._me.username if self._me is not None else ""
+        link = f"open https://t.me/{name}?start={code}" if name else "open a chat with the bot"
+        return f"In Telegram, {link} and press Start (or send `/start {code}` there)"
+
+    async def private_chat(self, person_id: str, account: str = "") -> str:
+        if not person_id.isdecimal():  # a chat that writes in its own name, or a channel
+            return await super().private_chat(person_id, account)
+        return person_id
+
+    async def administers(self, message: InboundMessage) -> bool:
+        if message.chat_kind == "private" or message.sender.acts_as != "person":
+            return message.chat_kind == "group" and message.sender.acts_as == "chat"
+        found = await self._api.call("getChatAdministrators", chat_id=chat_of(message.chat_id))
+        leading = found if isinstance(found, list) else ()
+        return message.sender.id in {str(one.get("user", {}).get("id")) for one in leading}
+
+    async def answer_press(self, press: InboundMessage, text: str) -> None:
+        await self._sender.answer_press(press.ext_id.removeprefix(PRESS), text)
 
     def budget_of(self, chat_id: str) -> Budget:
         return self.traits.group if chat_id.startswith("-") else self.traits.chat

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from channels.mentions import calls, mentions
+from channels.pairing import as_pairing
 from channels.telegram.fields import Raw, covered, thread_of
 
 COMMANDS: Final = {
@@ -15,6 +16,10 @@ COMMANDS: Final = {
     "help": "show what I can do",
     "stop": "stop the answer I'm writing for you",
     "reset": "start over, without the messages so far",
+    "handoff": "set a checkpoint: what to remember from here on",
+    "rewind": "go back to an earlier checkpoint",
+    "open": "let everybody in this chat ask me (my owner only)",
+    "forget": "forget me: delete what I wrote here",
 }
 
 _NOT_PROSE: Final = frozenset(
@@ -64,7 +69,8 @@ def as_command(text: str, me: TelegramSelf) -> str | None:
     command = _COMMAND.match(text)
     if command is None or (command[2] and not _is_mine(command[2], me)):
         return None
-    return f",{command[1].lower()}{text[command.end() :]}"
+    given = f"{command[1].lower()}{text[command.end() :]}"
+    return as_pairing(given) or f",{given}"
 
 
 def mentioned(text: str, entities: Iterable[Raw]) -> Iterable[str]:

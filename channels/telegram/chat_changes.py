@@ -1,4 +1,4 @@
-"""Parses changes of a chat: members, titles, topics, migration, and a draft's Stop button."""
+"""Parses changes of a chat: members, titles, topics, migration; presses of buttons, and Stop."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 from channels.message import Author, InboundMessage
 from channels.telegram.fields import Raw, author_of, identity_of
 
+PRESS: Final = "press/"  # what the keys of presses begin with
 _AWAY: Final = ("left", "kicked")
 _CHANGES: Final = {
     "forum_topic_closed": "The topic was closed.",
@@ -67,6 +68,19 @@ def membership(raw: Raw, update: Raw) -> InboundMessage | None:
 
 def _is_away(member: Raw) -> bool:
     return member["status"] in _AWAY or member.get("is_member") is False
+
+
+def pressed(raw: Raw, update: Raw) -> InboundMessage | None:
+    """Parse a press of a button; the author is the person, also for an anonymous administrator."""
+    below = raw.get("message")
+    if below is None:  # the button is not in a chat with the bot
+        return None
+    identity = identity_of({**below, "date": None}, update)
+    identity["ext_id"] = f"{PRESS}{raw['id']}"
+    sender = author_of({"from": raw["from"]})
+    return InboundMessage(
+        **identity, sender=sender, text="", kind="press", press=str(raw.get("data") or "")
+    )
 
 
 def stopped(raw: Raw, update: Raw) -> InboundMessage:

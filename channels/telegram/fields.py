@@ -11,6 +11,7 @@ from channels.message import Author
 Raw = Mapping[str, Any]
 
 CHANNEL: Final = "telegram"
+ANONYMOUS: Final = 1087968824  # GroupAnonymousBot: the user in the place of an anonymous admin
 
 
 def identity_of(raw: Raw, update: Raw) -> dict[str, Any]:
@@ -46,13 +47,12 @@ def _date(stamp: Any) -> str:
 
 def author_of(raw: Raw) -> Author:
     """Return the author, which is a chat for an anonymous admin or a linked channel."""
-    if chat := raw.get("sender_chat"):
+    user, here = raw.get("from") or {}, raw.get("chat") or {}
+    chat = raw.get("sender_chat") or (here if user.get("id") in (None, ANONYMOUS) else None)
+    if chat:
         name = str(chat.get("title") or chat.get("username") or chat["id"])
-        return Author(str(int(chat["id"])), name)
-    user = raw.get("from")
-    if not user:
-        chat = raw["chat"]
-        return Author(str(int(chat["id"])), str(chat.get("title") or chat["id"]))
+        number = int(chat["id"])
+        return Author(str(number), name, acts_as="chat" if number == here.get("id") else "other")
     handle = user.get("username")
     known = handle if isinstance(handle, str) else ""
     return Author(str(int(user["id"])), name_of(user), bool(user.get("is_bot")), known)

@@ -35,6 +35,8 @@ _KINDS: Final = {
 _CODE: Final = ("code", "pre")
 _STYLES: Final = ("bold", "italic", "strike", "spoiler")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+GAP: Final = "\u200b"  # an invisible character that breaks a mention
+_MENTION: Final = re.compile(r"(?<!\w)@(?=[a-z]\w{3,31}\b)", re.IGNORECASE | re.ASCII)
 _ASTRAL: Final = re.compile(r"[\U00010000-\U0010ffff]")
 
 Entity = dict[str, Any]
@@ -52,7 +54,7 @@ def plain(markdown: str) -> list[Rendered]:
     """Return a text as one or more messages without entities."""
 
     def text_of(piece: str) -> str:
-        return to_text(_clean(piece)).strip()
+        return _MENTION.sub(f"@{GAP}", to_text(_clean(piece)).strip())
 
     texts = map(text_of, split(markdown, LIMIT, lambda piece: utf16_length(text_of(piece))))
     return [(text, []) for text in texts if text]
@@ -72,7 +74,26 @@ def size(markdown: str) -> int:
 def _render(markdown: str) -> tuple[str, tuple[Span, ...]]:
     drawn = render_spans(_clean(markdown), linkable=_linkable)
     text = drawn.text.strip()
-    return text, tuple(_fit(drawn.marks, len(drawn.text) - len(drawn.text.lstrip()), len(text)))
+    marks = _fit(drawn.marks, len(drawn.text) - len(drawn.text.lstrip()), len(text))
+    return _quiet(text, marks)
+
+
+def _quiet(text: str, marks: list[Span]) -> tuple[str, tuple[Span, ...]]:
+    """Break each mention by an invisible character, except in code, where it alerts nobody."""
+    code = [mark for mark in marks if mark.kind in _CODE]
+    named = [Span("code", at.end(), at.end(), "") for at in _MENTION.finditer(text)]
+    cuts = [one.start for one in named if not _inside(one, code)]
+    if not cuts:
+        return text, tuple(marks)
+    pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, None], strict=True)]
+    moved = (
+        mark._replace(
+            start=mark.start + bisect_left(cuts, mark.start),
+            end=mark.end + bisect_left(cuts, mark.end),
+        )
+        for mark in marks
+    )
+    return GAP.join(pieces), tuple(moved)
 
 
 def render(markdown: str) -> Rendered:

@@ -19,7 +19,7 @@ from channels.telegram.addressing import (
     mentioned,
     reply_to,
 )
-from channels.telegram.chat_changes import SILENT, change, membership, stopped
+from channels.telegram.chat_changes import SILENT, change, membership, pressed, stopped
 from channels.telegram.fields import (
     CHANNEL,
     Raw,
@@ -33,7 +33,13 @@ from channels.telegram.media import media_of
 
 MESSAGES: Final = ("message", "channel_post")
 EDITS: Final = ("edited_message", "edited_channel_post")
-ALLOWED_UPDATES: Final = (*MESSAGES, *EDITS, "my_chat_member", "stopped_message_generation")
+ALLOWED_UPDATES: Final = (
+    *MESSAGES,
+    *EDITS,
+    "callback_query",
+    "my_chat_member",
+    "stopped_message_generation",
+)
 
 MIN_PASTE_LENGTH: Final = 4000
 """Minimum UTF-16 units of a message that may be part of a longer one: apps split it at 4096."""
@@ -49,6 +55,8 @@ def parse(update: Raw, me: TelegramSelf) -> InboundMessage | None:
     for kind in EDITS:
         if kind in update:
             return _edit(update[kind], me, update)
+    if "callback_query" in update:
+        return pressed(update["callback_query"], update)
     if "my_chat_member" in update:
         return membership(update["my_chat_member"], update)
     if "stopped_message_generation" in update:

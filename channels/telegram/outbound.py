@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 import anyio
 import anyio.to_thread
 
 from channels.errors import DraftGone, SendRefused
 from channels.markdown.render import is_visible
-from channels.message import OutboundMessage, Receipt
+from channels.message import Button, OutboundMessage, Receipt
 from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, says
+from channels.telegram.fields import utf16_length
 from channels.telegram.format import LIMIT, Rendered, plain, render, render_partial
 
 GENERAL: Final = "1"  # the id of the forum topic General; Telegram refuses this id in a send
 NO_PREVIEW: Final = {"is_disabled": True}
 MAX_SHOWN: Final = 1_000  # maximum number of messages whose shown text is remembered
+MAX_ALERT: Final = 200  # maximum UTF-16 units shown to a person who pressed a button
 MAX_INLINE_RENDER: Final = 500
 """Maximum characters of partial text that are rendered on the event loop, not in a thread."""
 
@@ -50,22 +54,34 @@ class TelegramSender:
         """Send a message, or edit its draft into it; raises ChannelError."""
         rendered = _visible(render(message.text), message.text)
         try:
-            return [Receipt(await self._put(message, rendered, message.edits))]
+            return [Receipt(await self._put(message, rendered))]
         except NotAsSent as refused:
             if not says(refused, *UNFIT):
                 raise
         # Telegram refuses the entities, so the text is sent without them.
         ids: list[str] = []
-        for piece in plain(message.text) or [(EMPTY, [])]:
-            ids.append(await self._put(message, piece, None if ids else message.edits))
+        pieces = plain(message.text) or [(EMPTY, [])]
+        for number, piece in enumerate(pieces, start=1):
+            buttons = message.buttons if number == len(pieces) else ()
+            edits = None if ids else message.edits
+            ids.append(await self._put(replace(message, buttons=buttons, edits=edits), piece))
         return [Receipt(number) for number in ids]
+
+    async def answer_press(self, query_id: str, text: str) -> None:
+        """Acknowledge a press, and show a text to the person who pressed."""
+        await self.api.call(
+            "answerCallbackQuery",
+            callback_query_id=query_id,
+            text=_alert(text) or None,
+            show_alert=True if text else None,
+        )
 
     async def post(self, message: OutboundMessage, rendered: Rendered) -> str:
         """Send a new message and return its id; omit a topic or question that was deleted."""
         chat, thread, reply_to = message.chat_id, message.thread_id, message.reply_to
         for _attempt in range(4):
             try:
-                return await self._send(chat, thread, reply_to, rendered)
+                return await self._send(chat, thread, reply_to, rendered, message.buttons)
             except Migrated as migrated:
                 if chat != message.chat_id:
                     raise SendRefused("the group moves in circles") from None
@@ -124,18 +140,25 @@ class TelegramSender:
         with suppress(SendRefused):  # the message was deleted already, or is too old to be deleted
             await self.api.call("deleteMessage", chat_id=chat_of(chat), message_id=int(message_id))
 
-    async def _put(self, message: OutboundMessage, rendered: Rendered, edits: str | None) -> str:
-        if not edits:
+    async def _put(self, message: OutboundMessage, rendered: Rendered) -> str:
+        if not message.edits:
             return await self.post(message, rendered)
+        # Buttons are removed by a keyboard without any: servers differ in what none at all means.
+        keyboard = _keyboard(message.buttons)
         try:
-            return await self._edit(message.chat_id, edits, rendered)
+            return await self._edit(message.chat_id, message.edits, rendered, keyboard=keyboard)
         except NotAsSent as refused:
             if says(refused, *GONE):
                 raise DraftGone(str(refused)) from refused
             raise
 
     async def _send(
-        self, chat: str, thread: str | None, reply_to: str | None, rendered: Rendered
+        self,
+        chat: str,
+        thread: str | None,
+        reply_to: str | None,
+        rendered: Rendered,
+        buttons: Sequence[Button],
     ) -> str:
         text, entities = rendered
         reply = None
@@ -149,11 +172,17 @@ class TelegramSender:
             entities=entities or None,
             link_preview_options=NO_PREVIEW,
             reply_parameters=reply,
+            reply_markup=_keyboard(buttons) if buttons else None,
         )
         return str(result.get("message_id", "")) if isinstance(result, dict) else ""
 
     async def _edit(
-        self, chat: str, message_id: str, rendered: Rendered, seconds: float = ANSWER_SECONDS
+        self,
+        chat: str,
+        message_id: str,
+        rendered: Rendered,
+        seconds: float = ANSWER_SECONDS,
+        keyboard: dict[str, Any] | None = None,
     ) -> str:
         text, entities = rendered
         try:
@@ -165,6 +194,7 @@ class TelegramSender:
                 text=text,
                 entities=entities or None,
                 link_preview_options=NO_PREVIEW,
+                reply_markup=keyboard,
             )
         except Migrated as moved:
             raise NotAsSent(f"message to edit not found: {moved}") from None
@@ -193,6 +223,19 @@ def _visible(rendered: Rendered, text: str) -> Rendered:
         return rendered
     written: Rendered = (text.strip()[:LIMIT], [])
     return written if is_visible(written[0]) else (EMPTY, [])
+
+
+def _keyboard(buttons: Sequence[Button]) -> dict[str, Any]:
+    # One button a row: side by side, a phone cuts the labels.
+    rows = [[{"text": one.label, "callback_data": one.token}] for one in buttons]
+    return {"inline_keyboard": rows}
+
+
+def _alert(text: str) -> str:
+    if utf16_length(text) <= MAX_ALERT:
+        return text
+    units = text.encode("utf-16-le", "replace")[: 2 * (MAX_ALERT - 1)]
+    return f"{units.decode('utf-16-le', 'ignore')}…"
 
 
 def _digest(rendered: Rendered) -> bytes:

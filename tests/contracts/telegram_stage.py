@@ -14,7 +14,7 @@ from tests.clock import ManualClock
 from tests.contracts.platform_stage import PlatformStage, seconds_of
 from tests.fakes.base.faults import LostAnswer
 from tests.fakes.base.http import JsonObject
-from tests.fakes.telegram.entities import checked, detected
+from tests.fakes.telegram.entities import alerted, checked, detected
 from tests.fakes.telegram.faults import RetryAfter
 from tests.fakes.telegram.rules import MAX_ENTITIES, MAX_TEXT, Refusal
 from tests.fakes.telegram.server import FakeTelegram
@@ -160,10 +160,8 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
         return sum(sign.chat_id == int(chat.id) for sign in self.fake.typing)
 
     def pinged(self, chat: Chat) -> list[str]:
-        entities = [entity for message in self._ours(chat) for entity in message.entities]
-        by_link = [str(entity.get("url", "")) for entity in entities]
-        named = [str(entity["user"]) for entity in entities if entity["type"] == "text_mention"]
-        return named + [url for url in by_link if url.startswith("tg://user")]
+        ours = self._ours(chat)
+        return [who for message in ours for who in alerted(message.text, message.entities)]
 
     def shows(self, piece: str) -> str:
         text, entities = render(piece)

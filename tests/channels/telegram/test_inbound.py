@@ -160,6 +160,8 @@ def test_a_bot_that_does_not_know_its_name_is_still_mentioned_by_its_id() -> Non
         ("/help", ",help"),
         ("/Stop@tapeway_bot all", ",stop all"),
         ("/start payload", ",start payload"),
+        ("/start 4F7K-2Q", ",pair 4F7K-2Q"),
+        ("/open@tapeway_bot", ",open"),
         ("/help@other_bot", "/help@other_bot"),
         ("/etc/hosts", "/etc/hosts"),
         ("say /help", "say /help"),
@@ -253,11 +255,11 @@ def test_an_album_and_a_long_paste_are_marked_as_torn() -> None:
 
 def test_an_anonymous_admin_and_a_linked_channel_write_as_their_chat() -> None:
     message = read(said("a", sender_chat=GROUP, **{"from": BOT | {"id": 1087968824}}))
-    assert message.sender == Author("-100", "Ops")
+    assert message.sender == Author("-100", "Ops", acts_as="chat")
     raw = said("a")["message"]
     del raw["from"]
     post = {"update_id": 1, "channel_post": raw}
-    assert read(post).sender == Author("-100", "Ops")
+    assert read(post).sender == Author("-100", "Ops", acts_as="chat")
 
 
 def test_a_bot_is_one_and_its_own_messages_are_not_read() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -231,6 +231,24 @@ def detected(text: str, mentions: Mapping[str, JsonObject] | None = None) -> lis
         if at >= 0:
             found.append(_entity("text_mention", text, at, at + len(word)) | {"user": user})
     return sorted(found, key=_order)
+
+
+def alerted(text: str, entities: Sequence[JsonObject]) -> list[str]:
+    """Return whom a message alerts: by a link, by a name that is no link, or by @username.
+
+    The server looks for usernames in every text, but not in code.
+    """
+    code = [it for it in entities if it["type"] in ("code", "pre")]
+    found = [str(it["user"]["id"]) for it in entities if it["type"] == "text_mention"]
+    links = [str(it.get("url", "")) for it in entities]
+    found += [url for url in links if url.startswith("tg://user")]
+    for it in detected(text):
+        inside = any(0 <= it["offset"] - mark["offset"] < mark["length"] for mark in code)
+        if it["type"] == "mention" and not inside:
+            start = it["offset"] * 2
+            covered = text.encode("utf-16-le")[start : start + it["length"] * 2]
+            found.append(covered.decode("utf-16-le"))
+    return found
 
 
 def _entity(kind: str, text: str, start: int, end: int) -> JsonObject:

@@ -142,11 +142,14 @@ class Methods:
         topic = rules.open_topic(chat, params)
         fit, call.dropped_entities = rules.fit_text(text, params)
         reply_to = rules.replied_to(chat, params)
+        rules.keyboard(params)
         self._charge(chat)
         content: JsonObject = {"text": fit.text}
         if fit.entities:
             content["entities"] = fit.entities
-        return self._post(chat, content, params, call, topic, reply_to)
+        found = self._post(chat, content, params, call, topic, reply_to)
+        chat.messages[found["message_id"]].previews = rules.previews(params, fit)
+        return found
 
     def on_send_photo(self, params: JsonObject, call: Call) -> JsonObject:
         def content(file: File) -> JsonObject:
@@ -173,7 +176,8 @@ class Methods:
         if "text" not in message.json:
             raise bad_request("there is no text in the message to edit")
         fit, call.dropped_entities = rules.fit_text(text, params, too_long="MESSAGE_TOO_LONG")
-        markup = params.get("reply_markup")
+        # Without a new keyboard some servers keep the old one: only an empty one surely removes it.
+        markup = rules.keyboard(params) if "reply_markup" in params else message.markup
         if (fit.text, fit.entities, markup) == (message.text, message.entities, message.markup):
             raise bad_request(
                 "message is not modified: specified new message content and reply markup are "
@@ -184,11 +188,18 @@ class Methods:
         message.json.pop("entities", None)
         if fit.entities:
             message.json["entities"] = fit.entities
-        message.markup = markup
+        _set_markup(message, markup)
+        message.previews = rules.previews(params, fit)
         message.edits += 1
         message.history.append(fit.text)
         call.message_id = message.message_id
         return message.json
+
+    def on_answer_callback_query(self, params: JsonObject, _call: Call) -> bool:
+        press = rules.press_of(self.people.world, params, self.people.clock())
+        press.shown = str(params.get("text") or "")
+        press.alert = bool(params.get("show_alert"))
+        return True
 
     def on_delete_message(self, params: JsonObject, call: Call) -> bool:
         chat = rules.open_chat(self.people.world, params)
@@ -381,7 +392,7 @@ class Methods:
             chat, world.bot, content, date=self.people.now, topic=thread, reply_to=reply_to
         )
         message.silent = bool(params.get("disable_notification"))
-        message.markup = params.get("reply_markup")
+        _set_markup(message, rules.keyboard(params))
         call.message_id = message.message_id
         world.clear_drafts(chat.id)
         return message.json
@@ -405,6 +416,13 @@ class Methods:
     def _drop_if_asked(self, params: JsonObject) -> None:
         if params.get("drop_pending_updates"):
             self.people.updates.drop()
+
+
+def _set_markup(message: Message, markup: JsonObject | None) -> None:
+    message.markup = markup
+    message.json.pop("reply_markup", None)
+    if markup is not None:
+        message.json["reply_markup"] = markup
 
 
 _LEADING: Final = ("creator", "administrator")

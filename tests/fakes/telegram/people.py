@@ -9,11 +9,13 @@ from typing import Any, Final
 from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram.entities import detected, units
 from tests.fakes.telegram.updates import Updates
-from tests.fakes.telegram.world import Chat, Message, Topic, User, World
+from tests.fakes.telegram.world import Chat, Message, Press, Topic, User, World
 
 _FIRST_SUPERGROUP: Final = -1001000000001
 # Who acts when nobody is named: an administrator that does not show who it is.
 _ANONYMOUS: Final = User(1087968824, "Group", "GroupAnonymousBot", is_bot=True)
+# Who stands in the place of another chat.
+_AS_CHANNEL: Final = User(136817688, "Channel", "Channel_Bot", is_bot=True)
 _PHOTO_SIZES: Final = ((90, 67), (320, 240), (1280, 960))
 
 
@@ -216,6 +218,35 @@ class People:
         self.world.remove(self.chat(chat), message_id)
         self.changed()
 
+    def press(self, chat: Chat | int, user: User, message_id: int, label: str) -> Press:
+        """Have someone press a button of a message, which must be seen there."""
+        chat = self.chat(chat)
+        message = chat.messages[message_id]
+        if user.id != chat.id:
+            chat.members.setdefault(user.id, (user, "member"))
+        number = str(4_000_000_000_000_000_001 + len(self.world.presses))
+        press = Press(number, user.id, chat.id, self.clock())
+        self.world.presses[press.id] = press
+        content: JsonObject = {
+            "id": press.id,
+            "from": user.as_json(),
+            "message": dict(message.json),
+            "chat_instance": str(chat.id),
+            "data": message.buttons[label],
+        }
+        self._update("callback_query", content, chat.id)
+        return press
+
+    def promote(self, chat: Chat | int, user: User, status: str = "administrator") -> None:
+        """Make someone an administrator of a group, or its creator, or a member again."""
+        self.chat(chat).members[user.id] = user, status
+
+    def say_as(self, chat: Chat | int, source: Chat, text: str) -> JsonObject:
+        """Have somebody write in the name of this chat, or of another one."""
+        chat = self.chat(chat)
+        extra: JsonObject = {"sender_chat": source.as_json()}
+        return self.say(chat, _ANONYMOUS if source is chat else _AS_CHANNEL, text, extra=extra)
+
     def react(self, chat: Chat | int, user: User, message_id: int, *emojis: str) -> None:
         """Have someone set their reactions to a message."""
         chat = self.chat(chat)
@@ -318,7 +349,7 @@ class People:
         chat = self.chat(chat)
         if chat.person is user and chat.bot_status == "left":
             chat.bot_status = "member"
-        if user is not _ANONYMOUS:
+        if user not in (_ANONYMOUS, _AS_CHANNEL):
             chat.members.setdefault(user.id, (user, "member"))
         topic = None if topic == 1 else topic
         message = self.world.post(

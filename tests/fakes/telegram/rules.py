@@ -13,13 +13,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tests.fakes.base.http import JsonObject
-from tests.fakes.telegram.entities import BadEntity, Text, checked
+from tests.fakes.telegram.entities import BadEntity, Text, checked, detected
 from tests.fakes.telegram.markup import parsed
-from tests.fakes.telegram.world import Chat, Topic, World
+from tests.fakes.telegram.world import Chat, Press, Topic, World
 
 MAX_TEXT: Final = 4096
 MAX_CAPTION: Final = 1024
 MAX_ENTITIES: Final = 100
+MAX_BUTTONS: Final = 100
+MAX_CALLBACK_DATA: Final = 64
+MAX_ALERT: Final = 200
+PRESS_SECONDS: Final = 15 * 60.0
 TOLERANCE: Final = 0.05
 
 _COMMAND: Final = re.compile(r"[a-z0-9_]{1,32}")
@@ -133,6 +137,53 @@ def fit_text(
     if fit.length > limit:
         raise bad_request(too_long)
     return fit, dropped
+
+
+def keyboard(params: JsonObject) -> JsonObject | None:
+    """Return the inline keyboard of a call; None without one, and for one without a button."""
+    markup = params.get("reply_markup")
+    if markup is None:
+        return None
+    rows = markup.get("inline_keyboard") if isinstance(markup, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise bad_request("object expected as reply markup")
+    buttons = [button for row in rows for button in row]
+    for button in buttons:
+        _check_button(button)
+    if len(buttons) > MAX_BUTTONS:
+        raise bad_request("reply markup is too long")
+    return markup if buttons else None
+
+
+def _check_button(button: object) -> None:
+    if not isinstance(button, dict) or not isinstance(button.get("text"), str):
+        raise bad_request("can't parse inline keyboard button: can't find field \"text\"")
+    if not button["text"].strip():
+        raise bad_request("inline keyboard button text must be non-empty")
+    data = button.get("callback_data")
+    if not isinstance(data, str):
+        raise bad_request("text buttons are unallowed in the inline keyboard")
+    if not 0 < len(data.encode()) <= MAX_CALLBACK_DATA:
+        raise bad_request("BUTTON_DATA_INVALID")
+
+
+def press_of(world: World, params: JsonObject, now: float) -> Press:
+    """Return the press that a call answers; it is answered once, and not after some minutes."""
+    press = world.presses.get(str(params.get("callback_query_id", "")))
+    if press is None or press.shown is not None or now - press.at > PRESS_SECONDS:
+        raise bad_request("query is too old and response timeout expired or query ID is invalid")
+    if len(str(params.get("text") or "").encode("utf-16-le")) > 2 * MAX_ALERT:
+        raise bad_request("MESSAGE_TOO_LONG")
+    return press
+
+
+def previews(params: JsonObject, fit: Text) -> bool:
+    """Return whether people see a preview of a link in a message."""
+    options = params.get("link_preview_options") or {}
+    if options.get("is_disabled") or params.get("disable_web_page_preview"):
+        return False
+    found = [*fit.entities, *detected(fit.text)]
+    return any(entity["type"] in ("url", "text_link") for entity in found)
 
 
 def checked_commands(params: JsonObject) -> list[JsonObject]:

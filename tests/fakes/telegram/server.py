@@ -24,7 +24,7 @@ from tests.fakes.telegram.people import People
 from tests.fakes.telegram.rules import Limits, Refusal, bad_request, too_many
 from tests.fakes.telegram.updates import MOST, WEBHOOK_SET
 from tests.fakes.telegram.webhook import Deliveries
-from tests.fakes.telegram.world import Draft, Message, User
+from tests.fakes.telegram.world import Draft, Message, Press, User
 
 _LONGEST_POLL: Final = 50
 _BOT_ID: Final = 123456
@@ -102,6 +102,11 @@ class FakeTelegram(FakeServer[Call, Fault], People):
     def reactions(self) -> dict[tuple[int, int], list[JsonObject]]:
         """Return the bot's reactions, by chat id and message id."""
         return self._methods.reactions
+
+    @property
+    def presses(self) -> list[Press]:
+        """Return the presses of buttons, in their order."""
+        return list(self.world.presses.values())
 
     @property
     def webhook_url(self) -> str:

@@ -43,7 +43,10 @@ class Topic:
 
 @dataclass(slots=True)
 class Message:
-    """Hold one message; `mine` are the bot's, `history` has its texts from first to last."""
+    """Hold one message; `mine` are the bot's, `history` has its texts from first to last.
+
+    `previews` tells that people see a preview of its first link.
+    """
 
     message_id: int
     chat_id: int
@@ -54,6 +57,7 @@ class Message:
     edits: int = 0
     history: list[str] = field(default_factory=list)
     silent: bool = False
+    previews: bool = False
     markup: Any = None
 
     @property
@@ -66,6 +70,12 @@ class Message:
         """Return the entities of text or caption."""
         found: list[JsonObject] = self.json.get("entities") or self.json.get("caption_entities", [])
         return list(found)
+
+    @property
+    def buttons(self) -> dict[str, str]:
+        """Return the labels of the buttons below it, with their data."""
+        rows = (self.markup or {}).get("inline_keyboard", [])
+        return {button["text"]: button["callback_data"] for row in rows for button in row}
 
     def quoted(self) -> JsonObject:
         """Return the message as it stands in an answer to it, without what it answers itself."""
@@ -128,6 +138,18 @@ class File:
         return {"file_id": self.file_id, "file_unique_id": unique, "file_size": self.size}
 
 
+@dataclass(slots=True)
+class Press:
+    """Hold one press of a button; `shown` is what the bot answered it with, None before that."""
+
+    id: str
+    person: int
+    chat_id: int
+    at: float
+    shown: str | None = None
+    alert: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """Hold one state of a message draft."""
@@ -155,6 +177,7 @@ class World:
         self.drafts: dict[tuple[int, int], Draft] = {}
         self.draft_history: list[Draft] = []
         self.removed: list[Message] = []
+        self.presses: dict[str, Press] = {}
         self._common_ids = itertools.count(1)
         self._file_numbers = itertools.count(1)
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from agent.process_pool import in_a_process
-from agent.tool import Tool
+from agent.tool import Role, Tool
 from channels.testing import Chat, Person, PersonMessage
 from gateway.hooks.specs import hookimpl
 from tests.contracts.burning import Burn, burn
@@ -222,7 +222,9 @@ class Burns:
 
     @hookimpl
     def provide_tools(self) -> list[Tool]:
-        return [Tool("cpu.burn", "Burn a CPU.", Burn, in_a_process(burn), first=True)]
+        return [
+            Tool("cpu.burn", "Burn a CPU.", Burn, in_a_process(burn), Role.STRANGER, first=True)
+        ]
 
 
 @promises("C6")

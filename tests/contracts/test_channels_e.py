@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from structlog.testing import capture_logs
 
-from agent.tool import Arguments, Tool, ToolContext
+from agent.tool import Arguments, Role, Tool, ToolContext
 from gateway.hooks.specs import hookimpl
 from tests.contracts.play import Play, playing, promises, prompt_of
 from tests.fakes.openai.script import Call, CutStream, Failure, Text, ToolCalls, Usage
@@ -60,8 +60,8 @@ class Secretive:
             raise RuntimeError("canary-internals")
 
         return [
-            Tool("canary.tells", "It tells.", Words, tells, first=True),
-            Tool("canary.fails", "It fails.", Words, fails, first=True),
+            Tool("canary.tells", "It tells.", Words, tells, Role.STRANGER, first=True),
+            Tool("canary.fails", "It fails.", Words, fails, Role.STRANGER, first=True),
         ]
 
 

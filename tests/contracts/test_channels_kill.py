@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from agent.tool import NoArguments, Tool, ToolContext
+from agent.tool import NoArguments, Role, Tool, ToolContext
 from channels.testing import PersonMessage
 from gateway.delivery.sender import RESENT
 from gateway.hooks.specs import hookimpl
@@ -35,7 +35,11 @@ class Counts:
             self.runs.append("ordered")
             return f"order number {len(self.runs)}"
 
-        return [Tool("shop.order", "Order something.", NoArguments, order, first=True)]
+        return [
+            Tool(
+                "shop.order", "Order something.", NoArguments, order, role=Role.STRANGER, first=True
+            )
+        ]
 
 
 ORDER: Final = ToolCalls((Call("a", "shop_order", "{}"),))

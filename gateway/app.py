@@ -102,6 +102,7 @@ class GatewayParts:
     intake: Intake
     recovery: Recovery
     stopper: Stopper
+    presses: Presses
     requests: AccessRequests
     pairing: Pairing
 
@@ -292,7 +293,7 @@ def _parts(services: Services, access: Access) -> GatewayParts:
     intake = Intake(services, access, dispatcher, lanes, memories, pairing)
     recovery = Recovery(services, access, dispatcher, sender, intake)
     handling = (memories, turns, sender, dispatcher, intake, recovery, stopper)
-    return GatewayParts(*handling, requests, pairing)
+    return GatewayParts(*handling, presses, requests, pairing)
 
 
 async def _close_channels(channels: Mapping[str, Channel]) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from channels.base import Capability
 from channels.errors import ChannelDown, SendRefused
-from channels.message import Author, InboundMessage, OutboundMessage
+from channels.message import Author, InboundMessage, OutboundMessage, Receipt
 from gateway.app import Gateway
 from tests.gateway.access.test_pairing import PairedChannel
 from tests.gateway.intake.test_access import MESSAGE
@@ -28,6 +28,7 @@ class CourtChannel(PairedChannel):
         self.asked: list[str] = []
         self.shown: list[tuple[str, str]] = []
         self.away = False
+        self.cut_off = False
 
     async def administers(self, message: InboundMessage) -> bool:
         self.asked.append(message.sender.id)
@@ -42,6 +43,11 @@ class CourtChannel(PairedChannel):
         if person_id == "unreachable":
             raise SendRefused("no private chat")
         return f"dm-{person_id}"
+
+    async def deliver(self, message: OutboundMessage) -> list[Receipt]:
+        if self.cut_off:
+            raise ChannelDown("its gateway was killed")
+        return await super().deliver(message)
 
     # -- what people do
 

@@ -186,8 +186,7 @@ async def test_the_groups_of_an_upgrade_are_named_once_and_opened_at_once(tmp_pa
             await channel.say(gateway, "asked by somebody else", "8", chat_id="-200")
         with closing(sqlite3.connect(tmp_path / "tapeway.db")) as old, old:
             old.execute("DELETE FROM access_request")
-        allow = {"ACCESS__ALLOW": "plain:7"}
-        async with court(tmp_path, **allow) as (gateway, channel):
+        async with court(tmp_path, ACCESS__ALLOW="plain:7") as (gateway, channel):
             openings = gateway.parts.requests.openings
             assert [one.chat_id for one in await openings.waiting()] == ["-100"]
             await channel.say(gateway, "still here?", "7")

@@ -12,6 +12,10 @@ import pytest
 from channels.message import Author
 from gateway.app import Gateway
 from gateway.scheduling.opening.requests import MAX_A_DAY
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.stores.sqlite import tape_schema
+from tests.clock import ManualClock
+from tests.contracts.mortal import LastingStore, Moment, MortalStore
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import Brings
 from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
@@ -23,13 +27,19 @@ ADDED = replace(GROUP, kind="change", change="added", text="", addressed=False)
 
 
 @asynccontextmanager
-async def court(home: Path, **more: str) -> AsyncIterator[tuple[Gateway, CourtChannel]]:
+async def court(
+    home: Path, store: MortalStore | None = None, **more: str
+) -> AsyncIterator[tuple[Gateway, CourtChannel]]:
+    """Run a gateway that is closed by default, in the given store or in one of its own."""
     channel = CourtChannel()
-    async with (
-        FakeOpenAI() as server,
-        gateway_of(home, server, Brings(channel), ACCESS__MODE="paired", **more) as gateway,
-    ):
-        yield gateway, channel
+    with pytest.MonkeyPatch.context() as patch:
+        if store is not None:
+            patch.setattr("gateway.app.open_store", lambda *_: store)
+        async with (
+            FakeOpenAI() as server,
+            gateway_of(home, server, Brings(channel), ACCESS__MODE="paired", **more) as gateway,
+        ):
+            yield gateway, channel
 
 
 async def test_the_owner_is_asked_once_with_names_and_ids_and_the_chat_opens_hot(
@@ -163,3 +173,37 @@ async def test_what_was_asked_is_on_no_tape_of_the_owner(tmp_path: Path) -> None
         await channel.say(gateway, "hello?")
         entries = await tape_of(gateway, "plain:dm-1").read()
     assert "Team" not in str([entry.payload for entry in entries])
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("transaction", ["ledger.answer_card", "ledger.request_access"])
+async def test_a_kill_between_loses_no_question_and_no_answer(
+    tmp_path: Path, moment: Moment, transaction: str
+) -> None:
+    lasting = LastingStore([tape_schema(), ledger_schema()], ManualClock().now)
+    mortal = MortalStore(lasting)
+    async with court(tmp_path, mortal) as (gateway, channel):
+        await channel.pair(gateway)
+
+        def cut() -> None:
+            channel.cut_off = True
+
+        if transaction == "ledger.answer_card":
+            await channel.say(gateway, "hello?")
+            press = channel.press_of("This channel")
+        else:
+            press = replace(GROUP, ext_id="asked", text="hello?")
+        mortal.kill_at(moment, lambda held: transaction in held, cut)
+        await channel.host.accept([press])
+        await mortal.killed.wait()
+    async with court(tmp_path, MortalStore(lasting)) as (gateway, channel):
+        await gateway.idle()
+        if transaction == "ledger.request_access":
+            await channel.say(gateway, "hello again?")
+            await channel.press(gateway, "This channel")
+        await channel.say(gateway, "hello now")
+        assert "hello now" in channel.in_group()[-1]
+        greetings = [text for text in channel.in_group() if "I remember" in text]
+        assert len(greetings) == 1
+        cards = [post for post in channel.to("1") if post.buttons]
+        assert len(cards) == (1 if transaction == "ledger.request_access" else 0)

@@ -16,13 +16,16 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from channels.base import Channel
+from channels.errors import ChannelError
 from channels.message import InboundMessage
 from gateway.clock import Clock
+from gateway.logs import get_log
 
 LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 CODE_SECONDS: Final = 600.0
 MAX_TRIES: Final = 5  # of one sender
 MAX_TRIES_IN_ALL: Final = 50  # after which a code is void
+MAX_ATTEMPT: Final = 100  # maximum characters of a message that sends a code
 MAX_REMEMBERED: Final = 1_000
 
 PAIRED: Final = "paired"
@@ -33,10 +36,12 @@ TOO_MANY: Final = "too many tries"
 _CODE: Final = f"[{LETTERS}]{{4}}-?[{LETTERS}]{{2}}"
 _FOUND: Final = re.compile(rf"(?<![A-Za-z0-9]){_CODE}(?![A-Za-z0-9])", re.IGNORECASE)
 _ATTEMPT: Final = re.compile(
-    rf"\s*(?:[/,](?:start|pair)(?:@\w+)?\s+(?:code[=:]\s*)?({_CODE})"
-    rf"|pair\s+([{LETTERS}]{{4}}-[{LETTERS}]{{2}}))\s*",
+    rf"\s*(?:[/,]pair(?:@\w+)?\s+(?:code[=:])?(?P<command>.*)"
+    rf"|[/,]start(?:@\w+)?\s+(?P<link>{_CODE})"
+    r"|pair\s+(?P<plain>[A-Z0-9]{3,5}-[A-Z0-9]{1,3}))\s*",
     re.IGNORECASE,
 )
+"""A mistyped code counts, too: it is nearly the right one, and must not be kept."""
 
 
 @dataclass(slots=True)
@@ -64,7 +69,7 @@ class Pairing:
 
     def hints(self, code: str) -> dict[str, str]:
         """Return how a code is sent, by channel."""
-        found = {name: channel.pairing_hint(code) for name, channel in self._channels.items()}
+        found = {name: _hint(channel, code) for name, channel in self._channels.items()}
         return {name: hint for name, hint in found.items() if hint}
 
     def read(self, message: InboundMessage) -> InboundMessage:
@@ -73,11 +78,11 @@ class Pairing:
             return replace(message, kind="unreadable", why="a verdict about a pairing code")
         if message.kind not in ("message", "edit") or message.owner:
             return message
-        attempt = _ATTEMPT.fullmatch(message.text) if len(message.text) < 100 else None
+        attempt = _attempt(message.text)
         private = message.chat_kind == "private" and message.sender.acts_as == "person"
         if attempt is not None and private and message.kind == "message":
             said = replace(message, addressed=True)
-            return _pairing(said, self._verdict(message, attempt[1] or attempt[2]))
+            return _pairing(said, self._verdict(message, attempt))
         found = self._contains_code(message)
         if found:
             self._code = None
@@ -105,7 +110,7 @@ class Pairing:
             return TOO_MANY
         channel = self._channels.get(message.channel)
         code = self._live()
-        if code is None or channel is None or not channel.pairing_hint(code.text):
+        if code is None or channel is None or not _hint(channel, code.text):
             return WRONG
         if _same(given, code.text):
             self._code = None
@@ -114,6 +119,7 @@ class Pairing:
         code.tries += 1
         if code.tries >= MAX_TRIES_IN_ALL:
             self._code = None
+            get_log().warning("access.pairing_code_void", tries=code.tries)
         return WRONG
 
     def _live(self) -> _Code | None:
@@ -128,8 +134,26 @@ class Pairing:
         return any(_same(found, code.text) for found in _FOUND.findall(message.text))
 
 
+def _attempt(text: str) -> str | None:
+    """Return what an attempt to pair gives as the code, or None for any other message."""
+    found = _ATTEMPT.fullmatch(text) if len(text) < MAX_ATTEMPT else None
+    if found is None:
+        return None
+    given = found[found.lastgroup or 0]
+    # `pair over-do` is two words: people copy a code in capitals, and most have a digit.
+    words = found["plain"] is not None and given.islower() and given.replace("-", "").isalpha()
+    return None if words else given
+
+
+def _hint(channel: Channel, code: str) -> str:
+    try:
+        return channel.pairing_hint(code)
+    except ChannelError:  # it is not connected
+        return ""
+
+
 def _same(given: str, code: str) -> bool:
-    plain = given.upper().replace("-", "").encode()
+    plain = "".join(filter(str.isalnum, given.upper())).encode()
     return hmac.compare_digest(plain, code.replace("-", "").encode())
 
 

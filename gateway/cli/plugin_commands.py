@@ -18,7 +18,20 @@ import typer
 GROUP: Final = "tapeway.commands"
 
 OWN: Final = frozenset(
-    {"gateway", "chat", "run", "token", "health", "explain", "usage", "ledger", "tape", "hooks"}
+    {
+        "gateway",
+        "chat",
+        "run",
+        "token",
+        "health",
+        "explain",
+        "usage",
+        "ledger",
+        "tape",
+        "hooks",
+        "access",
+        "pair",
+    }
 )
 """The builtin commands, which plugins cannot replace."""
 

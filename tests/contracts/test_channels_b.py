@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from channels.testing import PersonMessage
+from gateway.storage.ledger.access import AccessRule
 from tests.contracts.play import Play, playing, promises, prompt_of
 from tests.fakes.openai.script import Text
 
@@ -242,6 +243,27 @@ async def test_b7_a_listed_chat_is_open_and_a_listed_person_is_let_in_in_private
         if play.has("private"):
             private = await play.ask(play.stage.private(alice), alice, "let me in")
             assert "not enabled" not in play.answer(private).text
+
+
+@promises("B7", "groups")
+async def test_b7_an_owner_opens_a_chat_where_it_stands_and_nobody_else_does(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path, ACCESS__MODE="paired") as play:
+        group, alice, eve = play.stage.group(), play.person(), play.person("Eve")
+        openings = play.gateway.parts.requests.openings
+        await openings.apply(AccessRule(channel, alice.id, "owner"))
+        await play.ask(group, eve, ",open", mention=False)
+        await play.ask(group, alice, "am I let in, as the owner?")
+        assert ["not enabled" in text for text in play.texts(group)] == [True]
+        assert play.model.requests == []
+        opened = await play.ask(group, alice, ",open", mention=False)
+        assert "remember" in play.answer(opened).text
+        assert "not enabled" not in play.answer(await play.ask(group, eve, "and now?")).text
+        await openings.apply(AccessRule(channel, group.id, "none"))
+        spent = len(play.model.requests)
+        await play.ask(group, eve, "and now?")
+        assert len(play.model.requests) == spent
 
 
 def needed_by(rule: str) -> list[str]:

@@ -125,7 +125,27 @@ def test_a_platform_without_pairing_has_no_owner_by_a_code() -> None:
     assert pairing.read(sent(f"pair {pairing.new_code()}")).change == WRONG
 
 
-@pytest.mark.parametrize("text", ["pair up", "pair sheets", "/start", "pair 4F7K-2Q please", "hi"])
+@pytest.mark.parametrize("text", ["/pair 4F7K-20", ",pair the code", "pair 4F7K-2", "/pair x"])
+def test_a_mistyped_code_is_not_kept_either(text: str) -> None:
+    pairing, _code = made()
+    private, group = pairing.read(sent(text)), pairing.read(replace(sent(text), chat_kind="group"))
+    assert (private.kind, private.change, private.text) == ("pairing", WRONG, "")
+    assert (group.kind, group.change, group.text) == ("pairing", NOT_IN_PRIVATE, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pair up",
+        "pair sheets",
+        "pair-wise",
+        "pairs 4F7K-2Q",
+        "pair over-do",
+        "/start",
+        "pair 4F7K-2Q please",
+        "hi",
+    ],
+)
 def test_ordinary_words_are_left_alone(text: str) -> None:
     pairing, _code = made()
     said = sent(text)

@@ -82,7 +82,7 @@ class AccessSettings(Section):
     """Who may talk to the agent."""
 
     mode: Literal["paired", "open"] = setting(
-        "paired", "`paired`: only the owner and the IDs in ACCESS__ALLOW. `open`: everybody."
+        "paired", "`paired`: only the owner, and what the owner opens. `open`: everybody."
     )
     bots: Literal["ignore", "answer"] = setting(
         "ignore",
@@ -90,7 +90,8 @@ class AccessSettings(Section):
     )
     allow: str = setting(
         "",
-        "Chats and people who may talk to the agent, as channel:id, separated by commas.",
+        "Chats and people who may talk to the agent from the start, as channel:id, separated by"
+        " commas; people in private only. `tapeway access` changes it without a restart.",
         example="telegram:123,discord:456",
     )
 

@@ -220,7 +220,7 @@ class Channel(ABC):
         return ""
 
     def command_hint(self, name: str) -> str:
-        """Return how people write one of the gateway's commands in a group here."""
+        """Return how people write a command of the gateway in a group here."""
         return f",{name}"
 
     async def private_chat(self, person_id: str, account: str = "") -> str:

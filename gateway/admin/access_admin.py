@@ -35,7 +35,7 @@ class AccessAdmin:
         }
 
     async def grant(self, who: str, role: str = "member", account: str = "") -> str:
-        """Give a person a role or open a chat (`channel:id`); `former`: the groups of an upgrade."""
+        """Give a person a role or open a chat (`channel:id`), or open the former groups."""
         if who == FORMER:
             return f"opened {await self._openings.open_former(BY)} groups"
         channel, one = _parsed(who)

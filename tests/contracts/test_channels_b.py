@@ -266,6 +266,33 @@ async def test_b7_an_owner_opens_a_chat_where_it_stands_and_nobody_else_does(
         assert len(play.model.requests) == spent
 
 
+@promises("B7", "groups", "private", "strangers")
+async def test_b7_a_code_makes_an_owner_in_private_only_and_stands_nowhere(
+    channel: str, tmp_path: Path
+) -> None:
+    async with playing(channel, tmp_path, ACCESS__MODE="paired") as play:
+        group, alice, eve = play.stage.group(), play.person(), play.person("Eve")
+        private = play.stage.private(alice)
+        pairing = play.gateway.parts.pairing
+        lost, code = pairing.new_code(), pairing.new_code()
+        void = code
+        await play.ask(private, alice, f"pair {lost}")
+        await play.ask(group, eve, f"pair {code}", mention=False)
+        await play.ask(private, alice, f"pair {code}")
+        assert [("not valid" in text) for text in play.texts(private)] == [True, True]
+        code = pairing.new_code()
+        if channel not in pairing.hints(code):
+            return
+        await play.ask(private, alice, f"pair {code}")
+        assert "You are now my owner here." in play.texts(private)[-1]
+        await play.ask(group, eve, "may I?")
+        asked = play.texts(private)[-1]
+        assert "asked me something in" in asked
+        assert "I've asked my owner" in play.texts(group)[-1]
+        shown = f"{await play.tape(group)}{await play.tape(private)}"
+        assert not [one for one in (lost, void, code) if one in shown]
+
+
 def needed_by(rule: str) -> list[str]:
     """Return what must be answered for a way of asking: a thread is one that was asked in."""
     return ["mention", "thread"] if rule == "thread" else [rule]

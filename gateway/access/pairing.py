@@ -63,7 +63,9 @@ class Pairing:
 
     def new_code(self) -> str:
         """Return a fresh code; an earlier one is void."""
-        drawn = "".join(secrets.choice(LETTERS) for _ in range(6))
+        drawn = ""
+        while not any(char.isdigit() for char in drawn):  # or it could be a word, see `_attempt`
+            drawn = "".join(secrets.choice(LETTERS) for _ in range(6))
         self._code = _Code(f"{drawn[:4]}-{drawn[4:]}", self._clock.monotonic() + CODE_SECONDS)
         return self._code.text
 
@@ -140,7 +142,7 @@ def _attempt(text: str) -> str | None:
     if found is None:
         return None
     given = found[found.lastgroup or 0]
-    # `pair over-do` is two words: people copy a code in capitals, and most have a digit.
+    # `pair over-do` is two words: a code has a digit, and a mistyped one has at least capitals.
     words = found["plain"] is not None and given.islower() and given.replace("-", "").isalpha()
     return None if words else given
 

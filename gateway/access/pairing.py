@@ -78,10 +78,11 @@ class Pairing:
         """Return a message without a code: an attempt to pair becomes its verdict."""
         if message.kind == "pairing":  # a verdict is made here only
             return replace(message, kind="unreadable", why="a verdict about a pairing code")
-        if message.kind not in ("message", "edit") or message.owner:
+        if message.kind not in ("message", "edit"):
             return message
         attempt = _attempt(message.text)
-        private = message.chat_kind == "private" and message.sender.acts_as == "person"
+        person = message.sender.acts_as == "person" and not message.owner
+        private = message.chat_kind == "private" and person
         if attempt is not None and private and message.kind == "message":
             said = replace(message, addressed=True)
             return _pairing(said, self._verdict(message, attempt))

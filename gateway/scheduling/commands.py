@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -123,8 +122,7 @@ class Commands:
             return f"That didn't work. (Ref {error_id})"
 
     async def _open(self, question: Question, command: Command) -> str:
-        ask = partial(self._requests.ask, question.message)
-        return await self._requests.openings.command(question, command.words, ask)
+        return await self._requests.openings.command(question, command.words)
 
     async def _hello(self, _question: Question, _command: Command) -> str:
         return HELLO.format(name=self._services.settings.agent.name)

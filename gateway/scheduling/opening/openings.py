@@ -86,33 +86,26 @@ class Openings:
         await self._services.commit(unit, waiting="access")
         await after()
 
-    async def command(
-        self, question: Question, words: tuple[str, ...], ask: Callable[[], Awaitable[bool]]
-    ) -> str:
+    async def command(self, question: Question, words: tuple[str, ...]) -> str:
         """Run `,open`; return the reply, or "" if the chat gets its daily sentence instead."""
         message = question.message
         if message.chat_kind == "private":
             return await self._from_afar(message, " ".join(words))
         if words not in ((), (SERVER,)):
             raise CommandRefused("Use `,open`, or `,open server` for the whole server.")
-        server = words == (SERVER,)
-        role = await self.roles.of(message, fresh=True)
-        if role < Role.ADMIN:
-            if self.access.decide(message).allowed:
-                raise CommandRefused("Only my owner and admins may open chats.")
+        allowed = self.access.decide(message).allowed
+        if not (allowed or self._is_trusted(message)):
             return ""
-        place = Place.of(message)
+        role = await self.roles.of(message, fresh=True)
+        if role < Role.ADMIN and allowed:
+            raise CommandRefused("Only my owner and admins may open chats.")
+        if role < Role.ADMIN:
+            return ""
+        place, server = Place.of(message), words == (SERVER,)
         if server and not place.server_id:
             raise CommandRefused("This chat belongs to no server. Use `,open`.")
         if role < Role.OWNER:
             self._check_admin(message, server=server)
-            if not self._is_trusted(message):
-                asked = await ask()
-                return (
-                    "Only my owner can open the first chat here. I've asked in private."
-                    if asked
-                    else "Only my owner can open the first chat here."
-                )
         by = f"{message.channel}:{message.sender.id}"
         if server or self.access.chat_rule(message) != "member":
             await self.apply(self.rule(place, "member", by, server=server))
@@ -125,15 +118,13 @@ class Openings:
             raise CommandRefused("Only my owner may open a whole server.")
 
     def _is_trusted(self, message: InboundMessage) -> bool:
-        """Return whether an admin may open a chat: anybody administers the groups they make.
+        """Return whether the author of a message in a closed chat may open it, as an admin.
 
-        An admin whom the owner named may; a platform's administrator may on a server where the
-        owner has opened a chat, and in a chat that is open already.
+        Anybody administers the groups that they make. So a platform's administrator may only open
+        chats of a server where the owner has opened one; the others' owner is asked.
         """
-        own = self.access.own_role(message)
-        if own is not None and own >= Role.ADMIN:
-            return True
-        return self.access.decide(message).allowed or self.access.has_open_chat(message)
+        own = self.access.own_role(message) or Role.STRANGER
+        return own >= Role.ADMIN or self.access.has_open_chat(message)
 
     async def _from_afar(self, message: InboundMessage, wanted: str) -> str:
         if self.access.decide(message).role < Role.OWNER:

@@ -5,7 +5,7 @@ Each chat is asked for once, and MAX_A_DAY chats a day; the others stand in a li
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
@@ -29,6 +29,7 @@ from tape.unit_of_work import Unit
 
 PURPOSE: Final = "access"
 MAX_A_DAY: Final = 5
+UNREACHED_SECONDS: Final = 600.0  # how long an owner without a private chat is left alone
 OPEN_FOR: Final = timedelta(days=30)
 CHAT, SERVER, NO = "chat", "server", "no"
 OTHERS_WAIT: Final = (
@@ -44,6 +45,7 @@ class AccessRequests(CardHandler):
     _access: Access
     openings: Openings
     _sender: OutboxSender
+    _unreached: dict[str, float] = field(default_factory=dict)
 
     def sentence(self, message: InboundMessage, *, asked: bool) -> str:
         """Return how a closed chat can be opened."""
@@ -54,12 +56,23 @@ class AccessRequests(CardHandler):
 
     async def ask(self, message: InboundMessage) -> bool:
         """Ask the owners whether to open the chat of a message; return whether they were asked."""
-        place, table = Place.of(message), self._services.ledger.access
-        owners = self._access.owners(place.channel, place.account)
+        owners = self._access.owners(message.channel, message.account)
         if message.chat_kind != "group" or not owners or self._access.chat_rule(message) == "none":
             return False
+        if all(owner.private_chat for owner in owners):
+            return await self._ask(message, owners)
+
+        async def later() -> None:
+            await self._ask(message, owners)
+
+        # Their platform has to be asked where to write to them: no other message waits for that.
+        self._services.spawn("access", later)
+        return False
+
+    async def _ask(self, message: InboundMessage, owners: list[AccessRule]) -> bool:
+        place, table = Place.of(message), self._services.ledger.access
         known = await table.requested(place.account_id, place.id)
-        if known is not None:
+        if known is not None and known.state != "former":
             return known.state == "sent"
         day = self._services.clock.now().date().isoformat()
         count = await table.requests_on(place.account_id, day)
@@ -111,16 +124,26 @@ class AccessRequests(CardHandler):
     async def _to_owner(
         self, owner: AccessRule, place: Place, text: str, idem: str, buttons: tuple[Button, ...]
     ) -> OutboundMessage | None:
-        chat, channel = owner.private_chat, self._services.router.channels.get(place.channel)
-        try:
-            if not chat and channel is not None:
-                chat = await channel.private_chat(owner.id, place.account)
-        except ChannelError as cause:
-            get_log().warning("access.owner_not_reached", owner=owner.id, why=str(cause))
+        chat = owner.private_chat or await self._private_chat(owner, place)
         if not chat:
             return None
         address = (place.channel, chat, text, idem, place.account)
         return OutboundMessage(*address, kind="notice", buttons=buttons)
+
+    async def _private_chat(self, owner: AccessRule, place: Place) -> str:
+        """Ask the platform for an owner's private chat, and keep it; return "" if there is none."""
+        channel = self._services.router.channels.get(place.channel)
+        now = self._services.clock.monotonic()
+        if channel is None or now < self._unreached.get(owner.id, now):
+            return ""
+        try:
+            chat = await channel.private_chat(owner.id, place.account)
+        except ChannelError as cause:
+            self._unreached[owner.id] = now + UNREACHED_SECONDS
+            get_log().warning("access.owner_not_reached", owner=owner.id, why=str(cause))
+            return ""
+        await self.openings.apply(replace(owner, private_chat=chat))
+        return chat
 
     async def settle(self, card: Card, choice: str, by: InboundMessage) -> Settled:
         place = Place(**card.data)

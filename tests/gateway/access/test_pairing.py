@@ -81,6 +81,15 @@ def test_a_code_outside_a_private_chat_is_void_and_is_not_kept(text: str) -> Non
     assert pairing.read(sent(f"pair {code}", 2)).change == WRONG
 
 
+def test_a_code_on_the_owner_s_own_page_makes_no_owner_and_is_void() -> None:
+    pairing, code = made()
+    for text in (f"pair {code}", f"it is {code}"):
+        read = pairing.read(replace(sent(text), owner=True))
+        assert code not in str(read.to_payload())
+        assert read.kind == "message" or read.change == NOT_IN_PRIVATE
+        code = pairing.new_code()
+
+
 def test_a_code_that_is_edited_into_a_message_or_quoted_in_one_is_void() -> None:
     for said in (sent("pair {}", kind="edit"), sent("look: {}")):
         pairing, code = made()

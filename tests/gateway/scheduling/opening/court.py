@@ -6,6 +6,8 @@ from dataclasses import replace
 from itertools import count
 from typing import ClassVar
 
+import anyio
+
 from channels.base import Capability
 from channels.errors import ChannelDown, SendRefused
 from channels.message import Author, InboundMessage, OutboundMessage, Receipt
@@ -29,6 +31,7 @@ class CourtChannel(PairedChannel):
         self.shown: list[tuple[str, str]] = []
         self.away = False
         self.cut_off = False
+        self._delivered = anyio.Event()
 
     async def administers(self, message: InboundMessage) -> bool:
         self.asked.append(message.sender.id)
@@ -47,7 +50,10 @@ class CourtChannel(PairedChannel):
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         if self.cut_off:
             raise ChannelDown("its gateway was killed")
-        return await super().deliver(message)
+        receipts = await super().deliver(message)
+        self._delivered.set()
+        self._delivered = anyio.Event()
+        return receipts
 
     # -- what people do
 
@@ -92,6 +98,10 @@ class CourtChannel(PairedChannel):
 
     def to(self, person: str) -> list[OutboundMessage]:
         return [post for post in self.posts if post.chat_id == f"dm-{person}"]
+
+    async def until_written_to(self, person: str) -> None:
+        while not self.to(person):
+            await self._delivered.wait()
 
     def in_group(self, chat_id: str = "-100") -> list[str]:
         return [post.text for post in self.posts if post.chat_id == chat_id]

@@ -12,6 +12,7 @@ import pytest
 from channels.message import Author
 from gateway.app import Gateway
 from gateway.scheduling.opening.requests import MAX_A_DAY
+from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.stores.sqlite import tape_schema
 from tests.clock import ManualClock
@@ -148,6 +149,20 @@ async def test_nobody_else_answers_the_owner_s_question(tmp_path: Path, person: 
         await channel.whisper(gateway, f",choose {card} chat", person)
         await channel.say(gateway, "and now?", person)
         assert len(channel.in_group()) == 1
+
+
+async def test_an_owner_whom_the_terminal_named_is_found_by_the_platform(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        openings = gateway.parts.requests.openings
+        for owner in ("1", "unreachable"):
+            await openings.apply(AccessRule("plain", owner, "owner"))
+        await channel.say(gateway, "hello?")
+        await channel.until_written_to("1")
+        await channel.press(gateway, "This channel")
+        await channel.say(gateway, "hello now")
+        assert "hello now" in channel.in_group()[-1]
+        chats = {rule.id: rule.private_chat for rule in openings.access.owners("plain", "")}
+        assert chats == {"1": "dm-1", "unreachable": ""}
 
 
 async def test_without_an_owner_the_chat_hears_how_to_pair(tmp_path: Path) -> None:

@@ -16,10 +16,12 @@ SET role = excluded.role, granted_by = excluded.granted_by, granted_at = exclude
     private_chat = iif(excluded.private_chat = '', private_chat, excluded.private_chat)
 
 -- name: request_access
--- Record that a chat wants to be opened; one that is known changes nothing.
+-- Record that a chat wants to be opened; one that is known, unless from an upgrade, changes nothing.
 INSERT INTO access_request (account_id, chat_id, title, server_id, asked_by, state, day)
 VALUES (:account_id, :chat_id, :title, :server_id, :asked_by, :state, :day)
-ON CONFLICT (account_id, chat_id) DO NOTHING
+ON CONFLICT (account_id, chat_id) DO UPDATE
+SET asked_by = excluded.asked_by, state = excluded.state, day = excluded.day
+WHERE state = 'former'
 
 -- name: access_request
 -- What is known of a chat that wanted to be opened.

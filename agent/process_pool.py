@@ -12,6 +12,7 @@ from anyio.lowlevel import RunVar
 from agent.tool import ToolContext
 
 A = TypeVar("A")
+R = TypeVar("R")
 
 MAX_WORKERS: Final = 2
 
@@ -29,11 +30,14 @@ def in_a_process(
     """
 
     async def run(arguments: A, _context: ToolContext) -> object:
-        return await anyio.to_process.run_sync(
-            function, arguments, cancellable=True, limiter=_limiter()
-        )
+        return await compute(function, arguments)
 
     return run
+
+
+async def compute(function: Callable[[A], R], argument: A) -> R:
+    """Return what a function of an importable module returns in a worker process."""
+    return await anyio.to_process.run_sync(function, argument, cancellable=True, limiter=_limiter())
 
 
 def _limiter() -> anyio.CapacityLimiter:

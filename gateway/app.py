@@ -52,6 +52,7 @@ from gateway.logs import get_log
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.pipeline.turn import RunningTurns
+from gateway.redaction import Redactor, secrets_of
 from gateway.scheduling.commands import Commands
 from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.dispatcher import Dispatcher
@@ -169,6 +170,7 @@ async def running_gateway(
                 _opened(settings, only, clock or SystemClock(), plugins) as (gateway, manager),
                 anyio.create_task_group() as group,
             ):
+                gateway.services.redactor.learn(bearer)
                 backlog = await gateway.parts.recovery.read()
                 server: QuietServer | None = None
                 try:
@@ -252,6 +254,8 @@ async def _services(
     ledger = Ledger(store, clock, owner=secrets.token_hex(8))
     aliases = await ledger.inbox.aliases()
     router = OutboundChannelRouter(channels)
+    redactor = Redactor(secrets_of(settings))
+    store.prepare = redactor.entry
     return Services(
         settings=settings,
         clock=clock,
@@ -260,10 +264,11 @@ async def _services(
         ledger=ledger,
         hooks=hooks,
         router=router,
-        pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases),
+        pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases, redactor),
         guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),
         aliases=aliases,
         spawn=background.spawn,
+        redactor=redactor,
     )
 
 
@@ -369,7 +374,8 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
 
     def health() -> Readiness:
         body = readiness(status.states, status.stalled(), guard.away_for(), guard.why, store)
-        return {**body, "model": {"name": model, "notes": gateway.models.notes()}}
+        body = {**body, "model": {"name": model, "notes": gateway.models.notes()}}
+        return dict(gateway.services.redactor.value(body, lines=True))
 
     home = gateway.services.settings.home_path
     routes = [

@@ -8,19 +8,22 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 import orjson
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 
+from gateway.redaction import Redactor
 from gateway.settings import LogSettings
 
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
-def set_up_logs(settings: LogSettings) -> None:
+def set_up_logs(settings: LogSettings, redactor: Redactor | None = None) -> None:
     """Configure the log; call this once, when a command starts."""
+    redact = (redactor or Redactor()).line
     as_text = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
     ends: list[Any]
     if as_text:
@@ -38,15 +41,25 @@ def set_up_logs(settings: LogSettings) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="%H:%M:%S" if as_text else "iso", utc=not as_text),
             *ends,
+            lambda _logger, _method, line: redact(str(line)),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[settings.level]),
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
     # Libraries log through the standard library; only their warnings matter here.
-    logging.basicConfig(
-        level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(message)s"
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_RedactingFormatter(redact))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+
+
+class _RedactingFormatter(logging.Formatter):
+    def __init__(self, redact: Callable[[str], str]) -> None:
+        super().__init__("%(levelname)s %(message)s")
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._redact(super().format(record))
 
 
 def _json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:

@@ -9,6 +9,7 @@ from gateway.clock import Clock
 from gateway.hooks.runtime import HookRuntime
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
+from gateway.redaction import Redactor
 from gateway.settings import Settings
 from gateway.storage.ledger.ledger import Ledger
 from gateway.storage.write_guard import WriteGuard
@@ -30,6 +31,7 @@ class Services:
     guard: WriteGuard
     aliases: dict[str, str]  # maps a renamed session to the session that it continues
     spawn: Spawn
+    redactor: Redactor
 
     async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:
         """Commit a unit of work once the store is available; the log calls the wait `waiting`."""

@@ -27,7 +27,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from tape.entry import Entry, NewEntry
 from tape.query import Query
-from tape.unit_of_work import Batch, Outcome, Row, Unit
+from tape.unit_of_work import Batch, Outcome, Prepare, Row, Unit
 
 Now = Callable[[], datetime]
 
@@ -106,6 +106,7 @@ class UnitStore(TapeStore, Protocol):
     """
 
     one_transaction: bool
+    prepare: Prepare  # what is written instead of each entry
 
     async def commit(self, unit: Unit) -> list[Outcome]:
         """Run a unit in one transaction and return an outcome for each step; raises TapeError."""

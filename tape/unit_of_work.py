@@ -7,7 +7,7 @@ store without shared transactions runs the appends first (each with a key), then
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -125,6 +125,29 @@ class Unit:
         """Add a statement; returns the index of its outcome in the result of the unit."""
         self.steps.append(Run(statement, values, expect))
         return len(self.steps) - 1
+
+
+Prepare = Callable[[NewEntry], NewEntry]
+"""Changes an entry before a store writes it; the gateway's takes secrets out."""
+
+
+def as_given(entry: NewEntry) -> NewEntry:
+    """Return an entry as it is; how stores prepare entries unless they are given another way."""
+    return entry
+
+
+def prepared(unit: Unit, prepare: Prepare) -> Unit:
+    """Return a unit whose appends hold what `prepare` makes of their entries."""
+    if prepare is as_given:
+        return unit
+    return Unit(
+        [
+            replace(step, entries=tuple(map(prepare, step.entries)))
+            if isinstance(step, Append | AppendBatch)
+            else step
+            for step in unit.steps
+        ]
+    )
 
 
 def resolve(values: Mapping[str, Any], outcomes: Sequence[Outcome]) -> dict[str, Any]:

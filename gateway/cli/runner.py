@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
+from traceback import format_exception
 from typing import Any, Concatenate, ParamSpec
 
 import anyio
@@ -14,6 +15,7 @@ import anyio
 from agent.errors import AgentError, KeyMissing
 from gateway.errors import GatewayError
 from gateway.logs import get_log, set_up_logs
+from gateway.redaction import Redactor, secrets_of
 from gateway.settings import LogSettings, Settings, load_settings, unknown_names
 from tape.errors import TapeError
 
@@ -28,10 +30,12 @@ def run_command(
     """Run a sync or async command with the settings, and return its exit code."""
     # Except for the gateway, commands print for people, so they log only warnings and errors.
     quiet = work.__name__ != "serve"
+    redactor = Redactor()
     try:
         refuse_django_channels()
         settings = load_settings()
-        set_up_logs(_quiet(settings.log) if quiet else settings.log)
+        redactor = Redactor(secrets_of(settings))
+        set_up_logs(_quiet(settings.log) if quiet else settings.log, redactor)
         for sentence in unknown_names(os.environ):
             get_log().warning("settings.unknown", what=sentence)
         code = _run(partial(work, settings, *arguments, **options))
@@ -43,7 +47,7 @@ def run_command(
         cause = _single(group)
         if quiet and isinstance(cause, BrokenPipeError):
             return _discard_output()
-        return _print_error(cause)
+        return _print_error(cause, redactor)
 
 
 def _run(work: Callable[[], int | Coroutine[Any, Any, int]]) -> int:
@@ -70,11 +74,12 @@ def _discard_output() -> int:
     return 0
 
 
-def _print_error(cause: BaseException) -> int:
+def _print_error(cause: BaseException, redactor: Redactor) -> int:
     # Any other error is a bug in Tapeway, so its traceback is printed.
     if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
-        raise cause
-    print(f"tapeway: {cause}", file=sys.stderr)
+        print(redactor.line("".join(format_exception(cause))), end="", file=sys.stderr)
+        return 1
+    print(redactor.line(f"tapeway: {cause}"), file=sys.stderr)
     if isinstance(cause, GatewayError):
         return cause.exit_code
     return 2 if isinstance(cause, KeyMissing) else 1

@@ -29,8 +29,9 @@ async def commit_with_sends(
     """Commit a unit of work with messages for the outbox; return the rows to send."""
     unit = Unit(list(unit.steps))
     moment = utc_iso(services.clock.now())
+    clean = [replace(send, text=services.redactor.clean(send.text)) for send in sends]
     dated = [
-        replace(piece, date=moment) for send in sends for piece in await _pieces(services, send)
+        replace(piece, date=moment) for send in clean for piece in await _pieces(services, send)
     ]
     steps = [services.ledger.outbox.send_later(unit, send, session_id, lane) for send in dated]
     outcomes = await services.store.commit(unit)

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from channels.base import Channel
 from channels.web.outbound import asset
-from gateway.http.auth import Guard, log_in
+from gateway.http.auth import LOGGED_IN, Guard, log_in
 from gateway.supervision.status import ChannelState
 from tape.payloads import left_out
 from tape.store import NotingStore
@@ -44,9 +44,10 @@ def make_app(
     async def live(_request: Request) -> Response:
         return JSONResponse({"status": "live"})
 
-    async def ready(_request: Request) -> Response:
+    async def ready(request: Request) -> Response:
         body = health()
-        return JSONResponse(body, status_code=200 if body["status"] == "ready" else 503)
+        shown = body if request.scope.get(LOGGED_IN) else without_reasons(body)
+        return JSONResponse(shown, status_code=200 if body["status"] == "ready" else 503)
 
     async def login_page(_request: Request) -> Response:
         return asset("login.html")
@@ -66,6 +67,16 @@ def make_app(
             routes.extend(channel.routes())
     guard = Middleware(Guard, host=host, token=token, bearer=bearer)
     return Starlette(routes=routes, middleware=[guard])
+
+
+def without_reasons(body: Readiness) -> Readiness:
+    """Return what anyone may know: the state of each part, but not why."""
+    hidden = ("why", "notes", "name")
+    return {
+        key: without_reasons(value) if isinstance(value, dict) else value
+        for key, value in body.items()
+        if key not in hidden
+    }
 
 
 def readiness(

@@ -21,6 +21,9 @@ COOKIE: Final = "tapeway_session"
 COOKIE_SECONDS: Final = 30 * 24 * 3600
 MAX_FORM_BYTES: Final = 10_000
 OPEN_PATHS: Final = ("/health/", "/login", "/static/")
+LOGGED_IN: Final = "tapeway.logged_in"
+"""The key of a request's scope that says whether it may see more than anyone."""
+
 OWN_GUARD: Final = ("/webhooks/", "/slack/")
 """Paths for platforms, which check their own secrets and accept any host name."""
 
@@ -67,6 +70,7 @@ class Guard:
 
     def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
+        scope[LOGGED_IN] = self._logged_in(headers, Request(scope))
         if scope["path"].startswith(OWN_GUARD):
             return None
         host = headers.get("host", "")
@@ -79,14 +83,14 @@ class Guard:
         origin = headers.get("origin")
         if scope["method"] != "GET" and origin and urlsplit(origin).netloc != host:
             return PlainTextResponse("Requests from other sites are refused.\n", status_code=403)
-        if self._let_in(scope["path"], headers, Request(scope)):
+        if scope[LOGGED_IN] or scope["path"].startswith(OPEN_PATHS):
             return None
         if scope["method"] == "GET" and not scope["path"].startswith("/api/"):
             return RedirectResponse("/login", status_code=303)
         return PlainTextResponse("Log in first.\n", status_code=401)
 
-    def _let_in(self, path: str, headers: Headers, request: Request) -> bool:
-        if not self._token or path.startswith(OPEN_PATHS):
+    def _logged_in(self, headers: Headers, request: Request) -> bool:
+        if not self._token:
             return True
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         cookie = request.cookies.get(COOKIE, "")

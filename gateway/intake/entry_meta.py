@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -75,18 +76,17 @@ def refusal_event(name: str, row: InboxRow, why: str) -> NewEntry:
     return event(name, {"author": row.message.sender.id, "why": why, "inbox": row.id})
 
 
-def cleaned(message: InboundMessage) -> InboundMessage:
-    """Remove what JSON or the database cannot store: NUL, lone surrogates, huge numbers."""
+def cleaned(message: InboundMessage, redact: Callable[[str], str] = str) -> InboundMessage:
+    """Remove what the database cannot store (NUL, lone surrogates, huge numbers), and secrets."""
+    quote, forwarded = message.quote, message.forwarded
     return replace(
         message,
-        **_clean_texts(message),
-        sender=replace(message.sender, **_clean_texts(message.sender)),
+        **_clean_texts(message, redact),
+        sender=replace(message.sender, **_clean_texts(message.sender, redact)),
         mentions=tuple(clean(name) for name in message.mentions),
-        media=tuple(_clean_media(media) for media in message.media),
-        quote=replace(message.quote, **_clean_texts(message.quote)) if message.quote else None,
-        forwarded=replace(message.forwarded, **_clean_texts(message.forwarded))
-        if message.forwarded
-        else None,
+        media=tuple(_clean_media(media, redact) for media in message.media),
+        quote=replace(quote, **_clean_texts(quote, redact)) if quote else None,
+        forwarded=replace(forwarded, **_clean_texts(forwarded, redact)) if forwarded else None,
     )
 
 
@@ -95,17 +95,19 @@ def clean(text: str) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
-def _clean_texts(value: Any) -> dict[str, Any]:
+def _clean_texts(value: Any, redact: Callable[[str], str]) -> dict[str, Any]:
     texts = ((field.name, getattr(value, field.name)) for field in fields(value))
     return {
-        name: fit for name, text in texts if isinstance(text, str) and (fit := clean(text)) != text
+        name: fit
+        for name, text in texts
+        if isinstance(text, str) and (fit := redact(clean(text))) != text
     }
 
 
-def _clean_media(media: Media) -> Media:
+def _clean_media(media: Media, redact: Callable[[str], str]) -> Media:
     return replace(
         media,
-        **_clean_texts(media),
+        **_clean_texts(media, redact),
         size=_bounded(media.size),
         width=_bounded(media.width),
         height=_bounded(media.height),

@@ -82,7 +82,8 @@ class Intake:
         kept_back: Collection[tuple[str, str]] | None = None,
     ) -> set[str]:
         """Write messages to the inbox (see `Inbox.accept`), and return the keys of the new ones."""
-        fit = [self._pairing.read(cleaned(message)) for message in messages]
+        redact = self._services.redactor.clean
+        fit = [self._pairing.read(cleaned(message, redact)) for message in messages]
         # Once written, a message must be queued, even if the caller is cancelled in between.
         with anyio.CancelScope(shield=True):
             ledger = self._services.ledger

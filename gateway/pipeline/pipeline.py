@@ -15,8 +15,10 @@ from channels.message import OutboundMessage
 from gateway.hooks.messages import as_outbound, content_of, field_of, session_of
 from gateway.hooks.runtime import HookRuntime, call
 from gateway.logs import get_log
+from gateway.pipeline.redacted_events import RedactedEvents
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.pipeline.turn import TextSoFar, Turn, current_turn
+from gateway.redaction import Redactor
 from gateway.storage.ledger.rows import idem_key
 
 SAVE_SECONDS: Final = 5.0
@@ -51,6 +53,7 @@ class TurnPipeline:
     router: OutboundChannelRouter
     workspace: str
     aliases: Mapping[str, str] = field(default_factory=dict)
+    redactor: Redactor = field(default_factory=Redactor)
 
     async def resolve_session(self, message: Any) -> str:
         found = await self.hooks.call_first("resolve_session", message=message)
@@ -130,12 +133,14 @@ class TurnPipeline:
                 return
             if inspect.isasyncgen(events):
                 await stack.enter_async_context(aclosing(events))
+            redacted = RedactedEvents(self.redactor)
             async for raw in events:
-                event = _as_event(raw)
-                await self._take_event(event, message, output)
-                ended = ended or event.kind == "final"
+                for event in redacted.take(_as_event(raw)):
+                    await self._take_event(event, message, output)
+                    ended = ended or event.kind == "final"
             if not ended:
-                await self._take_event(AgentEvent("final", {}), message, output)
+                for event in redacted.take(AgentEvent("final", {})):
+                    await self._take_event(event, message, output)
 
     async def _model_events(self, values: dict[str, Any]) -> AsyncIterator[Any] | None:
         """Return the first plugin's stream of events, or its whole text as a single event."""

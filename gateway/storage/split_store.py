@@ -13,7 +13,7 @@ from tape.entry import Entry, NewEntry
 from tape.errors import TapeMismatch
 from tape.query import Query
 from tape.store import BatchStore, NotingStore, TapeInfo, TapeStore, UnitStore
-from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit, resolve
+from tape.unit_of_work import Append, Batch, Outcome, Prepare, Row, Run, Unit, as_given, resolve
 
 
 class SplitStore:
@@ -25,18 +25,19 @@ class SplitStore:
         self._tapes = tapes
         self._database = database
         self.durable = tapes.durable and database.durable
+        self.prepare: Prepare = as_given
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
     ) -> list[Entry]:
-        return await self._tapes.append(tape, entries, key)
+        return await self._tapes.append(tape, [self.prepare(new) for new in entries], key)
 
     async def commit(self, unit: Unit) -> list[Outcome]:
         """Append the entries, then run the statements; this is not atomic (see the module)."""
         outcomes: list[Outcome] = [Outcome() for _ in unit.steps]
         for position, step in enumerate(unit.steps):
             if isinstance(step, Append):
-                entries = await self._tapes.append(step.tape, step.entries, step.key)
+                entries = await self.append(step.tape, step.entries, step.key)
                 outcomes[position] = Outcome(entries=tuple(entries))
         runs = {n: step for n, step in enumerate(unit.steps) if isinstance(step, Run)}
         steps = [replace(run, values=resolve(run.values, outcomes)) for run in runs.values()]
@@ -47,6 +48,8 @@ class SplitStore:
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
         """Append a batch of any size, in a single append if the plugin's store lacks batches."""
+        given = batch.entries
+        batch = replace(batch, entries=lambda: map(self.prepare, given()))
         if isinstance(self._tapes, BatchStore):
             await self._tapes.append_batch(tape, batch)
         elif await self._tapes.size(tape) != batch.after:

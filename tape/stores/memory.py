@@ -17,7 +17,7 @@ from tape.errors import AppendRefused, StoreUnavailable, TapeError, TapeMismatch
 from tape.payloads import check
 from tape.query import Query
 from tape.store import Now, TapeInfo, utc_now
-from tape.unit_of_work import Append, Batch, Outcome, Row, Run, Unit
+from tape.unit_of_work import Append, Batch, Outcome, Prepare, Row, Run, Unit, as_given, prepared
 
 
 @dataclass(slots=True)
@@ -39,6 +39,7 @@ class MemoryStore:
         self._database = apsw.Connection(":memory:")
         migrate(self._database, schemas)
         self._closed = False
+        self.prepare: Prepare = as_given
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
@@ -52,7 +53,7 @@ class MemoryStore:
         outcomes: list[Outcome] = []
         try:
             with self._database:  # a savepoint
-                for step in unit.steps:
+                for step in prepared(unit, self.prepare).steps:
                     if isinstance(step, Append):
                         outcomes.append(self._append(step, undo))
                     elif isinstance(step, Run):
@@ -65,7 +66,7 @@ class MemoryStore:
         return outcomes
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
-        rest, staged = iter(batch), list[Entry]()
+        rest, staged = map(self.prepare, batch), list[Entry]()
         while piece := await next_piece(rest):
             check(piece, imported=True)
             dump([(new.payload, new.meta) for new in piece])  # raises AppendRefused

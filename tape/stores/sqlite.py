@@ -21,7 +21,7 @@ from tape.search.indexer import SearchState
 from tape.search.query_text import SearchQuery
 from tape.search.sqlite_search import SqliteSearch
 from tape.store import Now, TapeInfo, utc_now
-from tape.unit_of_work import Append, Batch, Outcome, Row, Unit
+from tape.unit_of_work import Append, Batch, Outcome, Prepare, Row, Unit, as_given, prepared
 
 
 class SqliteStore:
@@ -38,6 +38,7 @@ class SqliteStore:
         )
         self._readers = ReaderPair(database.reader)
         self.staging = anyio.Lock()
+        self.prepare: Prepare = as_given
 
     @classmethod
     def open(cls, path: Path, schemas: Sequence[Schema] = (), now: Now = utc_now) -> SqliteStore:
@@ -52,7 +53,7 @@ class SqliteStore:
 
     async def commit(self, unit: Unit) -> list[Outcome]:
         self._readers.require_open()
-        return await self._writer.submit(unit)
+        return await self._writer.submit(prepared(unit, self.prepare))
 
     async def append_batch(self, tape: str, batch: Batch) -> None:
         """Append a batch through a staging tape (see `tape.database.staging`)."""

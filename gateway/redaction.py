@@ -1,0 +1,175 @@
+"""Take secrets out of text: the settings' own everywhere, and whatever looks like one in logs.
+
+The tape and the outbox lose only the gateway's own secrets: people's words are not rewritten
+because they look like a token.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import quote, unquote, urlsplit
+
+import orjson
+from pydantic import BaseModel, SecretStr
+
+from gateway.settings import Settings
+from tape.entry import NewEntry
+
+MIN_CHARACTERS: Final = 8  # a shorter secret may be a word that people use
+SHOWN_CHARACTERS: Final = 3
+"""Maximum characters of a secret that a stream shows before it is known to be one."""
+
+HIDDEN: Final = "(redacted)"
+WIRE: Final = "wire"
+"""The key of an entry's meta that keeps what the provider needs verbatim; it is never shown."""
+
+_NAMES: Final = r"(?:\w*(?:token|secret|password|passwd|api_?key|signature)|key|sig|code|auth|pwd)"
+_PATTERNS: Final = re.compile(
+    r"(?P<before>://)[^\s/@\"'<>]{1,300}@"  # a name and a password in a URL
+    rf"|(?P<name>[?&;]{_NAMES}=)[^\s&#\"'<>]+"
+    r"|(?P<header>\b(?:Bearer|Basic|Bot) )[\w.~+/=:-]{8,}"
+    r"|(?:\b|(?<=bot))\d{6,12}:[\w-]{30,}"  # Telegram
+    r"|\bx(?:ox[a-z]|app)-[\w.-]{8,}"  # Slack
+    r"|\b[\w-]{23,28}\.[\w-]{6}\.[\w-]{27,}"  # Discord
+    r"|\b(?:sk|pk|rk|gsk|hf|ghp|gho|ghs|glpat|github_pat|xai|AIza)[-_][\w-]{16,}|\bAIza[\w-]{30,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # a JSON web token
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*",
+    re.IGNORECASE,
+)
+
+
+class Redactor:
+    """Takes the given secrets out of text, in every form in which they may appear."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._forms: tuple[str, ...] = ()
+        self.learn(*secrets)
+
+    def learn(self, *secrets: str) -> None:
+        """Take these secrets out too from now on."""
+        fit = [secret for secret in secrets if len(secret) >= MIN_CHARACTERS]
+        found = {*self._forms, *(form for secret in fit for form in _forms(secret))}
+        self._forms = tuple(sorted(found, key=lambda form: (-len(form), form)))
+        self._raw = tuple({_in_json(form) for form in self._forms})
+        self._beginnings = {
+            form[:size] for form in self._forms for size in range(SHOWN_CHARACTERS + 1, len(form))
+        }
+        self._longest = max(map(len, self._forms), default=0)
+
+    def clean(self, text: str) -> str:
+        """Return a text without the gateway's own secrets."""
+        if len(text) < MIN_CHARACTERS:
+            return text
+        for form in self._forms:
+            if form in text:
+                text = text.replace(form, HIDDEN)
+        return text
+
+    def line(self, text: str) -> str:
+        """Return a line for a log or an operator, also without what looks like a secret."""
+        return _PATTERNS.sub(_hide, self.clean(text))
+
+    def value(self, value: Any, *, lines: bool = False) -> Any:
+        """Return JSON data with each text cleaned, as a `line` if asked for."""
+        if isinstance(value, str):
+            return self.line(value) if lines else self.clean(value)
+        if isinstance(value, Mapping):
+            return {self.clean(str(k)): self.value(v, lines=lines) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(one, lines=lines) for one in value]
+        return value
+
+    def entry(self, new: NewEntry) -> NewEntry:
+        """Return an entry without the gateway's own secrets, but for what the provider needs."""
+        if not self._holds([new.payload, {k: v for k, v in new.meta.items() if k != WIRE}]):
+            return new
+        meta = {k: v if k == WIRE else self.value(v) for k, v in new.meta.items()}
+        return replace(new, payload=self.value(new.payload), meta=meta)
+
+    def held_back(self, text: str) -> int:
+        """Return how many characters at the end of a text may be the beginning of a secret."""
+        sizes = range(min(len(text), self._longest - 1), SHOWN_CHARACTERS, -1)
+        return next((size for size in sizes if text[-size:] in self._beginnings), 0)
+
+    def _holds(self, value: Any) -> bool:
+        try:
+            raw = orjson.dumps(value)
+        except TypeError:  # the store will refuse it
+            return False
+        return any(form in raw for form in self._raw)
+
+
+class RedactedStream:
+    """Cleans a text that arrives in pieces; it holds back what may become a secret."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._shown = self._held = ""
+
+    def push(self, delta: str) -> str:
+        """Return the next part of the clean text."""
+        text = self._redactor.clean(self._shown + self._held + delta)
+        shown = self._shown
+        start = next((n for n, char in enumerate(shown) if text[n : n + 1] != char), len(shown))
+        end = max(start, len(text) - self._redactor.held_back(text))
+        self._shown, self._held = text[max(0, end - SHOWN_CHARACTERS) : end], text[end:]
+        return text[start:end]
+
+    def rest(self) -> str:
+        """Return what was held back: what follows is another text."""
+        text, self._shown, self._held = self._held, "", ""
+        return text
+
+
+def secrets_of(settings: Settings, more: Iterable[str] = ()) -> list[str]:
+    """Return the secrets of the settings, and those of the environment that a library reads."""
+    return [*_secrets(settings), os.environ.get("OPENAI_API_KEY", ""), *more]
+
+
+def _secrets(value: object) -> Iterator[str]:
+    if isinstance(value, SecretStr):
+        yield value.get_secret_value()
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _secrets(getattr(value, name))
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _secrets(one)
+    elif isinstance(value, str) and "@" in value and "://" in value:
+        yield from _passwords(value)
+
+
+def _passwords(url: str) -> Iterator[str]:
+    try:
+        password = urlsplit(url).password or ""
+    except ValueError:
+        return
+    yield from (password, unquote(password))
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Yield a secret as it is, URL-encoded, and as a part of base64 text, wherever it begins."""
+    encoded = quote(secret, safe="")
+    yield from (secret, encoded, re.sub("%..", lambda found: found[0].lower(), encoded))
+    yield from (quote(secret), encoded.replace("%20", "+"))
+    raw = secret.encode()
+    for skipped in range(3):
+        text = base64.b64encode(bytes(skipped) + raw).decode()
+        # The characters at both ends depend on what stands beside the secret.
+        part = text[-(-8 * skipped // 6) : 8 * (skipped + len(raw)) // 6]
+        yield from (part, part.replace("+", "-").replace("/", "_"))
+
+
+def _in_json(form: str) -> bytes:
+    return orjson.dumps(form)[1:-1]
+
+
+def _hide(found: re.Match[str]) -> str:
+    kept = found["before"] or found["name"] or found["header"] or ""
+    return f"{kept}{HIDDEN}@" if found["before"] else f"{kept}{HIDDEN}"

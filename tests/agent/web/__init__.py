@@ -1,0 +1,1 @@
+"""Tests of how pages of the web are fetched."""

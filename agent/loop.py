@@ -64,6 +64,7 @@ async def plain_view(log: TurnLog, upto: int) -> list[Message]:
     """Build a turn's messages from its tape up to an entry, starting at the latest anchor."""
     tape = TapeSnapshot(log.tape, upto)
     entries = as_said(await view_entries(tape, LATEST, log.lane, log.turn))
+    log.sources.look(entries)
     return attach(to_messages(entries), entries)
 
 

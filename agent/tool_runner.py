@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -30,6 +31,19 @@ UNKNOWN_OUTCOME: Final = (
 )
 
 
+WAITS: Final = (
+    "This call has not been run: it waits until a person allows it. The person was asked; say"
+    " nothing about it."
+)
+WAITS_ALREADY: Final = (
+    "{name} was not run: another call of this step waits for a person. Call it again afterwards."
+)
+NEEDS_A_PERSON: Final = (
+    "{name} was not run: a person must allow it, since text of others is in view. A subagent can't"
+    " ask for that: leave it to whoever gave you the task."
+)
+
+
 def _log_failure(name: str, cause: BaseException) -> None:
     logging.getLogger("agent").error("the tool %s failed", name, exc_info=cause)
 
@@ -49,7 +63,11 @@ class ToolRunner:
 
     timeout  seconds, for a tool without its own timeout
     report   is called with each tool's name and exception; the default logs them
+
+    waiting  the call that waits for a person's confirmation, so that the turn must end
     """
+
+    waiting: ToolCall | None = None
 
     def __init__(
         self,
@@ -98,13 +116,14 @@ class ToolRunner:
             raise failed[0]
         return [results[position] for position in range(len(calls))]
 
-    async def run(self, call: ToolCall) -> ToolDone:
-        """Run one call and record the result on the tape."""
+    async def run(self, call: ToolCall, *, allowed: bool = False) -> ToolDone:
+        """Run one call and record the result; a call that a person `allowed` never waits."""
         started = time.monotonic()
-        text = await self._outcome(call)
+        text = await self._outcome(call, allowed=allowed)
         done = ToolDone(call.id, call.name, text, round((time.monotonic() - started) * 1000))
         data = {"call_id": done.call_id, "result": text, "elapsed_ms": done.elapsed_ms}
         await self._log.record(event(TOOL_DONE, data))
+        self.taint(call.name)
         await self._hooks.after_tool_call(call.name, text)
         return done
 
@@ -115,17 +134,35 @@ class ToolRunner:
         except ToolRefused:
             return False
 
-    async def _outcome(self, call: ToolCall) -> str:
+    def taint(self, name: str) -> None:
+        """Take account of what a tool's result is to the view."""
+        with suppress(ToolRefused):
+            self._log.sources.add(self._toolbox.find(name).taints)
+
+    async def _outcome(self, call: ToolCall, *, allowed: bool) -> str:
         try:
             tool = self._toolbox.find(call.name)
             arguments = tool.check(call.arguments)
+            sources = self._log.sources
+            taint = tuple(sorted(sources.taint))
+            context = replace(self._context, asker=sources.asker, taint=taint, said=sources.said)
+            if not allowed and tool.must_wait(arguments, context):
+                return self._wait(call)
             await self._allow(tool, arguments)
             with anyio.fail_after(tool.timeout or self._timeout):
-                return text_of(await tool.run(arguments, self._context))
+                return text_of(await tool.run(arguments, context))
         except Exception as cause:
             if not isinstance(cause, (ToolRefused, TimeoutError)):
                 self._report(call.name, cause)
             return text_of_failure(call.name, cause)
+
+    def _wait(self, call: ToolCall) -> str:
+        if not self._context.asks:
+            raise ToolRefused(NEEDS_A_PERSON.format(name=call.name))
+        if self.waiting is not None:
+            raise ToolRefused(WAITS_ALREADY.format(name=call.name))
+        self.waiting = call
+        return WAITS
 
     async def _allow(self, tool: Tool, arguments: BaseModel) -> None:
         try:
@@ -147,6 +184,7 @@ async def finish_open_calls(log: TurnLog, runner: ToolRunner) -> None:
     results: list[str] = []
     for raw in step.payload["calls"]:
         call = ToolCall(raw["id"], raw["function"]["name"], raw["function"]["arguments"])
+        runner.taint(call.name)
         if call.id in finished:
             results.append(finished[call.id])
         elif runner.repeatable(call.name):

@@ -20,6 +20,7 @@ from collections.abc import (
 )
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, Self
 
@@ -39,6 +40,7 @@ from agent.errors import (
 from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
+from agent.links import without_new_links
 from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
 from agent.spent import USED
 from agent.token_meter import Meter, estimate_request
@@ -48,7 +50,17 @@ from agent.toolbox import Toolbox, to_wire
 from agent.turn_log import TurnLog, WriteOnce
 from agent.wire import attach, wire_of
 from tape.context import LATEST, Message, pair_up, to_messages, view_entries
-from tape.entry import MESSAGE, NewEntry, dump, event, handoff, message, tool_call, tool_result
+from tape.entry import (
+    MESSAGE,
+    TOOL_CALL,
+    NewEntry,
+    dump,
+    event,
+    handoff,
+    message,
+    tool_call,
+    tool_result,
+)
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
 from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM, TURN_RETAKE, TurnRetake
@@ -142,13 +154,42 @@ class _ModelCall:
 
 
 async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, None]:
-    """Run a turn and yield its events; raises AgentError."""
-    await finish_open_calls(task.log, task.runner)
+    """Run a turn and yield its events; raises AgentError.
+
+    A turn with a call that waits for a person ends there, without asking the model for more.
+    """
+    await finish_open_calls(task.log, task.runner, partial(_messages, task))
     await _record_system(task)
     await _recall_overflows(task)
     await task.meter.recall(model.name, task.log.tape)
+    for events in (_run_allowed(task), _steps(task, model)):
+        async with aclosing(events):
+            async for happened in events:
+                yield happened
+    if task.log.waiting is not None:
+        yield AgentEvent("final", {"text": ""})
+
+
+async def _run_allowed(task: Task) -> AsyncGenerator[AgentEvent, None]:
+    """Run the call that a person has allowed, unless the turn has begun to run it before."""
+    log = task.log
+    if log.allowed is None or await log.tape.find(turn=log.turn, kinds=(TOOL_CALL,), limit=1):
+        return
+    await _messages(task)  # the result is as tainted as the view
+    call = log.allowed = task.runner.prepare(log.allowed)
+    with anyio.CancelScope(shield=True):
+        await log.record(tool_call([call.as_openai()]))
+    yield AgentEvent("tool_call", {"id": call.id, "name": call.name, "arguments": call.arguments})
+    result = await task.runner.run(call)
+    log.allowed = None
+    await log.record(tool_result([result.text]))
+    done = {"id": call.id, "name": call.name, "elapsed_ms": result.elapsed_ms}
+    yield AgentEvent("tool_result", done)
+
+
+async def _steps(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, None]:
     step = 0
-    while step < task.steps:
+    while task.log.waiting is None:
         step += 1
         if step > 1:
             await task.before_step()
@@ -192,12 +233,11 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
                 yield happened
             return
         if last:
-            break
+            await task.log.record(_step(call, "step_limit"))
+            raise StepLimit(f"the model still called tools in step {task.steps}")
         async with aclosing(_make_calls(task, call, reply)) as made:
             async for happened in made:
                 yield happened
-    await task.log.record(_step(call, "step_limit"))
-    raise StepLimit(f"the model still called tools in step {task.steps}")
 
 
 def _end(task: Task, reply: ModelReply) -> Iterator[AgentEvent]:
@@ -286,7 +326,10 @@ async def _make_calls(
     task: Task, call: _ModelCall, reply: ModelReply
 ) -> AsyncGenerator[AgentEvent, None]:
     calls = [task.runner.prepare(wanted) for wanted in reply.calls]
-    text = [message("assistant", reply.text)] if reply.text.strip() else []
+    said, sources = reply.text, task.log.sources
+    if sources.taint:  # later views must not find a link that was withheld
+        said = without_new_links(said, sources.links)
+    text = [message("assistant", said)] if said.strip() else []
     used = {USED: _facts(call)} if reply.usage else {}
     asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply), **used)
     with anyio.CancelScope(shield=True):

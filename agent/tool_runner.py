@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -63,11 +63,7 @@ class ToolRunner:
 
     timeout  seconds, for a tool without its own timeout
     report   is called with each tool's name and exception; the default logs them
-
-    waiting  the call that waits for a person's confirmation, so that the turn must end
     """
-
-    waiting: ToolCall | None = None
 
     def __init__(
         self,
@@ -116,10 +112,10 @@ class ToolRunner:
             raise failed[0]
         return [results[position] for position in range(len(calls))]
 
-    async def run(self, call: ToolCall, *, allowed: bool = False) -> ToolDone:
-        """Run one call and record the result; a call that a person `allowed` never waits."""
+    async def run(self, call: ToolCall) -> ToolDone:
+        """Run one call and record the result on the tape."""
         started = time.monotonic()
-        text = await self._outcome(call, allowed=allowed)
+        text = await self._outcome(call)
         done = ToolDone(call.id, call.name, text, round((time.monotonic() - started) * 1000))
         data = {"call_id": done.call_id, "result": text, "elapsed_ms": done.elapsed_ms}
         await self._log.record(event(TOOL_DONE, data))
@@ -139,14 +135,14 @@ class ToolRunner:
         with suppress(ToolRefused):
             self._log.sources.add(self._toolbox.find(name).taints)
 
-    async def _outcome(self, call: ToolCall, *, allowed: bool) -> str:
+    async def _outcome(self, call: ToolCall) -> str:
         try:
             tool = self._toolbox.find(call.name)
             arguments = tool.check(call.arguments)
             sources = self._log.sources
             taint = tuple(sorted(sources.taint))
             context = replace(self._context, asker=sources.asker, taint=taint, said=sources.said)
-            if not allowed and tool.must_wait(arguments, context):
+            if call != self._log.allowed and tool.must_wait(arguments, context):
                 return self._wait(call)
             await self._allow(tool, arguments)
             with anyio.fail_after(tool.timeout or self._timeout):
@@ -159,9 +155,9 @@ class ToolRunner:
     def _wait(self, call: ToolCall) -> str:
         if not self._context.asks:
             raise ToolRefused(NEEDS_A_PERSON.format(name=call.name))
-        if self.waiting is not None:
+        if self._log.waiting is not None:
             raise ToolRefused(WAITS_ALREADY.format(name=call.name))
-        self.waiting = call
+        self._log.waiting = call
         return WAITS
 
     async def _allow(self, tool: Tool, arguments: BaseModel) -> None:
@@ -171,19 +167,42 @@ class ToolRunner:
             raise ToolRefused(f"{tool.name} was denied: {cause}") from cause
 
 
-async def finish_open_calls(log: TurnLog, runner: ToolRunner) -> None:
+async def finish_open_calls(
+    log: TurnLog, runner: ToolRunner, look: Callable[[], Awaitable[object]] | None = None
+) -> None:
     """Record results for the unfinished calls of an interrupted step.
 
     Recorded results are used, repeatable tools run again, other outcomes are recorded as unknown.
+    `look` looks at the view before that, since it may be tainted.
     """
     entries = await log.tape.find(turn=log.turn)
-    step = next((entry for entry in reversed(entries) if entry.kind in _CALLS_AND_RESULTS), None)
-    if step is None or step.kind == TOOL_RESULT:
+    steps = [entry for entry in entries if entry.kind in _CALLS_AND_RESULTS]
+    step = next((entry for entry in reversed(steps) if entry.kind == TOOL_CALL), None)
+    if step is None:
         return
-    finished = _finished([entry for entry in entries if entry.id > step.id])
+    calls = [
+        ToolCall(raw["id"], raw["function"]["name"], raw["function"]["arguments"])
+        for raw in step.payload["calls"]
+    ]
+    if steps[-1].kind == TOOL_RESULT:
+        results = list(steps[-1].payload["results"])
+    else:
+        if look is not None:
+            await look()
+        results = await _results(calls, [e for e in entries if e.id > step.id], runner)
+        await log.record(tool_result(results))
+    # The turn ended with a question to a person, which its lost commit would have asked.
+    log.waiting = next(
+        (call for call, text in zip(calls, results, strict=False) if text == WAITS), None
+    )
+
+
+async def _results(
+    calls: Sequence[ToolCall], since: Sequence[Entry], runner: ToolRunner
+) -> list[str]:
+    finished = _finished(since)
     results: list[str] = []
-    for raw in step.payload["calls"]:
-        call = ToolCall(raw["id"], raw["function"]["name"], raw["function"]["arguments"])
+    for call in calls:
         runner.taint(call.name)
         if call.id in finished:
             results.append(finished[call.id])
@@ -191,7 +210,7 @@ async def finish_open_calls(log: TurnLog, runner: ToolRunner) -> None:
             results.append((await runner.run(call)).text)
         else:
             results.append(UNKNOWN_OUTCOME)
-    await log.record(tool_result(results))
+    return results
 
 
 def _finished(entries: Sequence[Entry]) -> dict[str, str]:

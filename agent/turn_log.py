@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from agent.model import ToolCall
 from agent.spent import Spent
 from agent.taint import Sources
 from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, NewEntry
@@ -52,6 +53,8 @@ class TurnLog:
     spent        what the model calls written so far have used
     suggestion   the newest anchor that was only suggested
     sources      whose text the turn's views have held
+    allowed      a call that a person has allowed, which the turn runs first
+    waiting      a call that waits for a person, which ends the turn
     """
 
     tape: Tape
@@ -62,6 +65,8 @@ class TurnLog:
     spent: Spent = field(default_factory=Spent, init=False)
     suggestion: NewEntry | None = field(default=None, init=False)
     sources: Sources = field(default_factory=Sources, init=False)
+    allowed: ToolCall | None = field(default=None, init=False)
+    waiting: ToolCall | None = field(default=None, init=False)
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
         """Append entries to the tape; they are durable when this returns."""
@@ -80,7 +85,7 @@ class TurnLog:
                 self.suggestion = entry
 
     def stamp(self, entry: NewEntry) -> NewEntry:
-        meta = self.meta() if entry.kind in _SHOWN else self._place()
+        meta = self.meta() if entry.kind in _SHOWN or entry.name == SUGGESTION else self._place()
         return replace(entry, meta={**entry.meta, **meta})
 
     def meta(self) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def fenced(text: str) -> str:
 
 
 async def read_allowed(log: TurnLog, question: Question) -> Role:
-    """Let a turn run the call that its question allows; return the role that the turn has."""
+    """Give a turn the call that its question allows; return the role that the turn has."""
     role = question.role
     for row in question.rows:
         if row.message.kind != "press" or row.entry_id is None:

@@ -23,7 +23,7 @@ from tape.entry import Entry
 from tests.clock import QuickClock
 from tests.contracts.mortal import Moment
 from tests.contracts.play import opened
-from tests.fakes.openai.script import Call, Text, ToolCalls
+from tests.fakes.openai.script import Call, Reply, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
 from tests.gateway.intake.test_access import Brings
@@ -260,7 +260,7 @@ async def test_d8_a_kill_loses_no_call_and_runs_none_twice(
         chat = house.stage.group()
         alice, bob = house.stage.person("Alice"), house.stage.person("Bob")
         settings = {"ACCESS__ALLOW": f"telegram:{chat.id}", "ACCESS__MODE": "paired"}
-        replies = [launching(), Text(("It is on its way.",)), Text(("Once more.",))]
+        replies: list[Reply] = [launching(), Text(("It is on its way.",)), Text(("Once more.",))]
         house.model.enqueue(*replies)
         async with house.playing(tmp_path, launcher, **settings) as play:
             await house.stage.say(chat, bob, "launch it to the sun", mention=False)

@@ -45,22 +45,12 @@ from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, Res
 from agent.spent import USED
 from agent.token_meter import Meter, estimate_request
 from agent.tool import Role, Tool, ToolContext
-from agent.tool_runner import ToolRunner, finish_open_calls
+from agent.tool_runner import ToolRunner, finish_open_calls, run_allowed
 from agent.toolbox import Toolbox, to_wire
 from agent.turn_log import TurnLog, WriteOnce
 from agent.wire import attach, wire_of
 from tape.context import LATEST, Message, pair_up, to_messages, view_entries
-from tape.entry import (
-    MESSAGE,
-    TOOL_CALL,
-    NewEntry,
-    dump,
-    event,
-    handoff,
-    message,
-    tool_call,
-    tool_result,
-)
+from tape.entry import MESSAGE, NewEntry, dump, event, handoff, message, tool_call, tool_result
 from tape.snapshot import TapeSnapshot
 from tape.tokens import estimate
 from tape.turn_events import LOOP_STEP, PROMPT_SYSTEM, TURN_RETAKE, TurnRetake
@@ -158,33 +148,17 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
 
     A turn with a call that waits for a person ends there, without asking the model for more.
     """
-    await finish_open_calls(task.log, task.runner, partial(_messages, task))
+    look = partial(_messages, task)
+    await finish_open_calls(task.log, task.runner, look)
     await _record_system(task)
     await _recall_overflows(task)
     await task.meter.recall(model.name, task.log.tape)
-    for events in (_run_allowed(task), _steps(task, model)):
+    for events in (run_allowed(task.log, task.runner, look), _steps(task, model)):
         async with aclosing(events):
             async for happened in events:
                 yield happened
     if task.log.waiting is not None:
         yield AgentEvent("final", {"text": ""})
-
-
-async def _run_allowed(task: Task) -> AsyncGenerator[AgentEvent, None]:
-    """Run the call that a person has allowed, unless the turn has begun to run it before."""
-    log = task.log
-    if log.allowed is None or await log.tape.find(turn=log.turn, kinds=(TOOL_CALL,), limit=1):
-        return
-    await _messages(task)  # the result is as tainted as the view
-    call = log.allowed = task.runner.prepare(log.allowed)
-    with anyio.CancelScope(shield=True):
-        await log.record(tool_call([call.as_openai()]))
-    yield AgentEvent("tool_call", {"id": call.id, "name": call.name, "arguments": call.arguments})
-    result = await task.runner.run(call)
-    log.allowed = None
-    await log.record(tool_result([result.text]))
-    done = {"id": call.id, "name": call.name, "elapsed_ms": result.elapsed_ms}
-    yield AgentEvent("tool_result", done)
 
 
 async def _steps(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, None]:

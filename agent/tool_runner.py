@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -13,12 +13,13 @@ import anyio
 from pydantic import BaseModel
 
 from agent.errors import ToolRefused, describe
+from agent.events import AgentEvent
 from agent.hooks import NoHooks, ToolHooks
 from agent.model import ToolCall
 from agent.tool import Tool, ToolContext
 from agent.toolbox import Toolbox
 from agent.turn_log import TurnLog
-from tape.entry import TOOL_CALL, TOOL_RESULT, Entry, dump, event, tool_result
+from tape.entry import TOOL_CALL, TOOL_RESULT, Entry, dump, event, tool_call, tool_result
 from tape.turn_events import TOOL_DONE
 
 MAX_RESULT_CHARACTERS: Final = 20_000
@@ -165,6 +166,23 @@ class ToolRunner:
             await self._hooks.before_tool_call(tool.name, arguments.model_dump())
         except Exception as cause:
             raise ToolRefused(f"{tool.name} was denied: {cause}") from cause
+
+
+async def run_allowed(
+    log: TurnLog, runner: ToolRunner, look: Callable[[], Awaitable[object]]
+) -> AsyncGenerator[AgentEvent, None]:
+    """Run the call that a person has allowed, unless the turn has begun to run it before."""
+    if log.allowed is None or await log.tape.find(turn=log.turn, kinds=(TOOL_CALL,), limit=1):
+        return
+    await look()  # the result is as tainted as the view
+    call = log.allowed = runner.prepare(log.allowed)
+    await log.record(tool_call([call.as_openai()]))
+    yield AgentEvent("tool_call", {"id": call.id, "name": call.name, "arguments": call.arguments})
+    result = await runner.run(call)
+    log.allowed = None
+    await log.record(tool_result([result.text]))
+    done = {"id": call.id, "name": call.name, "elapsed_ms": result.elapsed_ms}
+    yield AgentEvent("tool_result", done)
 
 
 async def finish_open_calls(

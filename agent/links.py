@@ -8,7 +8,7 @@ parts that are long enough to hide words in.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator
 from html import unescape
 from typing import Final
 from urllib.parse import urlsplit
@@ -63,7 +63,7 @@ def plain_link(link: str) -> str:
     return f"{scheme}{mark}{'.'.join(labels)}{'/'.join(pieces)}"
 
 
-def without_new_links(text: str, known: Collection[str]) -> str:
+def without_new_links(text: str, known: Container[str]) -> str:
     """Return a text in which only the known links are links."""
     return LinkFilter(known).whole(text)
 
@@ -71,7 +71,7 @@ def without_new_links(text: str, known: Collection[str]) -> str:
 class LinkFilter:
     """Filters a text that arrives in pieces; what may be an unfinished link is held back."""
 
-    def __init__(self, known: Collection[str]) -> None:
+    def __init__(self, known: Container[str]) -> None:
         self._known = known
         self._held = ""
         self._fenced = False
@@ -116,7 +116,7 @@ class LinkFilter:
         return "".join(lines)
 
 
-def _clean_line(line: str, known: Collection[str], *, code: bool) -> str:
+def _clean_line(line: str, known: Container[str], *, code: bool) -> str:
     if not _MAYBE.search(line) and "](" not in line and not _CODED.search(line):
         return line
     if code:
@@ -128,22 +128,23 @@ def _clean_line(line: str, known: Collection[str], *, code: bool) -> str:
     )
 
 
-def _plain(text: str, known: Collection[str]) -> str:
+def _plain(text: str, known: Container[str]) -> str:
     if _CODED.search(text):
         text = _TOKENS.sub(lambda found: _decoded(found[0], known), text)
     text = _TARGET.sub(lambda found: _target(found, known), text)
     return _replaced(text, known, "`")
 
 
-def _decoded(token: str, known: Collection[str]) -> str:
+def _decoded(token: str, known: Container[str]) -> str:
     """Return a token decoded if that shows a link which the codes had hidden."""
     if not _CODED.search(token):
         return token
     decoded = unescape(_ESCAPED.sub(r"\1", token))
-    return token if links_in(decoded) <= {*links_in(token), *known} else decoded
+    shown = links_in(token)
+    return token if all(one in shown or one in known for one in links_in(decoded)) else decoded
 
 
-def _target(found: re.Match[str], known: Collection[str]) -> str:
+def _target(found: re.Match[str], known: Container[str]) -> str:
     """Part a link's text from its target, unless the target is known."""
     if _LINK.match(found[2]):
         _start, end = next(_spans(found[2]), (0, 0))
@@ -152,7 +153,7 @@ def _target(found: re.Match[str], known: Collection[str]) -> str:
     return f"] {found[1]}"
 
 
-def _replaced(text: str, known: Collection[str], quote: str) -> str:
+def _replaced(text: str, known: Container[str], quote: str) -> str:
     shown: list[str] = []
     last = 0
     for start, end in _spans(text):

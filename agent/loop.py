@@ -302,7 +302,7 @@ async def _make_calls(
     calls = [task.runner.prepare(wanted) for wanted in reply.calls]
     said, sources = reply.text, task.log.sources
     if sources.taint:  # later views must not find a link that was withheld
-        said = without_new_links(said, sources.links)
+        said = without_new_links(said, sources)
     text = [message("assistant", said)] if said.strip() else []
     used = {USED: _facts(call)} if reply.usage else {}
     asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply), **used)

@@ -12,7 +12,7 @@ writes is tainted too (`meta.taint`, with `meta.asked_by`), and every later view
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -36,35 +36,36 @@ def marks(asker: str, taint: Iterable[str]) -> dict[str, Any]:
 
 
 @dataclass(slots=True)
-class Sources:
-    """What the views of one turn have held so far.
+class Sources(Container[str]):
+    """What the views of one turn have held so far; contains the links that stand in them.
 
     asker  who asks, as `channel:id`
     taint  the kinds of text that are not the asking person's
-    links  the links in the view, except those that only the model wrote
     said   the asking person's own words in this turn
     """
 
     asker: str = ""
     taint: set[str] = field(default_factory=set)
-    links: set[str] = field(default_factory=set)
     said: str = ""
+    _links: set[str] = field(default_factory=set)
+    _unread: dict[int, Entry] = field(default_factory=dict)  # few answers have links to look up
+    _read: set[int] = field(default_factory=set)
+
+    def __contains__(self, link: object) -> bool:
+        return link in self.links()
 
     def look(self, entries: Iterable[Entry]) -> None:
         """Take account of the entries of a view; without a person who asks, nothing is foreign."""
         if not self.asker:
             return
         authors: dict[int, str] = {}
-        calls = ""
         for entry in entries:
-            if entry.kind == TOOL_CALL:
-                calls += dump(entry.payload.get("calls"))
             author = author_of(entry) or authors.get(entry.meta.get("edit_of", 0), "")
             authors[entry.id] = author
+            if entry.id in self._unread:
+                continue
             self.taint.update(taint_of(entry, author, self.asker))
-            given = links_in(_given_text(entry))
-            # A tool may only repeat what the model wrote to it.
-            self.links.update(link for link in given if not calls or _bare(link) not in calls)
+            self._unread[entry.id] = entry
 
     def add(self, kind: str) -> None:
         """Take account of the result of a tool that taints."""
@@ -74,7 +75,19 @@ class Sources:
     def inherit(self, other: Sources) -> None:
         """Take over what another run of the loop has seen."""
         self.taint |= other.taint
-        self.links |= other.links
+        self._links |= other.links()
+
+    def links(self) -> set[str]:
+        """Return the links in the views so far, except those that only the model wrote."""
+        unread = [entry for number, entry in self._unread.items() if number not in self._read]
+        # A tool may only repeat what the model wrote to it.
+        calls = [e.payload.get("calls") for e in self._unread.values() if e.kind == TOOL_CALL]
+        written = dump(calls) if calls and unread else ""
+        for entry in unread:
+            given = links_in(_given_text(entry))
+            self._links.update(link for link in given if _bare(link) not in written)
+        self._read.update(self._unread)
+        return self._links
 
     def marks(self) -> dict[str, Any]:
         return marks(self.asker, self.taint)

@@ -21,9 +21,9 @@ async def plain_links(
             if happened.kind == "text" and sources.taint:
                 delta = str(happened.data["delta"])
                 if happened.data.get("again"):
-                    delta = without_new_links(delta, sources.links)
+                    delta = without_new_links(delta, sources)
                 else:
-                    pending = pending or LinkFilter(sources.links)
+                    pending = pending or LinkFilter(sources)
                     delta = pending.feed(delta)
                 if delta:
                     yield replace(happened, data={**happened.data, "delta": delta})
@@ -37,6 +37,6 @@ async def plain_links(
             text = happened.data.get("text")
             if happened.kind == "final" and sources.taint and isinstance(text, str):
                 happened = AgentEvent(
-                    "final", {**happened.data, "text": without_new_links(text, sources.links)}
+                    "final", {**happened.data, "text": without_new_links(text, sources)}
                 )
             yield happened

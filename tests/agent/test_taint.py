@@ -73,4 +73,4 @@ def test_links_of_people_and_results_are_known_and_the_model_s_own_are_not() -> 
         tool_result(["https://result.example/1 https://echo.example/?d=1"]),
         anchor("task/done", {"summary": "https://laundered.example/1"}, taint=["page"]),
     )
-    assert sources.links == {"https://people.example/1", "https://result.example/1"}
+    assert sources.links() == {"https://people.example/1", "https://result.example/1"}

@@ -20,6 +20,7 @@ from collections.abc import (
 )
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, Self
 
@@ -39,11 +40,12 @@ from agent.errors import (
 from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
+from agent.links import without_new_links
 from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
 from agent.spent import USED
 from agent.token_meter import Meter, estimate_request
 from agent.tool import Role, Tool, ToolContext
-from agent.tool_runner import ToolRunner, finish_open_calls
+from agent.tool_runner import ToolRunner, finish_open_calls, run_allowed
 from agent.toolbox import Toolbox, to_wire
 from agent.turn_log import TurnLog, WriteOnce
 from agent.wire import attach, wire_of
@@ -64,6 +66,7 @@ async def plain_view(log: TurnLog, upto: int) -> list[Message]:
     """Build a turn's messages from its tape up to an entry, starting at the latest anchor."""
     tape = TapeSnapshot(log.tape, upto)
     entries = as_said(await view_entries(tape, LATEST, log.lane, log.turn))
+    log.sources.look(entries)
     return attach(to_messages(entries), entries)
 
 
@@ -141,13 +144,26 @@ class _ModelCall:
 
 
 async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, None]:
-    """Run a turn and yield its events; raises AgentError."""
-    await finish_open_calls(task.log, task.runner)
+    """Run a turn and yield its events; raises AgentError.
+
+    A turn with a call that waits for a person ends there, without asking the model for more.
+    """
+    look = partial(_messages, task)
+    await finish_open_calls(task.log, task.runner, look)
     await _record_system(task)
     await _recall_overflows(task)
     await task.meter.recall(model.name, task.log.tape)
+    for events in (run_allowed(task.log, task.runner, look), _steps(task, model)):
+        async with aclosing(events):
+            async for happened in events:
+                yield happened
+    if task.log.waiting is not None:
+        yield AgentEvent("final", {"text": ""})
+
+
+async def _steps(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, None]:
     step = 0
-    while step < task.steps:
+    while task.log.waiting is None:
         step += 1
         if step > 1:
             await task.before_step()
@@ -191,12 +207,11 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
                 yield happened
             return
         if last:
-            break
+            await task.log.record(_step(call, "step_limit"))
+            raise StepLimit(f"the model still called tools in step {task.steps}")
         async with aclosing(_make_calls(task, call, reply)) as made:
             async for happened in made:
                 yield happened
-    await task.log.record(_step(call, "step_limit"))
-    raise StepLimit(f"the model still called tools in step {task.steps}")
 
 
 def _end(task: Task, reply: ModelReply) -> Iterator[AgentEvent]:
@@ -285,7 +300,10 @@ async def _make_calls(
     task: Task, call: _ModelCall, reply: ModelReply
 ) -> AsyncGenerator[AgentEvent, None]:
     calls = [task.runner.prepare(wanted) for wanted in reply.calls]
-    text = [message("assistant", reply.text)] if reply.text.strip() else []
+    said, sources = reply.text, task.log.sources
+    if sources.taint:  # later views must not find a link that was withheld
+        said = without_new_links(said, sources)
+    text = [message("assistant", said)] if said.strip() else []
     used = {USED: _facts(call)} if reply.usage else {}
     asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply), **used)
     with anyio.CancelScope(shield=True):

@@ -98,6 +98,8 @@ class Subagents:
         turn = f"{self._log.turn}/{fork.name.rpartition('.')[2]}"
         log = TurnLog(fork, turn, self._log.lane)
         cost.spent = log.spent
+        log.sources.asker = self._log.sources.asker
+        log.sources.inherit(self._log.sources)  # the task was written in the parent's view
         # The anchor comes before the turn: the view then starts here, not at the parent's anchor.
         lane = {"lane": log.lane} if log.lane else {}
         await fork.append(*handoff("task/start", {"by": self._log.turn}, **lane))
@@ -114,6 +116,7 @@ class Subagents:
         except AgentError as failed:
             raise ToolRefused(f"the subagent did not finish: {failed.sentence}") from failed
         finally:
+            self._log.sources.inherit(log.sources)
             with anyio.CancelScope(shield=True):
                 await fork.append(*log.deferred)
         return final

@@ -14,6 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.errors import ToolRefused
+from agent.taint import marks
 from tape.construct import Strategy
 from tape.entry import Entry
 from tape.handle import Tape
@@ -69,6 +70,9 @@ class ToolContext:
     asker    who asks, as `channel:id`
     given    the `meta` of an anchor that a person gives by a command
     record   appends entries to the turn's log
+    said     the words of the question, without forwarded and quoted ones
+    taint    whose text the view holds besides the asking person's (see `agent.taint`)
+    asks     whether the turn can end with a question to a person; a subagent's can't
     """
 
     tape: Tape
@@ -86,14 +90,17 @@ class ToolContext:
     asker: str = ""
     given: Mapping[str, Any] = field(default_factory=dict)
     record: Callable[..., Awaitable[list[Entry]]] | None = None
+    said: str = ""
+    taint: tuple[str, ...] = ()
+    asks: bool = False
 
     @property
     def sets_anchors(self) -> bool:
         """Whether an anchor may be set; in a group without lanes, only admins may set one."""
         return not self.shared or self.lane is not None or self.role >= Role.ADMIN
 
-    def meta(self) -> dict[str, str]:
-        found = {"lane": self.lane, "turn": self.turn}
+    def meta(self) -> dict[str, Any]:
+        found = {"lane": self.lane, "turn": self.turn, **marks(self.asker, self.taint)}
         return {name: value for name, value in found.items() if value}
 
 
@@ -108,6 +115,9 @@ class Tool:
     timeout       maximum seconds of a call; None means the value in the settings
     first         whether it is offered from the start, not only after `help`
     chats         the kinds of chat in which it is offered
+    confirm       returns whether a call in a tainted view waits for a person's confirmation, from
+                  its checked arguments and the context; None means that `side_effects` decides
+    taints        how its results taint a view (see `agent.taint`); "" if they are the gateway's
     """
 
     name: str
@@ -120,6 +130,8 @@ class Tool:
     timeout: float | None = None
     first: bool = False
     chats: Chats = Chats.ALL
+    confirm: Callable[[Any, ToolContext], bool] | None = None
+    taints: str = "tool"
     wire_name: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -135,6 +147,12 @@ class Tool:
                 "parameters": orjson.loads(_parameters(self.arguments)),
             },
         }
+
+    def must_wait(self, arguments: BaseModel, context: ToolContext) -> bool:
+        """Return whether a call with checked arguments waits for a person's confirmation."""
+        if not context.taint:
+            return False
+        return self.side_effects if self.confirm is None else self.confirm(arguments, context)
 
     def check(self, arguments: str | Mapping[str, Any]) -> BaseModel:
         """Check arguments; raises ToolRefused with a message to the model."""

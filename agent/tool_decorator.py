@@ -28,6 +28,8 @@ def tool(
     repeatable: bool | None = None,
     timeout: float | None = None,
     first: bool = False,
+    confirm: Callable[[Any, ToolContext], bool] | None = None,
+    taints: str = "tool",
 ) -> Callable[[Function], Tool]: ...
 
 

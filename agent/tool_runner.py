@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,12 +13,13 @@ import anyio
 from pydantic import BaseModel
 
 from agent.errors import ToolRefused, describe
+from agent.events import AgentEvent
 from agent.hooks import NoHooks, ToolHooks
 from agent.model import ToolCall
 from agent.tool import Tool, ToolContext
 from agent.toolbox import Toolbox
 from agent.turn_log import TurnLog
-from tape.entry import TOOL_CALL, TOOL_RESULT, Entry, dump, event, tool_result
+from tape.entry import TOOL_CALL, TOOL_RESULT, Entry, dump, event, tool_call, tool_result
 from tape.turn_events import TOOL_DONE
 
 MAX_RESULT_CHARACTERS: Final = 20_000
@@ -27,6 +29,19 @@ _CALLS_AND_RESULTS: Final = (TOOL_CALL, TOOL_RESULT)
 UNKNOWN_OUTCOME: Final = (
     "The outcome of this call is unknown: the program was interrupted while it ran. It was not run"
     " again. Find out what it did before you call it once more."
+)
+
+
+WAITS: Final = (
+    "This call has not been run: it waits until a person allows it. The person was asked; say"
+    " nothing about it."
+)
+WAITS_ALREADY: Final = (
+    "{name} was not run: another call of this step waits for a person. Call it again afterwards."
+)
+NEEDS_A_PERSON: Final = (
+    "{name} was not run: a person must allow it, since text of others is in view. A subagent can't"
+    " ask for that: leave it to whoever gave you the task."
 )
 
 
@@ -105,6 +120,7 @@ class ToolRunner:
         done = ToolDone(call.id, call.name, text, round((time.monotonic() - started) * 1000))
         data = {"call_id": done.call_id, "result": text, "elapsed_ms": done.elapsed_ms}
         await self._log.record(event(TOOL_DONE, data))
+        self.taint(call.name)
         await self._hooks.after_tool_call(call.name, text)
         return done
 
@@ -115,17 +131,35 @@ class ToolRunner:
         except ToolRefused:
             return False
 
+    def taint(self, name: str) -> None:
+        """Take account of what a tool's result is to the view."""
+        with suppress(ToolRefused):
+            self._log.sources.add(self._toolbox.find(name).taints)
+
     async def _outcome(self, call: ToolCall) -> str:
         try:
             tool = self._toolbox.find(call.name)
             arguments = tool.check(call.arguments)
+            sources = self._log.sources
+            taint = tuple(sorted(sources.taint))
+            context = replace(self._context, asker=sources.asker, taint=taint, said=sources.said)
+            if call != self._log.allowed and tool.must_wait(arguments, context):
+                return self._wait(call)
             await self._allow(tool, arguments)
             with anyio.fail_after(tool.timeout or self._timeout):
-                return text_of(await tool.run(arguments, self._context))
+                return text_of(await tool.run(arguments, context))
         except Exception as cause:
             if not isinstance(cause, (ToolRefused, TimeoutError)):
                 self._report(call.name, cause)
             return text_of_failure(call.name, cause)
+
+    def _wait(self, call: ToolCall) -> str:
+        if not self._context.asks:
+            raise ToolRefused(NEEDS_A_PERSON.format(name=call.name))
+        if self._log.waiting is not None:
+            raise ToolRefused(WAITS_ALREADY.format(name=call.name))
+        self._log.waiting = call
+        return WAITS
 
     async def _allow(self, tool: Tool, arguments: BaseModel) -> None:
         try:
@@ -134,26 +168,67 @@ class ToolRunner:
             raise ToolRefused(f"{tool.name} was denied: {cause}") from cause
 
 
-async def finish_open_calls(log: TurnLog, runner: ToolRunner) -> None:
+async def run_allowed(
+    log: TurnLog, runner: ToolRunner, look: Callable[[], Awaitable[object]]
+) -> AsyncGenerator[AgentEvent, None]:
+    """Run the call that a person has allowed, unless the turn has begun to run it before."""
+    if log.allowed is None or await log.tape.find(turn=log.turn, kinds=(TOOL_CALL,), limit=1):
+        return
+    await look()  # the result is as tainted as the view
+    call = log.allowed = runner.prepare(log.allowed)
+    await log.record(tool_call([call.as_openai()]))
+    yield AgentEvent("tool_call", {"id": call.id, "name": call.name, "arguments": call.arguments})
+    result = await runner.run(call)
+    log.allowed = None
+    await log.record(tool_result([result.text]))
+    done = {"id": call.id, "name": call.name, "elapsed_ms": result.elapsed_ms}
+    yield AgentEvent("tool_result", done)
+
+
+async def finish_open_calls(
+    log: TurnLog, runner: ToolRunner, look: Callable[[], Awaitable[object]] | None = None
+) -> None:
     """Record results for the unfinished calls of an interrupted step.
 
     Recorded results are used, repeatable tools run again, other outcomes are recorded as unknown.
+    `look` looks at the view before that, since it may be tainted.
     """
     entries = await log.tape.find(turn=log.turn)
-    step = next((entry for entry in reversed(entries) if entry.kind in _CALLS_AND_RESULTS), None)
-    if step is None or step.kind == TOOL_RESULT:
+    steps = [entry for entry in entries if entry.kind in _CALLS_AND_RESULTS]
+    step = next((entry for entry in reversed(steps) if entry.kind == TOOL_CALL), None)
+    if step is None:
         return
-    finished = _finished([entry for entry in entries if entry.id > step.id])
+    calls = [
+        ToolCall(raw["id"], raw["function"]["name"], raw["function"]["arguments"])
+        for raw in step.payload["calls"]
+    ]
+    if steps[-1].kind == TOOL_RESULT:
+        results = list(steps[-1].payload["results"])
+    else:
+        if look is not None:
+            await look()
+        results = await _results(calls, [e for e in entries if e.id > step.id], runner)
+        await log.record(tool_result(results))
+    # The turn ended with a question to a person, which its lost commit would have asked.
+    log.waiting = next(
+        (call for call, text in zip(calls, results, strict=False) if text == WAITS), None
+    )
+
+
+async def _results(
+    calls: Sequence[ToolCall], since: Sequence[Entry], runner: ToolRunner
+) -> list[str]:
+    finished = _finished(since)
     results: list[str] = []
-    for raw in step.payload["calls"]:
-        call = ToolCall(raw["id"], raw["function"]["name"], raw["function"]["arguments"])
+    for call in calls:
+        runner.taint(call.name)
         if call.id in finished:
             results.append(finished[call.id])
         elif runner.repeatable(call.name):
             results.append((await runner.run(call)).text)
         else:
             results.append(UNKNOWN_OUTCOME)
-    await log.record(tool_result(results))
+    return results
 
 
 def _finished(entries: Sequence[Entry]) -> dict[str, str]:

@@ -7,13 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from agent.model import ToolCall
 from agent.spent import Spent
-from tape.entry import EVENT, Entry, NewEntry
+from agent.taint import Sources
+from tape.entry import ANCHOR, EVENT, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, NewEntry
 from tape.handle import Tape
 from tape.turn_events import TURN_RETAKE, read_take
 
 MAX_KNOWN: Final = 10_000
 SUGGESTION: Final = "anchor.suggestion"  # an anchor that counts once a person has accepted it
+_SHOWN: Final = (MESSAGE, TOOL_CALL, TOOL_RESULT, ANCHOR)  # the kinds that later views show
 
 
 class WriteOnce:
@@ -49,6 +52,9 @@ class TurnLog:
     answer_meta  further `meta` for the entry of the turn's answer
     spent        what the model calls written so far have used
     suggestion   the newest anchor that was only suggested
+    sources      whose text the turn's views have held
+    allowed      a call that a person has allowed, which the turn runs first
+    waiting      a call that waits for a person, which ends the turn
     """
 
     tape: Tape
@@ -58,6 +64,9 @@ class TurnLog:
     answer_meta: dict[str, Any] = field(default_factory=dict, init=False)
     spent: Spent = field(default_factory=Spent, init=False)
     suggestion: NewEntry | None = field(default=None, init=False)
+    sources: Sources = field(default_factory=Sources, init=False)
+    allowed: ToolCall | None = field(default=None, init=False)
+    waiting: ToolCall | None = field(default=None, init=False)
 
     async def record(self, *entries: NewEntry, key: str | None = None) -> list[Entry]:
         """Append entries to the tape; they are durable when this returns."""
@@ -76,9 +85,13 @@ class TurnLog:
                 self.suggestion = entry
 
     def stamp(self, entry: NewEntry) -> NewEntry:
-        return replace(entry, meta={**entry.meta, **self.meta()})
+        meta = self.meta() if entry.kind in _SHOWN or entry.name == SUGGESTION else self._place()
+        return replace(entry, meta={**entry.meta, **meta})
 
-    def meta(self) -> dict[str, str]:
+    def meta(self) -> dict[str, Any]:
         """Return the `meta` for an entry of this turn."""
+        return {**self._place(), **self.sources.marks()}
+
+    def _place(self) -> dict[str, str]:
         own = {"turn": self.turn, "lane": self.lane}
         return {key: value for key, value in own.items() if value}

@@ -54,6 +54,7 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.pipeline.turn import RunningTurns
 from gateway.redaction import Redactor, secrets_of
 from gateway.scheduling.commands import Commands
+from gateway.scheduling.confirmations import Confirmations
 from gateway.scheduling.debounce import Debouncer
 from gateway.scheduling.dispatcher import Dispatcher
 from gateway.scheduling.lane_scheduler import LaneScheduler
@@ -78,6 +79,7 @@ from gateway.supervision.manager import ChannelManager
 from gateway.supervision.model_board import ModelBoard
 from gateway.supervision.status import StatusBoard
 from gateway.turn.agent_plugin import AgentPlugin
+from gateway.turn.confirm_card import CONFIRM
 from gateway.turn.runner import TurnRunner
 from gateway.turn.suggestion_card import PURPOSE as SUGGESTION
 from tape.service import TapeService
@@ -294,6 +296,7 @@ def _parts(services: Services, access: Access) -> GatewayParts:
     commands = Commands(services, stopper.stop, presses, requests)
     pairer = Pairer(services, access, sender)
     dispatcher = Dispatcher(services, debouncer, scheduler, commands, notices, presses, pairer)
+    presses.handlers[CONFIRM] = Confirmations(services, access, roles, dispatcher.ask_again)
     lanes = LaneAssigner(services, memories, dispatcher)
     intake = Intake(services, access, dispatcher, lanes, memories, pairing)
     recovery = Recovery(services, access, dispatcher, sender, intake)

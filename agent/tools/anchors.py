@@ -40,7 +40,7 @@ async def list_anchors(
     }
 
 
-@tool(name="tape.handoff", first=True)
+@tool(name="tape.handoff", taints="", first=True)
 async def hand_off(
     context: ToolContext,
     name: Annotated[

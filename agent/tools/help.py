@@ -10,7 +10,7 @@ from agent.tool import ToolContext, wire_name
 from agent.tool_decorator import tool
 
 
-@tool(name="help", side_effects=False, first=True)
+@tool(name="help", side_effects=False, taints="", first=True)
 async def offer_tools(
     context: ToolContext,
     tools: Annotated[

@@ -13,7 +13,7 @@ from agent.tool_decorator import tool
 TIMEOUT_SECONDS: Final = 600.0
 
 
-@tool(name="subagent", timeout=TIMEOUT_SECONDS)
+@tool(name="subagent", taints="", timeout=TIMEOUT_SECONDS)
 async def give_task(
     context: ToolContext,
     task: Annotated[

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from typing import Any
 
+from agent.taint import FILE, QUOTE, TAINT
 from channels.message import InboundMessage, Media, Quote
 from gateway.access.access import Decision
 from gateway.storage.ledger.rows import InboxRow
@@ -45,6 +46,7 @@ def meta_of(
             {name: value for name, value in asdict(media).items() if value}
             for media in message.media
         ],
+        TAINT: _taints_of(message),
         "command": (message.addressed and is_command(message)) or None,
     }
     return {name: value for name, value in found.items() if value not in (None, [], {}, "")} | {
@@ -58,6 +60,12 @@ def _origin(origin: Quote | None) -> dict[str, str] | None:
         return None
     author = "ours" if origin.ours else origin.author_id
     return {"author": author, "name": origin.author}
+
+
+def _taints_of(message: InboundMessage) -> list[str]:
+    """Return which text in a message is not its author's."""
+    quoted = message.quote is not None or message.forwarded is not None
+    return [*([FILE] if message.media else []), *([QUOTE] if quoted else [])]
 
 
 def is_command(message: InboundMessage) -> bool:

@@ -35,6 +35,12 @@ class Question:
         return self.rows[-1].message
 
     @property
+    def own_words(self) -> str:
+        """What its author wrote, without what they forwarded."""
+        said = [row.message.text for row in self.rows if row.message.forwarded is None]
+        return "\n".join(said)
+
+    @property
     def turn_id(self) -> str:
         """The id of the lost turn that is to be resumed, or "" for a new question."""
         first = self.rows[0]

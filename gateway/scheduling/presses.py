@@ -36,6 +36,7 @@ class Settled:
     shown   what only the person who answered is shown
     unit    the effects, committed together with the answer
     sends   further messages, committed together with the answer
+    open    whether the card stays open, and unchanged, for another answer
     status  the status of the inbox row of the press
     after   runs after the commit; the effects must not depend on it, since a crash may prevent it
     """
@@ -44,6 +45,7 @@ class Settled:
     shown: str = ""
     unit: Unit = field(default_factory=Unit)
     sends: Sequence[OutboundMessage] = ()
+    open: bool = False
     status: str = "done"
     after: Callable[[], Awaitable[None]] | None = None
 
@@ -102,10 +104,11 @@ class Presses:
             raise CommandRefused(UNKNOWN)
         settled = await self.handlers[card.purpose].settle(card, choice, by)
         unit = Unit(list(settled.unit.steps))
-        self._services.ledger.cards.answer(unit, card, choice, by.sender.id)
+        if not settled.open:
+            self._services.ledger.cards.answer(unit, card, choice, by.sender.id)
         self._services.ledger.inbox.end(unit, rows, settled.status)
         sends = [*settled.sends]
-        if rows:  # otherwise the command's reply says it
+        if rows and not settled.open:  # otherwise the command's reply says it
             sends.append(
                 OutboundMessage(
                     **{**address_of(by), "reply_to": None},

@@ -16,6 +16,7 @@ from agent.model import ChatModel, ModelReply, ModelRequest
 from agent.model_strategy import ByModel
 from agent.subagents import MAX_DEPTH, Subagents, close_left
 from agent.system_prompt import DEFAULT_PROMPT, read_agents_file
+from agent.taint import TAINT
 from agent.token_meter import Meter, can_count_exactly
 from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner
@@ -33,6 +34,8 @@ from gateway.logs import get_log
 from gateway.pipeline.turn import Turn, current_turn
 from gateway.services import Services
 from gateway.storage.ledger.rows import new_turn_id
+from gateway.turn.confirm_card import read_allowed
+from gateway.turn.link_filter import plain_links
 from gateway.turn.task_boundary import detect_boundary
 from gateway.turn.transactions import take_also
 from tape.context import Message, TapeContext, view_entries
@@ -76,7 +79,7 @@ class AgentPlugin:
         task = await self._task(turn.log, session_id, prompt, state, turn)
         if turn.question.turn_id:
             await close_left(self._services.tapes, turn.log)
-        return run_turn(task, self._model)
+        return plain_links(run_turn(task, self._model), turn.log.sources)
 
     @hookimpl
     async def dispatch_outbound(self, message: OutboundMessage) -> bool | None:
@@ -118,6 +121,7 @@ class AgentPlugin:
             if isinstance(context, TapeContext):
                 with suppress(ResultRefused):
                     entries = await view_entries(TapeSnapshot(log.tape, upto), context.anchor)
+                    log.sources.look(entries)
                     return attach(await context.messages(entries), entries)
             return await plain_view(log, upto)
 
@@ -127,13 +131,14 @@ class AgentPlugin:
 
         tool_context = ToolContext(
             tape=log.tape,
-            role=turn.question.role if turn else Role.OWNER,
+            role=await read_allowed(log, turn.question) if turn else Role.OWNER,
             lane=log.lane,
             turn=log.turn,
             asked=entry_ids,
             shared=turn is not None and turn.message.chat_kind == "group",
             asker=turn.question.asker if turn else "",
             strategy=ByModel(self._model) if settings.context.selection == "model" else None,
+            asks=turn is not None,
         )
         if turn is not None:
             tool_context = replace(tool_context, tape_of=other_tapes(self._services, turn.question))
@@ -168,7 +173,7 @@ class AgentPlugin:
             await log.record(again.to_entry())
 
         async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:
-            inner = replace(context, tape=own.tape, turn=own.turn, give=None)
+            inner = replace(context, tape=own.tape, turn=own.turn, give=None, asks=False)
             task = await self._loop(own, session_id, system, inner, (question,), below)
             async with aclosing(run_turn(task, self._model)) as events:
                 async for found in events:
@@ -212,11 +217,13 @@ async def _record_prompt(turn: Turn, prompt: Any, context: object) -> None:
     if prompt == text:
         return
     number = turn.question.entry_ids[-1]
-    if prompt == f"{context}\n\n{text}":
-        entry = (await turn.tape.entries([number])).get(number)
-        if entry is not None and entry.meta.get("text") == text:
+    entry = (await turn.tape.entries([number])).get(number)
+    taint: dict[str, Any] = {}
+    if entry is not None:
+        taint = {name: entry.meta[name] for name in (TAINT, "media") if name in entry.meta}
+        if prompt == f"{context}\n\n{text}" and entry.meta.get("text") == text:
             prompt = f"{context}\n\n{entry.text}"  # in a group, with who wrote it
-    written = message("user", prompt, prompt_of=number)
+    written = message("user", prompt, prompt_of=number, **taint)
     await turn.log.record(written, key=f"prompt:{turn.id}")
 
 

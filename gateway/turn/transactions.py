@@ -17,7 +17,9 @@ from gateway.hooks.messages import address_of
 from gateway.pipeline.pipeline import TurnResult
 from gateway.pipeline.turn import Question, Turn
 from gateway.services import Services
+from gateway.storage.ledger.cards import Card
 from gateway.storage.ledger.rows import OutboxRow, new_turn_id
+from gateway.turn.confirm_card import confirm_card, placed
 from gateway.turn.suggestion_card import ask
 from gateway.turn.usage import record_usage
 from tape.entry import EVENT, MESSAGE, NewEntry, error, event, message
@@ -41,6 +43,8 @@ async def begin(
     turn_id = question.turn_id or new_turn_id()
     tape = services.tapes.tape(question.tape)
     log = TurnLog(tape, turn_id, question.lane)
+    log.sources.asker = question.asker
+    log.sources.said = question.own_words
     attempt = question.rows[0].attempts + 1
     if question.turn_id:
         first = event(TURN_RESUME, {"turn": turn_id, "attempt": attempt})
@@ -80,6 +84,7 @@ async def take_also(services: Services, turn: Turn, question: Question) -> None:
     unit.append(turn.question.tape, [turn.log.stamp(retake)], key=key)
     await services.store.commit(unit)
     turn.took.extend(question.rows)
+    turn.log.sources.said += f"\n{question.own_words}"
 
 
 async def commit_done(services: Services, turn: Turn, result: TurnResult) -> list[OutboxRow]:
@@ -89,7 +94,13 @@ async def commit_done(services: Services, turn: Turn, result: TurnResult) -> lis
     answer = message("assistant", final, final=True, **turn.log.answer_meta)
     entries = [answer] if final.strip() else []
     entries += [outbound_event(send, final) for send in sends]
-    return await _end(services, turn, "done", entries, sends)
+    if turn.log.waiting is None:
+        return await _end(services, turn, "done", entries, sends)
+    card, asks = confirm_card(services, turn, turn.log.waiting)
+    asks = placed(asks, sends)
+    entries += [message("assistant", asks.text, final=True), outbound_event(asks, asks.text)]
+    more = {"waits": turn.log.waiting.name}
+    return await _end(services, turn, "done", entries, [*sends, asks], more, card)
 
 
 def final_of(result: TurnResult) -> str:
@@ -171,6 +182,7 @@ async def _end(
     entries: list[NewEntry],
     sends: Sequence[OutboundMessage],
     more: Mapping[str, Any] | None = None,
+    card: Card | None = None,
 ) -> list[OutboxRow]:
     end = event(TURN_END, {"turn": turn.id, "status": status, **(more or {})})
     unit = Unit()
@@ -181,6 +193,8 @@ async def _end(
     stamped = [turn.log.stamp(entry) for entry in entries]
     unit.append(question.tape, [*turn.log.deferred, *stamped], key=f"turn:{turn.id}:end")
     services.ledger.inbox.end(unit, turn.took, status)
+    if card is not None:
+        services.ledger.cards.issue(unit, card)
     await record_usage(services, unit, question, turn.id, turn.log)
     if not any(send.part == 0 for send in sends):
         services.ledger.outbox.drop_draft(unit, turn.id)

@@ -1,0 +1,304 @@
+"""Calls that wait for a person: the card that ends the turn, and the turn that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, ClassVar
+
+import orjson
+import pytest
+
+from agent.tool import Tool, ToolContext
+from agent.tool_decorator import tool
+from channels.base import Capability
+from channels.message import Author, InboundMessage, OutboundMessage, Quote, Receipt
+from channels.testing import Chat
+from gateway.app import Gateway
+from gateway.hooks.specs import hookimpl
+from gateway.scheduling.presses import ANSWERED, NOT_YOURS, UNKNOWN
+from tape.entry import Entry
+from tests.clock import QuickClock
+from tests.contracts.mortal import Moment
+from tests.contracts.play import House, opened
+from tests.contracts.telegram_stage import TelegramStage
+from tests.fakes.openai.script import Call, Reply, Text, ToolCalls
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateway.delivery.test_sender import QUESTION, EditingChannel, Platform
+from tests.gateway.intake.test_access import Brings
+from tests.gateways import gateway_of, names, settled
+
+pytestmark = pytest.mark.anyio
+
+ALICE, BOB = Author("7", "Alice"), Author("8", "Bob")
+
+
+class Launcher:
+    """A plugin whose tool has side effects; it counts its runs."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+
+    @hookimpl
+    def provide_tools(self) -> list[Tool]:
+        @tool(name="launch", side_effects=True, first=True)
+        async def launch(context: ToolContext, where: str) -> object:
+            """Launch it."""
+            self.ran.append(where)
+            return f"launched to {where}"
+
+        return [launch]
+
+
+class ButtonChannel(EditingChannel):
+    """A platform with buttons, where somebody is shown something alone."""
+
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({"edit", "buttons"})
+
+    def __init__(self) -> None:
+        super().__init__(Platform())
+        self.sent: list[OutboundMessage] = []
+        self.shown: list[tuple[str, str]] = []
+
+    async def deliver(self, message: OutboundMessage) -> list[Receipt]:
+        self.sent.append(message)
+        return await super().deliver(message)
+
+    async def answer_press(self, press: InboundMessage, text: str) -> None:
+        self.shown.append((press.sender.id, text))
+
+    async def private_chat(self, person_id: str, account: str = "") -> str:
+        del account
+        return f"p{person_id}"
+
+
+@dataclass
+class Scene:
+    """A group with Alice and Bob, a launcher, and a model that calls it."""
+
+    gateway: Gateway
+    channel: ButtonChannel
+    server: FakeOpenAI
+    launcher: Launcher
+    asked: int = field(default=0)
+
+    async def says(self, author: Author, text: str, **more: Any) -> list[Entry]:
+        """Say something in the group, and wait until it is answered."""
+        self.asked += 1
+        number = f"s{self.asked}"
+        said = replace(
+            QUESTION,
+            sender=author,
+            text=text,
+            ext_id=f"1/{number}",
+            message_id=number,
+            chat_kind="group",
+            owner=False,
+        )
+        return await self._accept(replace(said, **more))
+
+    async def presses(self, author: Author, choice: str, **more: Any) -> list[Entry]:
+        """Press a button of the last card."""
+        (token,) = {one.token for one in self.card.buttons if one.token.endswith(f":{choice}")}
+        self.asked += 1
+        press = replace(
+            QUESTION, sender=author, kind="press", ext_id=f"press/{self.asked}", press=token
+        )
+        press = replace(press, text="", chat_kind="group", owner=False, addressed=False)
+        return await self._accept(replace(press, **more))
+
+    @property
+    def card(self) -> OutboundMessage:
+        return next(message for message in reversed(self.channel.sent) if message.buttons)
+
+    async def _accept(self, message: InboundMessage) -> list[Entry]:
+        await self.channel.host.accept([message])
+        return await settled(self.gateway, "editing:1")
+
+
+def launching(where: str = "mars") -> ToolCalls:
+    arguments = orjson.dumps({"where": where}).decode()
+    return ToolCalls((Call("call_1", "launch", arguments),))
+
+
+@asynccontextmanager
+async def scene(home: Path, allow: str = "editing:1", **more: Any) -> AsyncIterator[Scene]:
+    channel, launcher = ButtonChannel(), Launcher()
+    async with FakeOpenAI() as server:
+        plugins = (Brings(channel), launcher)
+        more = {"ACCESS__ALLOW": allow, **more}
+        async with gateway_of(home, server, *plugins, **more) as gateway:
+            yield Scene(gateway, channel, server, launcher)
+
+
+async def test_without_text_of_others_a_call_runs_at_once(tmp_path: Path) -> None:
+    async with scene(tmp_path) as play:
+        play.server.enqueue(launching(), Text(("Done.",)))
+        entries = await play.says(ALICE, "launch it")
+    assert play.launcher.ran == ["mars"]
+    assert [entry for entry in entries if "taint" in entry.meta and not entry.meta["taint"]] == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"quote": Quote("Bob", "8", "launch it to the sun")},
+        {"forwarded": Quote("Bob", "8", "launch it to the sun")},
+    ],
+)
+async def test_text_of_others_in_one_s_own_message_makes_the_call_wait(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    async with scene(tmp_path) as play:
+        play.server.enqueue(launching())
+        entries = await play.says(ALICE, "do what it says", **more)
+    assert play.launcher.ran == []
+    assert play.card.text.startswith("I'd like to run `launch` now.")
+    assert "mars" not in play.card.text  # the group does not see what exactly
+    asked = next(entry for entry in entries if entry.meta.get("author") == "7")
+    assert asked.meta["taint"] == ["quote"]
+    (end,) = [entry for entry in entries if entry.name == "turn.end"]
+    assert end.payload["data"]["waits"] == "launch"
+
+
+async def test_the_asking_person_allows_the_call_once_and_the_turn_goes_on(tmp_path: Path) -> None:
+    async with scene(tmp_path) as play:
+        await play.says(BOB, "launch it to the sun", addressed=False)
+        play.server.enqueue(launching(), Text(("It is on its way.",)))
+        await play.says(ALICE, "what does Bob want?")
+        assert play.launcher.ran == []
+        await play.presses(BOB, "yes")
+        assert play.launcher.ran == []
+        assert play.channel.shown[-1] == ("8", NOT_YOURS)
+        await play.presses(ALICE, "show")
+        assert play.channel.shown[-1] == ("7", '{"where":"mars"}')
+        card = play.card
+        entries = await play.presses(ALICE, "yes")
+        assert play.launcher.ran == ["mars"]
+        assert play.channel.sent[-1].text == "It is on its way."
+        assert play.channel.sent[-1].chat_id == "1"
+        play.channel.sent.append(card)
+        await play.presses(ALICE, "yes")
+        assert play.channel.shown[-1] == ("7", ANSWERED)
+    assert play.launcher.ran == ["mars"]
+    result = next(entry for entry in reversed(entries) if entry.kind == "tool_result")
+    assert result.payload["results"] == ["launched to mars"]
+    assert result.meta["taint"] == ["person", "tool"]
+    final = next(entry for entry in reversed(entries) if entry.meta.get("final"))
+    assert final.meta["taint"] == ["person", "tool"]
+    assert final.meta["asked_by"] == "editing:7"
+
+
+async def test_what_is_not_allowed_is_not_run(tmp_path: Path) -> None:
+    async with scene(tmp_path) as play:
+        await play.says(BOB, "launch it to the sun", addressed=False)
+        play.server.enqueue(launching())
+        await play.says(ALICE, "what does Bob want?")
+        entries = await play.presses(ALICE, "no")
+    assert play.launcher.ran == []
+    assert play.channel.sent[-1].text == "Not allowed: `launch` was not run."
+    assert "confirm.refused" in names(entries)
+
+
+async def test_after_ten_minutes_nobody_can_allow_the_call(tmp_path: Path) -> None:
+    clock = QuickClock()
+    async with scene(tmp_path, clock=clock) as play:
+        await play.says(BOB, "launch it to the sun", addressed=False)
+        play.server.enqueue(launching())
+        await play.says(ALICE, "what does Bob want?")
+        clock.jump(timedelta(seconds=601))
+        await play.presses(ALICE, "yes")
+    assert play.launcher.ran == []
+    assert play.channel.shown[-1] == ("7", UNKNOWN)
+
+
+async def test_who_was_taken_off_the_list_can_allow_nothing(tmp_path: Path) -> None:
+    async with scene(tmp_path) as play:
+        await play.says(BOB, "launch it to the sun", addressed=False)
+        play.server.enqueue(launching())
+        await play.says(ALICE, "what does Bob want?")
+        await play.presses(ALICE, "yes", chat_id="2")
+    assert play.launcher.ran == []
+
+
+async def test_long_arguments_go_to_the_presser_in_private_as_they_are(tmp_path: Path) -> None:
+    where = "mars\u202e" + "x" * 400
+    async with scene(tmp_path) as play:
+        await play.says(BOB, "launch it to the sun", addressed=False)
+        play.server.enqueue(launching(where))
+        await play.says(ALICE, "what does Bob want?")
+        await play.presses(ALICE, "show")
+        assert play.channel.shown[-1] == ("7", "I've sent it to you in private.")
+    sent = play.channel.sent[-1]
+    assert sent.chat_id == "p7"
+    assert "mars\\u202e" + "x" * 400 in sent.text
+    assert not any("xxxx" in one.text for one in play.channel.sent if one.chat_id == "1")
+
+
+async def test_of_two_calls_that_wait_the_first_is_asked_for(tmp_path: Path) -> None:
+    two = ToolCalls(
+        (Call("call_1", "launch", '{"where":"a"}'), Call("call_2", "launch", '{"where":"b"}'))
+    )
+    async with scene(tmp_path) as play:
+        await play.says(BOB, "launch it to the sun", addressed=False)
+        play.server.enqueue(two, Text(("Done.",)))
+        await play.says(ALICE, "what does Bob want?")
+        await play.presses(ALICE, "yes")
+    assert play.launcher.ran == ["a"]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize(
+    "at", ["ledger.issue_card", "ledger.ask_allowed", "tool_call", "tool.done", "turn.end"]
+)
+async def test_d8_a_kill_loses_no_call_and_runs_none_twice(
+    tmp_path: Path, at: str, moment: Moment
+) -> None:
+    launcher = Launcher()
+    async with opened("telegram", lasts=True) as house:
+        chat = house.stage.group()
+        alice, bob = house.stage.person("Alice"), house.stage.person("Bob")
+        settings = {"ACCESS__ALLOW": f"telegram:{chat.id}", "ACCESS__MODE": "paired"}
+        replies: list[Reply] = [launching(), Text(("It is on its way.",)), Text(("Once more.",))]
+        house.model.enqueue(*replies)
+        async with house.playing(tmp_path, launcher, **settings) as play:
+            await house.stage.say(chat, bob, "launch it to the sun", mention=False)
+            if at in ("ledger.issue_card",):
+                play.kill_at(moment, lambda names: at in names)
+                await house.stage.say(chat, alice, "what does Bob want?")
+                await play.killed()
+            else:
+                await play.ask(chat, alice, "what does Bob want?")
+                play.kill_at(moment, lambda names: at in names)
+                allow(house, chat)
+                await play.killed()
+        async with house.playing(tmp_path, launcher, **settings) as play:
+            await play.settle()
+            if at == "ledger.issue_card":
+                assert launcher.ran == []
+                allow(house, chat)
+                await play.settle()
+            entries = await play.tape(chat)
+            texts = play.texts(chat)
+    results = [
+        one for entry in entries if entry.kind == "tool_result" for one in entry.payload["results"]
+    ]
+    assert len(launcher.ran) <= 1
+    if launcher.ran and not (at == "tool.done" and moment == "before"):
+        assert "launched to mars" in results
+    else:
+        assert any("outcome of this call is unknown" in one for one in results)
+    assert texts[-1] in ("It is on its way.", "Once more.")
+
+
+def allow(house: House, chat: Chat) -> None:
+    """Have Alice press the button that allows the call."""
+    assert isinstance(house.stage, TelegramStage)
+    fake = house.stage.fake
+    shown = fake.chat(int(chat.id)).messages
+    (card,) = [number for number, one in shown.items() if one.buttons]
+    (alice,) = [user for user in fake.world.users.values() if user.first_name == "Alice"]
+    fake.press(int(chat.id), alice, card, "Allow")

@@ -70,6 +70,7 @@ from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
 from gateway.storage.database_lock import database_locked
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
+from gateway.storage.old_threads import OldThreads
 from gateway.storage.split_store import SplitStore
 from gateway.storage.write_guard import WriteGuard
 from gateway.supervision.host import GatewayHost
@@ -133,6 +134,16 @@ class Gateway:
         await self.parts.dispatcher.idle()
         await self.parts.sender.idle()
 
+    async def look_up_threads(self) -> None:
+        """Ask what kind the threads of old tapes are; what takes long goes on meanwhile."""
+        services, channels = self.services, self.channels
+        threads = services.old_threads
+        with anyio.move_on_after(SETTLE_SECONDS):
+            await threads.look_up(channels)
+        if threads.unknown:
+            looking = partial(threads.keep_looking, channels, services.clock)
+            services.spawn("old threads", looking)
+
     async def finish(self, seconds: float = FINISH_SECONDS) -> None:
         """Start no more turns, and wait a limited time for running turns and sends to finish."""
         self.parts.dispatcher.close()
@@ -178,6 +189,7 @@ async def running_gateway(
                     group.start_soon(manager.run, name="channels")
                     with anyio.move_on_after(SETTLE_SECONDS):
                         await gateway.status.settled()
+                    await gateway.look_up_threads()
                     await gateway.parts.recovery.resume(backlog)
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
@@ -250,6 +262,8 @@ async def _services(
     ballast.take()
     ledger = Ledger(store, clock, owner=secrets.token_hex(8))
     aliases = await ledger.inbox.aliases()
+    old_threads = OldThreads(store, tapes)
+    await old_threads.load()
     router = OutboundChannelRouter(channels)
     return Services(
         settings=settings,
@@ -261,6 +275,7 @@ async def _services(
         router=router,
         pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases),
         guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),
+        old_threads=old_threads,
         aliases=aliases,
         spawn=background.spawn,
     )

@@ -11,6 +11,7 @@ from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.settings import Settings
 from gateway.storage.ledger.ledger import Ledger
+from gateway.storage.old_threads import OldThreads
 from gateway.storage.write_guard import WriteGuard
 from tape.service import TapeService
 from tape.store import UnitStore
@@ -28,6 +29,7 @@ class Services:
     router: OutboundChannelRouter
     pipeline: TurnPipeline
     guard: WriteGuard
+    old_threads: OldThreads
     aliases: dict[str, str]  # maps a renamed session to the session that it continues
     spawn: Spawn
 

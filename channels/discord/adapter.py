@@ -189,6 +189,19 @@ class DiscordChannel(Channel):
             return False
         return await is_administrator(self._api, message.server_id, message.sender.id)
 
+    async def is_open_thread(self, thread_id: str, account: str = "") -> bool:
+        del account
+        known = self.cache.channels.get(thread_id)
+        try:
+            found = known or self.cache.add_channel(await self._api.ask(f"/channels/{thread_id}"))
+        except ApiRefused as refused:
+            if refused.code == Code.UNKNOWN_CHANNEL:  # it was deleted: no one reads it any more
+                return False
+            raise
+        except (LookupError, TypeError, ValueError) as cause:
+            raise ChannelDown("Discord's answer about a thread is unreadable") from cause
+        return found.is_thread and not found.is_private_thread
+
     def saw_own_message(self, data: dict[str, Any]) -> None:
         """Warn if another process posts as the same bot, which Discord allows."""
         if not self._sender.is_ours(data):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tape.entry import Entry, NewEntry, anchor, event, message
+from tape.entry import Entry, NewEntry, anchor, event, message, tool_call, tool_result
 from tape.query import Query
 from tape.service import TapeService
 from tape.store import TapeStore
@@ -91,6 +91,23 @@ async def test_a_tape_that_is_read_through_the_store_finds_nothing_withheld() ->
     assert "plums one" not in str((await tape.context_for("plums one")).messages)
     assert "plums one" not in str(await tape.full_context())
     assert len(await tapes.store.query(Query(name))) == BOTH
+
+
+async def test_a_result_that_quotes_a_withheld_entry_is_taken_out_of_others_views() -> None:
+    plain = MemoryStore()
+    tapes = TapeService(plain, Path("workspace"))
+    tape = tapes.session_tape("discord:1")
+    function = {"name": "tape_search", "arguments": "{}"}
+    calls = [{"id": "c", "type": "function", "function": function}]
+    for number in (3, 4):
+        result = f'{{"hits": [{{"id": {number}, "text": "plums {number}"}}]}}'
+        await plain.append(tape.name, [] if number == 4 else ENTRIES)
+        await tape.append(tool_call(calls, lane="a"), tool_result([result], lane="a"))
+    assert "plums 3" in str(await tape.full_context())
+    tapes.withhold().withheld(tape.name).threads.add("7")
+    shown = str(await tapes.session_tape("discord:1").full_context())
+    assert "plums 3" not in shown
+    assert "plums 4" in shown
 
 
 CONDITIONS = st.fixed_dictionaries(

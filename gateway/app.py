@@ -134,16 +134,6 @@ class Gateway:
         await self.parts.dispatcher.idle()
         await self.parts.sender.idle()
 
-    async def look_up_threads(self) -> None:
-        """Ask what kind the threads of old tapes are; what takes long goes on meanwhile."""
-        services, channels = self.services, self.channels
-        threads = services.old_threads
-        with anyio.move_on_after(SETTLE_SECONDS):
-            await threads.look_up(channels)
-        if threads.unknown:
-            looking = partial(threads.keep_looking, channels, services.clock)
-            services.spawn("old threads", looking)
-
     async def finish(self, seconds: float = FINISH_SECONDS) -> None:
         """Start no more turns, and wait a limited time for running turns and sends to finish."""
         self.parts.dispatcher.close()
@@ -189,7 +179,7 @@ async def running_gateway(
                     group.start_soon(manager.run, name="channels")
                     with anyio.move_on_after(SETTLE_SECONDS):
                         await gateway.status.settled()
-                    await gateway.look_up_threads()
+                    await gateway.services.settle_threads(gateway.channels, SETTLE_SECONDS)
                     await gateway.parts.recovery.resume(backlog)
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway

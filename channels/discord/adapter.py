@@ -29,7 +29,7 @@ from channels.discord.outbound import DiscordSender
 from channels.discord.permalink import write_link
 from channels.discord.settings import DiscordSettings
 from channels.discord.shard import Shard, shard_of
-from channels.discord.slash_commands import registration
+from channels.discord.slash_commands import COMMANDS, registration
 from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
 from channels.host import Cursors
@@ -175,6 +175,9 @@ class DiscordChannel(Channel):
     def pairing_hint(self, code: str) -> str:
         profile = f"https://discord.com/users/{self.me.id}"
         return f"Send `/pair {code}` in a direct message to {self.me.name} ({profile})."
+
+    def command_hint(self, name: str) -> str:
+        return f"/{name}" if any(one["name"] == name for one in COMMANDS) else f",{name}"
 
     async def private_chat(self, person_id: str, account: str = "") -> str:
         del account

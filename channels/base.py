@@ -227,6 +227,15 @@ class Channel(ABC):
         """Return the id of the private chat with a person; raises ChannelError if there is none."""
         raise SendRefused(f"{self.name} has no private chat with {person_id} of {account}")
 
+    async def is_open_thread(self, thread_id: str, account: str = "") -> bool:
+        """Return whether everybody of its chat may read a thread that an old tape has.
+
+        Raises ChannelError if the platform cannot answer now. In new messages, only such threads
+        are threads of a chat; others are chats of their own (`InboundMessage.parent_id`).
+        """
+        del thread_id, account
+        return True
+
     async def administers(self, message: InboundMessage) -> bool:
         """Ask the platform whether a message's author administers its chat; needs `admins`.
 

@@ -72,6 +72,7 @@ from gateway.settings import Settings, describe
 from gateway.storage.ballast import Ballast
 from gateway.storage.database_lock import database_locked
 from gateway.storage.ledger.ledger import Ledger, ledger_schema
+from gateway.storage.old_threads import OldThreads
 from gateway.storage.split_store import SplitStore
 from gateway.storage.write_guard import WriteGuard
 from gateway.supervision.host import GatewayHost
@@ -183,6 +184,7 @@ async def running_gateway(
                     group.start_soon(manager.run, name="channels")
                     with anyio.move_on_after(SETTLE_SECONDS):
                         await gateway.status.settled()
+                    await gateway.services.settle_threads(gateway.channels, SETTLE_SECONDS)
                     await gateway.parts.recovery.resume(backlog)
                     get_log().info("gateway.ready", url=gateway.url, **describe(settings))
                     yield gateway
@@ -255,6 +257,8 @@ async def _services(
     ballast.take()
     ledger = Ledger(store, clock, owner=secrets.token_hex(8))
     aliases = await ledger.inbox.aliases()
+    old_threads = OldThreads(store, tapes)
+    await old_threads.load()
     router = OutboundChannelRouter(channels)
     redactor = Redactor(secrets_of(settings))
     store.prepare = redactor.entry
@@ -268,6 +272,7 @@ async def _services(
         router=router,
         pipeline=TurnPipeline(hooks, router, str(settings.workspace_path), aliases, redactor),
         guard=WriteGuard(clock, ballast, ledger.cursors.probe, background.spawn),
+        old_threads=old_threads,
         aliases=aliases,
         spawn=background.spawn,
         redactor=redactor,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+import anyio
+
+from channels.base import Channel
 from gateway.background import Spawn
 from gateway.clock import Clock
 from gateway.hooks.runtime import HookRuntime
@@ -12,6 +16,7 @@ from gateway.pipeline.router import OutboundChannelRouter
 from gateway.redaction import Redactor
 from gateway.settings import Settings
 from gateway.storage.ledger.ledger import Ledger
+from gateway.storage.old_threads import OldThreads
 from gateway.storage.write_guard import WriteGuard
 from tape.service import TapeService
 from tape.store import UnitStore
@@ -29,6 +34,7 @@ class Services:
     router: OutboundChannelRouter
     pipeline: TurnPipeline
     guard: WriteGuard
+    old_threads: OldThreads
     aliases: dict[str, str]  # maps a renamed session to the session that it continues
     spawn: Spawn
     redactor: Redactor
@@ -36,3 +42,11 @@ class Services:
     async def commit(self, unit: Unit, *, waiting: str) -> list[Outcome]:
         """Commit a unit of work once the store is available; the log calls the wait `waiting`."""
         return await self.guard.retrying(waiting, lambda: self.store.commit(unit))
+
+    async def settle_threads(self, channels: Mapping[str, Channel], seconds: float) -> None:
+        """Look up the threads of old tapes; those that take longer are looked up meanwhile."""
+        threads = self.old_threads
+        with anyio.move_on_after(seconds):
+            await threads.look_up(channels)
+        if threads.unknown:
+            self.spawn("old threads", lambda: threads.keep_looking(channels, self.clock))

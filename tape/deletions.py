@@ -44,10 +44,10 @@ async def _without_quotes(tape: Reads, entries: Sequence[Entry]) -> list[Entry]:
     found = await tape.entries(sorted({number for ids in quotes.values() for number in ids}))
     sources = {number: source_message(entry) for number, entry in found.items()}
     messages = tuple({source for source in sources.values() if source is not None})
-    if not messages:
-        return list(entries)
-    gone = await deleted(tape, about=messages)
-    out = {at for at, ids in quotes.items() if any(sources.get(n) in gone for n in ids)}
+    gone = await deleted(tape, about=messages) if messages else set()
+    # What is quoted but no longer found is withheld from readers of this tape.
+    hidden = gone | {number for ids in quotes.values() for number in ids if number not in found}
+    out = {at for at, ids in quotes.items() if any(sources.get(n, n) in hidden for n in ids)}
     return [_without_results(entry, {p for e, p in out if e == entry.id}) for entry in entries]
 
 

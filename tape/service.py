@@ -14,6 +14,7 @@ from tape.handle import ForkTape, Tape, find_fork
 from tape.search.search import NearestSearch
 from tape.store import TapeStore
 from tape.stores.registry import open_tapes
+from tape.withholding import WithholdingSearch, WithholdingStore
 
 
 def tape_name(workspace: Path, session_id: str) -> str:
@@ -42,6 +43,7 @@ class TapeService:
         self.store = store
         self.semantic = semantic
         self.workspace = workspace
+        self._shown: WithholdingStore | None = None
         self._prefix = _prefix(workspace)  # computed once, because resolving a path reads the disk
 
     @classmethod
@@ -68,7 +70,15 @@ class TapeService:
         return self.tape(f"{self._prefix}{_digest(session_id)}")
 
     def tape(self, name: str) -> Tape:
-        return Tape(self.store, name, self.semantic)
+        return Tape(self._shown or self.store, name, self.semantic)
+
+    def withhold(self) -> WithholdingStore:
+        """Return the store that tapes are read through from now on; `store` withholds nothing."""
+        if self._shown is None:
+            self._shown = WithholdingStore(self.store)
+            if self.semantic is not None:
+                self.semantic = WithholdingSearch(self.semantic, self._shown)
+        return self._shown
 
     async def ensure_bootstrap_anchor(self, tape: Tape) -> None:
         """Write the bootstrap if the tape has no anchor, whatever else it has."""

@@ -29,7 +29,7 @@ from channels.discord.outbound import DiscordSender
 from channels.discord.permalink import write_link
 from channels.discord.settings import DiscordSettings
 from channels.discord.shard import Shard, shard_of
-from channels.discord.slash_commands import registration
+from channels.discord.slash_commands import COMMANDS, registration
 from channels.draft import DraftReference
 from channels.errors import ChannelDown, ChannelError, ChannelUnfit, MediaRefused, SendRefused
 from channels.host import Cursors
@@ -179,6 +179,9 @@ class DiscordChannel(Channel):
         profile = f"https://discord.com/users/{self.me.id}"
         return f"Send `/pair {code}` in a direct message to {self.me.name} ({profile})."
 
+    def command_hint(self, name: str) -> str:
+        return f"/{name}" if any(one["name"] == name for one in COMMANDS) else f",{name}"
+
     async def private_chat(self, person_id: str, account: str = "") -> str:
         del account
         found = await self._api.call("POST", "/users/@me/channels", {"recipient_id": person_id})
@@ -191,6 +194,19 @@ class DiscordChannel(Channel):
         if not message.server_id or message.sender.acts_as != "person":
             return False
         return await is_administrator(self._api, message.server_id, message.sender.id)
+
+    async def is_open_thread(self, thread_id: str, account: str = "") -> bool:
+        del account
+        known = self.cache.channels.get(thread_id)
+        try:
+            found = known or self.cache.add_channel(await self._api.ask(f"/channels/{thread_id}"))
+        except ApiRefused as refused:
+            if refused.code == Code.UNKNOWN_CHANNEL:  # it was deleted: no one reads it any more
+                return False
+            raise
+        except (LookupError, TypeError, ValueError) as cause:
+            raise ChannelDown("Discord's answer about a thread is unreadable") from cause
+        return found.is_thread and not found.is_private_thread
 
     def saw_own_message(self, data: dict[str, Any]) -> None:
         """Warn if another process posts as the same bot, which Discord allows."""

@@ -61,7 +61,11 @@ COMMANDS: Final[list[dict[str, Any]]] = [
         ],
     },
     {"name": "forget", "description": "Erase what you wrote here; I ask before I do"},
-    {"name": "open", "description": "Let me answer here (my owner decides)"},
+    {
+        "name": "open",
+        "description": "Let me answer here (my owner decides)",
+        "options": [{"name": "server", "description": "Open the whole server", "type": _BOOLEAN}],
+    },
     {
         "name": PAIR,
         "description": "Become my owner with the code from my terminal",
@@ -134,8 +138,9 @@ def _command_line(name: str, options: Mapping[str, Any]) -> str:
     if name == "ask":
         return str(options.get(QUESTION) or "")
     line = COMMAND_LINES.get(name, f",{name}")
-    if options.get("all") is True:
-        return f"{line} all"
+    for flag in ("all", "server"):
+        if options.get(flag) is True:
+            return f"{line} {flag}"
     if name == "handoff" and options.get("summary"):
         return f"{line} summary={shlex.quote(str(options['summary']))}"
     given = [shlex.quote(str(options[key])) for key in ("to", "code") if options.get(key)]

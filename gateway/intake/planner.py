@@ -99,6 +99,8 @@ class IntakePlanner:
             message = merge_parts([row.message for row in parts])
         session_id = await self._services.pipeline.resolve_session(message)
         row = replace(parts[0], message=message)
+        if message.thread_id and not row.replayed:  # a private one would be a chat of its own
+            await self._services.old_threads.learned(session_id, message.thread_id, is_open=True)
         tape = self._services.tapes.session_tape(session_id).name
         # A refused message belongs to no lane and is kept out of the room memory.
         decision = self._access.decide(message)

@@ -277,6 +277,11 @@ async def test_a_pairing_hint_names_the_command_and_the_bot(stage: Stage) -> Non
     assert f"https://discord.com/users/{stage.fake.bot.id}" in hint
 
 
+async def test_a_command_is_named_as_people_write_it(stage: Stage) -> None:
+    assert stage.channel.command_hint("open") == "/open"
+    assert stage.channel.command_hint("choose") == ",choose"
+
+
 async def test_the_code_of_pair_is_seen_by_its_sender_only(stage: Stage) -> None:
     private = stage.fake.dm(stage.ada)
     used = stage.fake.slash(private, stage.ada, "pair", {"code": "4F7K-2Q"})
@@ -294,6 +299,7 @@ async def test_the_code_of_pair_is_seen_by_its_sender_only(stage: Stage) -> None
     ("name", "options", "line"),
     [
         ("open", {}, ",open"),
+        ("open", {"server": True}, ",open server"),
         ("forget", {}, ",forget me"),
         ("rewind", {}, ",rewind"),
         ("rewind", {"to": "phase:plan b"}, ",rewind 'phase:plan b'"),

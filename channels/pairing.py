@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PAIRING: Final = re.compile(r"(?:pair|start)\s+([0-9A-Z]{2,8}-[0-9A-Z]{2,8})\s*", re.IGNORECASE)
+_PAIRING: Final = re.compile(
+    r"`?(?:pair|start)\s+([0-9A-Z]{2,8}-[0-9A-Z]{2,8})`?\s*", re.IGNORECASE
+)
 
 
 def as_pairing(text: str) -> str | None:

@@ -51,7 +51,17 @@ NO_WORKSPACE: Final = (
 class SlackChannel(Channel):
     name: ClassVar[str] = "slack"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {"edit", "typing", "native_stream", "media", "lookup", "backfill", "routes"}
+        {
+            "edit",
+            "typing",
+            "native_stream",
+            "media",
+            "lookup",
+            "backfill",
+            "routes",
+            "buttons",
+            "admins",
+        }
     )
 
     def __init__(self, settings: SlackSettings) -> None:
@@ -206,6 +216,29 @@ class SlackChannel(Channel):
             for one in self.workspaces.all()
         ]
         return "\n".join(lines)
+
+    def pairing_hint(self, code: str) -> str:
+        names = " or ".join(f"@{one.name} ({one.url})" for one in self.workspaces.all())
+        return f"In Slack, write `pair {code}` to {names or 'the app'} in a direct message"
+
+    async def private_chat(self, person_id: str, account: str = "") -> str:
+        found = await self.workspaces.of(account).api.call("conversations.open", users=person_id)
+        chat = (found.get("channel") or {}).get("id")
+        return str(chat) if chat else await super().private_chat(person_id, account)
+
+    async def administers(self, message: InboundMessage) -> bool:
+        if message.chat_kind == "private" or message.sender.acts_as != "person":
+            return False
+        workspace = self.workspaces.of(message.account)
+        found = await workspace.api.call("users.info", user=message.sender.id)
+        user = found.get("user") or {}
+        # The flags of a guest from another company are that company's.
+        is_theirs = user.get("team_id") != workspace.team or user.get("deleted")
+        return not is_theirs and bool(user.get("is_admin") or user.get("is_owner"))
+
+    async def answer_press(self, press: InboundMessage, text: str) -> None:
+        if text:  # the press itself was acknowledged when it was stored
+            await self._sender.show_to(press, text)
 
     def streams(self, message: InboundMessage) -> bool:
         # The first partial text is an ordinary message, which needs a send permit.

@@ -8,14 +8,22 @@ https://docs.slack.dev/reference/block-kit/blocks/markdown-block
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from channels.markdown.render import is_visible, to_text
+from channels.message import Button
 from channels.slack.mrkdwn import escape
 
 LIMIT: Final = 9_000
 """Maximum characters that we send; Slack allows 12,000, but we add invisible characters."""
 
+MAX_SECTION: Final = 3_000
+MAX_LABEL: Final = 75
+MAX_EDIT: Final = 4_000
+"""Maximum characters of the text of an edit with blocks; the blocks hold the whole text."""
+
+ACTION: Final = "tapeway."  # what the ids of our buttons begin with
 EMPTY: Final = "(The answer has no visible text.)"
 GAP: Final = "\u200b"  # an invisible character that breaks a mention
 
@@ -48,6 +56,33 @@ def settled(markdown: str) -> str:
         begun = _BEGUN.search(bare, max(0, len(bare) - _MAX_BEGUN))
         bare = bare[: begun.start()] if begun else bare
     return neutral(bare).lstrip()
+
+
+def blocks(rendered: str, buttons: Sequence[Button]) -> list[dict[str, Any]]:
+    """Return the blocks of a rendered text with buttons below it."""
+    return [{"type": "markdown", "text": rendered}, *_actions(buttons)]
+
+
+def plain_blocks(rendered: str, buttons: Sequence[Button]) -> list[dict[str, Any]]:
+    """Return the blocks for a server whose blocks have no Markdown."""
+    text = to_text(rendered).strip() or EMPTY
+    kind = {"type": "plain_text", "emoji": False}  # which can be cut anywhere
+    pieces = [text[at : at + MAX_SECTION] for at in range(0, len(text), MAX_SECTION)]
+    sections = [{"type": "section", "text": {**kind, "text": one}} for one in pieces]
+    return [*sections, *_actions(buttons)]
+
+
+def _actions(buttons: Sequence[Button]) -> list[dict[str, Any]]:
+    elements = [
+        {
+            "type": "button",
+            "action_id": f"{ACTION}{number}",  # must be unique within the message
+            "text": {"type": "plain_text", "text": one.label[:MAX_LABEL], "emoji": False},
+            "value": one.token,
+        }
+        for number, one in enumerate(buttons)
+    ]
+    return [{"type": "actions", "elements": elements}] if elements else []
 
 
 def size(markdown: str) -> int:

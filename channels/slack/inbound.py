@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from channels.mentions import calls
 from channels.message import Author, InboundMessage, Quote, unreadable_message
+from channels.pairing import as_pairing
+from channels.slack.format import ACTION
 from channels.slack.media import Raw, media_of
 from channels.slack.mrkdwn import decode, mentioned, prose
 from channels.slack.name_cache import Names
@@ -32,16 +34,14 @@ SECRET: Final = frozenset(("token", "response_url", "response_urls"))
 
 BY_COMMAND: Final = "asked by a command"
 TOMBSTONE: Final = "tombstone"  # the subtype of a deleted message that has replies
-LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date")
+LOCATION: Final = ("channel", "account", "chat_id", "chat_kind", "chat_title", "date", "server_id")
 """Fields that a stop command copies from the message whose answer it stops."""
 
-COMMANDS: Final = {
-    "help": ",help",
-    "reset": ",reset",
-    "start": ",start",
-    "status": ",tape.info",
-    "stop": ",stop",
+COMMANDS: Final = {"status": ",tape.info"} | {
+    name: f",{name}"
+    for name in ("forget", "handoff", "help", "open", "pair", "reset", "rewind", "start", "stop")
 }
+PAIR: Final = ",pair "  # a code works wherever it is written, so that it can be refused in a group
 _COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
 _LEADING: Final = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^>]*)?>[\s:]*")
 # An id in place of a name that was not known yet when the mention was decoded.
@@ -67,6 +67,8 @@ def parse(body: Raw, me: SlackSelf) -> InboundMessage | None:
     """Parse a delivery; None if it has no message; raises an error if a field is malformed."""
     if "command" in body:
         return _commanded(body, me)
+    if body.get("type") == "block_actions":
+        return _pressed(body, me)
     event = body.get("event")
     if body.get("type") != "event_callback" or not isinstance(event, Mapping):
         return None
@@ -214,7 +216,29 @@ def _commanded(body: Raw, me: SlackSelf) -> InboundMessage:
         text=_read(text, me),
         addressed=True,
         why="command" if text.startswith(",") else BY_COMMAND,
+        server_id=me.workspace.team,
         raw={"team": str(body.get("team_id") or me.workspace.team)},
+    )
+
+
+def _pressed(body: Raw, me: SlackSelf) -> InboundMessage | None:
+    actions = (one for one in body["actions"] if str(one.get("action_id")).startswith(ACTION))
+    action = next(actions, None)
+    if action is None:
+        return None
+    place, below, user = body.get("container") or {}, body.get("message") or {}, body["user"]
+    chat_id, user_id, stamp = str(body["channel"]["id"]), str(user["id"]), str(action["action_ts"])
+    thread = below.get("thread_ts") or place.get("thread_ts")
+    location = _location({"channel": chat_id, "ts": stamp}, me, "")
+    ts = str(below.get("ts") or place["message_ts"])
+    location |= {
+        "ext_id": f"press/{chat_id}/{stamp}/{user_id}",
+        "message_id": ts,
+        "thread_id": str(thread) if thread and thread != ts else None,
+    }
+    sender = Author(user_id, me.workspace.names.person(user_id))
+    return InboundMessage(
+        **location, sender=sender, text="", kind="press", press=str(action.get("value") or "")
     )
 
 
@@ -279,6 +303,7 @@ def _location(event: Raw, me: SlackSelf, event_id: str) -> dict[str, Any]:
         "message_id": ts,
         "thread_id": str(thread) if thread and thread != ts else None,
         "date": datetime.fromtimestamp(float(ts), UTC).isoformat(),
+        "server_id": me.workspace.team,
     }
 
 
@@ -288,13 +313,15 @@ def _sender(event: Raw, me: SlackSelf) -> Author:
     user_id = str(event.get("user") or "")
     if bot_id:
         named = event.get("username") or profile.get("name")
-        return Author(user_id or bot_id, str(named or user_id or bot_id), is_bot=True)
+        name = str(named or user_id or bot_id)
+        return Author(user_id or bot_id, name, is_bot=True, acts_as="other")
     person = event.get("user_profile") or {}
     me.workspace.names.learn(
         user_id, str(person.get("display_name") or person.get("real_name") or "")
     )
     name = me.workspace.names.person(user_id)
-    return Author(user_id, name, is_bot=user_id == "USLACKBOT")
+    is_slackbot = user_id == "USLACKBOT"  # whose answers are written by people, as a webhook's are
+    return Author(user_id, name, is_bot=is_slackbot, acts_as="other" if is_slackbot else "person")
 
 
 def _read(text: str, me: SlackSelf) -> str:
@@ -303,10 +330,11 @@ def _read(text: str, me: SlackSelf) -> str:
 
 
 def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
-    if event.get("channel_type") == "im" or str(event["channel"]).startswith("D"):
-        return "private" in me.answers, "private chat"
-    if _as_command(raw, me):
+    private = event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
+    if (command := _as_command(raw, me)) and (not private or command.startswith(PAIR)):
         return True, "command"
+    if private:
+        return "private" in me.answers, "private chat"
     named = event["type"] == "app_mention" or me.workspace.user in mentioned(raw)
     if "mention" in me.answers and named:
         return True, "mention"
@@ -327,7 +355,7 @@ def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:
 def _as_command(raw: str, me: SlackSelf) -> str | None:
     leading = _LEADING.match(raw)
     line = raw[leading.end() :] if leading and leading[1] == me.workspace.user else raw.lstrip()
-    return line if _COMMAND.match(line) else None
+    return as_pairing(line) or (line if _COMMAND.match(line) else None)
 
 
 def _shared(event: Raw) -> tuple[str, Quote | None, Quote | None]:

@@ -14,16 +14,17 @@ from channels.draft import DraftReference
 from channels.errors import DraftGone, SendAmbiguous, SendDelayed, SendRefused
 from channels.markdown.autoclose import close_open_marks
 from channels.markdown.render import is_visible
-from channels.message import InboundMessage, OutboundMessage, Receipt
+from channels.message import Button, InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
 from channels.slack.api import Refused
-from channels.slack.format import plain, render, settled
+from channels.slack.format import MAX_EDIT, blocks, plain, plain_blocks, render, settled
 from channels.slack.history import History, HistoryMatch
 from channels.slack.streams import ABSENT, OVER, StreamOver, Streams, stop
 from channels.slack.threads import metadata, named, thread_for, thread_of
 from channels.slack.workspaces import Workspace, Workspaces
 
 NO_THREAD: Final = frozenset(("thread_not_found", "cannot_reply_to_message", "invalid_thread_ts"))
+NO_BLOCKS: Final = frozenset(("invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"))
 NO_MARKDOWN: Final = frozenset(("no_text", "invalid_arguments", "markdown_text_conflict"))
 STILL_STREAMING: Final = frozenset(("streaming_state_conflict",))
 MAX_NEW: Final = 5_000
@@ -39,8 +40,11 @@ class SenderSink(Protocol):  # implemented by the channel
 
 @dataclass(frozen=True, slots=True)
 class _Content:
+    """What a message says; `buttons` is None for a message that never had any."""
+
     text: str
     metadata: dict[str, Any]
+    buttons: tuple[Button, ...] | None = None
 
 
 class SlackSender:
@@ -111,6 +115,16 @@ class SlackSender:
                 await self._edit(workspace, message.chat_id, ts, content, Priority.EDIT)
         return ts
 
+    async def show_to(self, press: InboundMessage, text: str) -> None:
+        """Show a text to one person only."""
+        await self._workspaces.of(press.account).api.call(
+            "chat.postEphemeral",
+            channel=press.chat_id,
+            user=press.sender.id,
+            thread_ts=press.thread_id,
+            text=plain(text),
+        )
+
     async def probe(self) -> bool:
         """Edit the last answer without changing it; return whether there is a last answer."""
         if self._last is None:
@@ -162,11 +176,12 @@ class SlackSender:
     async def _become(
         self, workspace: Workspace, message: OutboundMessage, ts: str, content: _Content
     ) -> None:
-        if message.answers and await self._streams.finish(
+        is_whole = message.answers is not None and await self._streams.finish(
             message.answers, ts, content.text, content.metadata
-        ):
+        )
+        if is_whole:
             self._sink.sent(workspace, message.chat_id, "stream")
-        else:
+        if content.buttons or not is_whole:
             await self._edit(workspace, message.chat_id, ts, content)
 
     async def _put(
@@ -221,7 +236,10 @@ class SlackSender:
 
 
 def _whole(message: OutboundMessage) -> _Content:
-    return _Content(render(message.text), metadata(message.idem, named(message)))
+    # An edit of a question removes its buttons, which Slack keeps if it gets no new blocks.
+    may_have = bool(message.buttons) or (bool(message.edits) and message.kind == "notice")
+    buttons = message.buttons if may_have else None
+    return _Content(render(message.text), metadata(message.idem, named(message)), buttons)
 
 
 def _partial(message: InboundMessage, draft: DraftReference, text: str) -> _Content:
@@ -231,12 +249,30 @@ def _partial(message: InboundMessage, draft: DraftReference, text: str) -> _Cont
 
 async def _write(workspace: Workspace, method: str, content: _Content, **given: Any) -> Any:
     given["metadata"] = content.metadata
+    if content.buttons is not None:
+        return await _write_blocks(workspace, method, content, given)
     try:
         return await workspace.api.call(method, markdown_text=content.text, **given)
     except Refused as refused:
         if refused.code not in NO_MARKDOWN:  # some servers accept no Markdown
             raise
     return await workspace.api.call(method, text=plain(content.text), **given)
+
+
+async def _write_blocks(
+    workspace: Workspace, method: str, content: _Content, given: dict[str, Any]
+) -> Any:
+    buttons = content.buttons or ()
+    # The text beside the blocks is what notifications show, and what search finds.
+    text = plain(content.text)[: MAX_EDIT if method == "chat.update" else None]
+    try:
+        shown = blocks(content.text, buttons)
+        return await workspace.api.call(method, text=text, blocks=shown, **given)
+    except Refused as refused:
+        if refused.code not in NO_BLOCKS:
+            raise
+    shown = plain_blocks(content.text, buttons)
+    return await workspace.api.call(method, text=text, blocks=shown, **given)
 
 
 async def _end_stream(workspace: Workspace, chat_id: str, ts: str) -> None:

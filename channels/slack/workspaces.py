@@ -65,6 +65,8 @@ class Workspaces:
         teams = [one.get("team_id") for one in given if isinstance(one, Mapping)]
         own = body.get("team")
         teams += [body.get("team_id"), own.get("id") if isinstance(own, Mapping) else own]
+        below = body.get("message")  # a press may come with the team of a person from elsewhere
+        teams += [below.get("team")] if isinstance(below, Mapping) else []
         known = self.all()
         found = (one for team in teams for one in known if one.team == team)
         return next(found, known[0] if len(known) == 1 and not any(teams) else None)

@@ -101,8 +101,9 @@ class Chat:
         if not content.markdown and len(content.text) > rules.MAX_UPDATE_TEXT:
             raise Refusal("msg_too_long")
         before = dict(message.json)
-        # Without new blocks the old ones go: they would stay in front of the new text.
-        message.json.pop("blocks", None)
+        # Without new blocks the old ones stay; an empty list removes them.
+        if "blocks" in asked.params:
+            message.json.pop("blocks", None)
         message.json |= _shown(content)
         message.markdown = content.markdown
         if metadata is not None:

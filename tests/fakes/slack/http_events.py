@@ -89,19 +89,26 @@ class HttpEvents:
         self, url: str, body: bytes, kind: str, headers: dict[str, str] | None = None
     ) -> Reply:
         """Make one signed request; raises OSError, EOFError or ValueError."""
+        reply = await post(url, body, self._signed(body, kind) | (headers or {}))
+        self.replies.append(reply)
+        return reply
+
+    def signed(self, delivery: Delivery) -> tuple[bytes, dict[str, str]]:
+        """Return the body and the headers that a delivery goes out with."""
+        _url, body, kind = self._addressed(delivery)
+        return body, self._signed(body, kind)
+
+    def _signed(self, body: bytes, kind: str) -> dict[str, str]:
         stamp = str(int(time.time() - self.age))
         signed = hmac.new(
             self.signing_secret.encode(), b"v0:%b:%b" % (stamp.encode(), body), hashlib.sha256
         )
-        given = {
+        return {
             "content-type": kind,
             "user-agent": "Slackbot 1.0 (+https://api.slack.com/robots)",
             "x-slack-request-timestamp": stamp,
             "x-slack-signature": f"v0={signed.hexdigest()}",
         }
-        reply = await post(url, body, given | (headers or {}))
-        self.replies.append(reply)
-        return reply
 
     async def _watched(self, delivery: Delivery) -> None:
         try:

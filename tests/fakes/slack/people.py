@@ -185,6 +185,7 @@ class People(Town):
         """Have someone press a button of a message."""
         place = self.find(channel)
         found = self._message(place, message)
+        thread = {"thread_ts": found.thread_ts} if found.thread_ts else {}
         flat = self._interaction(place, user)
         action = {"action_id": action_id, "block_id": "b1", "type": "button", "value": value}
         payload: JsonObject = {
@@ -192,7 +193,8 @@ class People(Town):
             "user": {"id": user.id, "username": user.name, "team_id": user.team_id},
             "api_app_id": APP_ID,
             "token": flat["token"],
-            "container": {"type": "message", "message_ts": found.ts, "channel_id": place.id},
+            "container": {"type": "message", "message_ts": found.ts, "channel_id": place.id}
+            | thread,
             "trigger_id": flat["trigger_id"],
             "team": {"id": place.workspace.team_id, "domain": place.workspace.domain},
             "enterprise": None,
@@ -203,6 +205,13 @@ class People(Town):
             "actions": [action | {"action_ts": f"{self.unix():.6f}"}],
         }
         return self._ask("interactive", payload)
+
+    def tap(
+        self, channel: Channel | str, user: User, message: Message | str, label: str
+    ) -> Delivery:
+        """Have someone press a button that is seen below a message, by its label."""
+        seen = self._message(self.find(channel), message).buttons[label]
+        return self.press(channel, user, message, seen["action_id"], seen["value"])
 
     # -- channels and workspaces change ----------------------------------------------------
 

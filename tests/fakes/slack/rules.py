@@ -286,6 +286,19 @@ def _check_block(block: JsonObject, place: str) -> None:
             elements = block.get("elements")
             if not isinstance(elements, list) or not 0 < len(elements) <= most:
                 raise _bad_block(f"{place}/elements", f"from 1 to {most} items allowed")
+            if kind == "actions":
+                _check_buttons(elements, f"{place}/elements")
+
+
+def _check_buttons(elements: list[Any], place: str) -> None:
+    ids = [str(element.get("action_id", "")) for element in elements]
+    for number, element in enumerate(elements):
+        if element.get("type") == "button":
+            _check_text(element.get("text"), f"{place}/{number}/text", 75, ("plain_text",))
+        if len(str(element.get("value", ""))) > 2_000:
+            raise _bad_block(f"{place}/{number}/value", "must be less than 2001 characters")
+        if len(ids[number]) > 255 or (ids[number] and ids.count(ids[number]) > 1):
+            raise _bad_block(f"{place}/{number}/action_id", "must be unique and not too long")
 
 
 def _check_text(

@@ -51,6 +51,12 @@ class Town:
         place.users[made.id] = made
         return made
 
+    def guest(self, name: str, *, home: Workspace) -> User:
+        """Make a user of another workspace who is seen here, in a shared channel."""
+        made = self.user(name, workspace=home)
+        self.workspace.users[made.id] = made
+        return made
+
     def add_workspace(self, name: str, token: str, *, installed: bool = True) -> Workspace:
         """Make one more workspace; where the app is not installed its token is not good yet."""
         made = self.world.workspace(name, token)
@@ -137,8 +143,10 @@ class Town:
         if channel.workspace.bot.id in channel.members:
             self._told(self.events.emit(channel.workspace, event, scope="reactions:read"))
 
-    def join(self, channel: Channel | str, user: User | None = None) -> None:
-        """Have someone join a channel; without a user, the bot."""
+    def join(
+        self, channel: Channel | str, user: User | None = None, by: User | None = None
+    ) -> None:
+        """Have someone join a channel, invited by somebody or not; without a user, the bot."""
         place = self.find(channel)
         found = user or place.workspace.bot
         if found.id not in place.members:
@@ -146,7 +154,8 @@ class Town:
         text = f"<@{found.id}> has joined the channel"
         json = {"type": "message", "subtype": "channel_join", "user": found.id, "text": text}
         self._tell(place, self._put(place, json))
-        self._about(place, "member_joined_channel", user=found.id, team=found.team_id)
+        invited = {"inviter": by.id} if by is not None else {}
+        self._about(place, "member_joined_channel", user=found.id, team=found.team_id, **invited)
 
     # -- parts -----------------------------------------------------------------------------
 

@@ -27,6 +27,8 @@ class User:
     bot_id: str | None = None
     app_id: str | None = None
     deleted: bool = False
+    is_admin: bool = False
+    is_owner: bool = False
 
     @property
     def is_bot(self) -> bool:
@@ -55,8 +57,8 @@ class User:
             "profile": profile,
             "is_bot": self.is_bot,
             "is_app_user": False,
-            "is_admin": False,
-            "is_owner": False,
+            "is_admin": self.is_admin,
+            "is_owner": self.is_owner,
             "is_restricted": False,
             "updated": 1700000000,
         }
@@ -104,6 +106,18 @@ class Message:
     def blocks(self) -> list[JsonObject]:
         """Return the blocks."""
         return list(self.json.get("blocks", []))
+
+    @property
+    def buttons(self) -> dict[str, JsonObject]:
+        """Return the buttons of its blocks by their labels."""
+        rows = [block["elements"] for block in self.blocks if block["type"] == "actions"]
+        return {element["text"]["text"]: element for row in rows for element in row}
+
+    @property
+    def unfurls(self) -> bool:
+        """Return whether Slack adds previews to the links in it."""
+        wanted = [self.settings.get(name, True) for name in ("unfurl_links", "unfurl_media")]
+        return "http" in f"{self.text}{self.blocks}" and any(wanted)
 
     @property
     def user(self) -> str:

@@ -219,7 +219,7 @@ class SlackChannel(Channel):
 
     def pairing_hint(self, code: str) -> str:
         names = " or ".join(f"@{one.name} ({one.url})" for one in self.workspaces.all())
-        return f"In Slack, write `pair {code}` to {names or 'the app'} in a direct message"
+        return f"Write `pair {code}` to {names or 'the app'} in a direct message."
 
     async def private_chat(self, person_id: str, account: str = "") -> str:
         found = await self.workspaces.of(account).api.call("conversations.open", users=person_id)

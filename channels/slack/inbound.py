@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from channels.mentions import calls
 from channels.message import Author, InboundMessage, Quote, unreadable_message
-from channels.pairing import as_pairing
 from channels.slack.format import ACTION
 from channels.slack.media import Raw, media_of
 from channels.slack.mrkdwn import decode, mentioned, prose
@@ -41,7 +40,6 @@ COMMANDS: Final = {"status": ",tape.info"} | {
     name: f",{name}"
     for name in ("forget", "handoff", "help", "open", "pair", "reset", "rewind", "start", "stop")
 }
-PAIR: Final = ",pair "  # a code works wherever it is written, so that it can be refused in a group
 _COMMAND: Final = re.compile(r",[a-z]", re.IGNORECASE)
 _LEADING: Final = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^>]*)?>[\s:]*")
 # An id in place of a name that was not known yet when the mention was decoded.
@@ -330,11 +328,10 @@ def _read(text: str, me: SlackSelf) -> str:
 
 
 def _addressed(event: Raw, raw: str, me: SlackSelf) -> tuple[bool, str]:
-    private = event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
-    if (command := _as_command(raw, me)) and (not private or command.startswith(PAIR)):
-        return True, "command"
-    if private:
+    if event.get("channel_type") == "im" or str(event["channel"]).startswith("D"):
         return "private" in me.answers, "private chat"
+    if _as_command(raw, me):
+        return True, "command"
     named = event["type"] == "app_mention" or me.workspace.user in mentioned(raw)
     if "mention" in me.answers and named:
         return True, "mention"
@@ -355,7 +352,7 @@ def _may_follow(event: Raw, raw: str, me: SlackSelf) -> bool:
 def _as_command(raw: str, me: SlackSelf) -> str | None:
     leading = _LEADING.match(raw)
     line = raw[leading.end() :] if leading and leading[1] == me.workspace.user else raw.lstrip()
-    return as_pairing(line) or (line if _COMMAND.match(line) else None)
+    return line if _COMMAND.match(line) else None
 
 
 def _shared(event: Raw) -> tuple[str, Quote | None, Quote | None]:

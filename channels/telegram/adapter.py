@@ -122,8 +122,13 @@ class TelegramChannel(Channel):
 
     def pairing_hint(self, code: str) -> str:
         name = self._me.username if self._me is not None else ""
-        link = f"open https://t.me/{name}?start={code}" if name else "open a chat with the bot"
-        return f"In Telegram, {link} and press Start (or send `/start {code}` there)"
+        if not name:
+            return f"Send `/start {code}` to the bot in a private chat."
+        return f"Open https://t.me/{name}?start={code} and press Start."
+
+    def command_hint(self, name: str) -> str:
+        username = self._me.username if self._me is not None else ""
+        return f"/{name}@{username}" if username else f"/{name}"
 
     async def private_chat(self, person_id: str, account: str = "") -> str:
         if not person_id.isdecimal():  # a chat that writes in its own name, or a channel

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from channels.mentions import calls, mentions
-from channels.pairing import as_pairing
 from channels.telegram.fields import Raw, covered, thread_of
 
 COMMANDS: Final = {
@@ -69,8 +68,7 @@ def as_command(text: str, me: TelegramSelf) -> str | None:
     command = _COMMAND.match(text)
     if command is None or (command[2] and not _is_mine(command[2], me)):
         return None
-    given = f"{command[1].lower()}{text[command.end() :]}"
-    return as_pairing(given) or f",{given}"
+    return f",{command[1].lower()}{text[command.end() :]}"
 
 
 def mentioned(text: str, entities: Iterable[Raw]) -> Iterable[str]:

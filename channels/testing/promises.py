@@ -31,6 +31,11 @@ _PROMISES: Final = (
     Promise("B5", "Bots are ignored; if they are not, no exchange goes on forever.", ("bots",)),
     Promise("B6", "A burst of one person is one turn; a command goes first.", ("bursts",)),
     Promise("B7", "Access is decided before anything is spent.", ("strangers",)),
+    Promise(
+        "B8",
+        "A button counts once, and only for whom it is for.",
+        ("strangers", "buttons", "private", "groups"),
+    ),
     Promise("C1", "Two people asking at once each get a reply to their own message.", ("groups",)),
     Promise("C2", "Conversations are answered in parallel, and each one in order."),
     Promise("C3", "A full queue is reported; nothing is dropped silently."),
@@ -88,6 +93,8 @@ LACKS: Final[Mapping[Need, str]] = {
     "lookup": "a sent message cannot be found by its key",
     "backfill": "the platform redelivers the messages of an outage",
     "routes": "it needs no address at the gateway",
+    "buttons": "questions there are answered by commands",
+    "admins": "it does not say who administers a chat",
 }
 """Why a channel that lacks a capability or feature need not keep a promise."""
 

@@ -52,12 +52,13 @@ class PersonMessage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A message from the agent, as people in the chat see it now."""
+    """A message from the agent, as people in the chat see it now, with its buttons' labels."""
 
     id: str
     text: str
     reply_to: str | None
     thread: str | None = None
+    buttons: tuple[str, ...] = ()
 
 
 class Stage(Protocol):
@@ -125,6 +126,9 @@ class Stage(Protocol):
     async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         """Send the agent a command in the form that the platform uses."""
 
+    async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
+        """Press a button of a message; needs `buttons`."""
+
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
     ) -> PersonMessage:
@@ -148,6 +152,9 @@ class Stage(Protocol):
 
     def answers(self, chat: Chat) -> list[Answer]:
         """Return the agent's visible messages in a chat, oldest first."""
+
+    def shown(self, person: Person) -> list[str]:
+        """Return what only this person was shown after pressing buttons; needs `buttons`."""
 
     def typing(self, chat: Chat) -> bool:
         """Return whether people see the agent typing now."""

@@ -117,6 +117,11 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
         await self.fake.wait_for(lambda _fake: used.original is not None)
         return PersonMessage(str(used.original), chat, person, f"/{name}")
 
+    async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
+        place = self._where(chat, int(answer.id))
+        message = place.messages[int(answer.id)]
+        self.fake.press(place, self._people[person.name], message, label)
+
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
     ) -> PersonMessage:
@@ -151,6 +156,15 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
         # That a command was used is noted by the bot, but said by who used it.
         said = [one for one in found if one.json["type"] != COMMAND_ANSWER]
         return [self._answer(one) for one in sorted(said, key=lambda one: one.id)]
+
+    def shown(self, person: Person) -> list[str]:
+        used = [it for it in self.fake.commands.interactions.values() if it.pressed is not None]
+        return [
+            it.channel.messages[number].text
+            for it in used
+            for number in it.messages
+            if str(it.user.id) == person.id and number in it.channel.messages
+        ]
 
     def typing(self, chat: Chat) -> bool:
         return self.fake.is_typing(self._place(chat))
@@ -242,4 +256,5 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
             message.text,
             str(message.reply_to) if message.reply_to is not None else None,
             str(channel.id) if channel.is_thread else None,
+            tuple(one["label"] for row in message.json["components"] for one in row["components"]),
         )

@@ -122,6 +122,9 @@ class RoomStage:
     async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         return await self.say(chat, person, f",{name}", mention=False)
 
+    async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
+        _not_here()
+
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
     ) -> PersonMessage:
@@ -172,6 +175,9 @@ class RoomStage:
             elif event["type"] == "draft.removed":
                 found.pop(event["id"], None)
         return list(found.values())
+
+    def shown(self, person: Person) -> list[str]:
+        return _not_here()
 
     def typing(self, chat: Chat) -> bool:
         on = {event["key"]: event["on"] for event in self._seen(chat) if event["type"] == "typing"}

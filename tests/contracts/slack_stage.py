@@ -112,6 +112,9 @@ class SlackStage(PlatformStage[FakeSlack, User]):
         self._commands.setdefault(chat.id, []).append(said.id)
         return said
 
+    async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
+        self.fake.tap(chat.id, self._people[person.name], answer.id, label)
+
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
     ) -> PersonMessage:
@@ -136,6 +139,9 @@ class SlackStage(PlatformStage[FakeSlack, User]):
         if chat.thread is None:
             return found
         return [answer for answer in found if answer.thread == chat.thread]
+
+    def shown(self, person: Person) -> list[str]:
+        return [it.text for it in self.fake.ephemerals if it.user == person.id]
 
     def typing(self, chat: Chat) -> bool:
         """Return whether a status or a stream can be seen: either says that more is to come."""
@@ -261,7 +267,7 @@ class SlackStage(PlatformStage[FakeSlack, User]):
         reply_to = payload.get("reply_to")
         if reply_to is None and not _is_later_piece(payload):
             reply_to = self._answered(message, taken)
-        return Answer(message.ts, read(message.text), reply_to, made)
+        return Answer(message.ts, read(message.text), reply_to, made, tuple(message.buttons))
 
     def _answered(self, message: Message, taken: dict[tuple[str, str], int]) -> str | None:
         """Return what people take a message to answer that does not say so in its metadata.

@@ -115,6 +115,9 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
     async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         return await self.say(chat, person, f"/{name}", mention=False)
 
+    async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
+        self.fake.press(int(chat.id), self._people[person.name], int(answer.id), label)
+
     async def send_image(
         self, chat: Chat, person: Person, data: bytes, text: str, *, mention: bool = True
     ) -> PersonMessage:
@@ -146,6 +149,11 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
 
     def answers(self, chat: Chat) -> list[Answer]:
         return [_answer(message) for message in self._ours(chat)]
+
+    def shown(self, person: Person) -> list[str]:
+        return [
+            one.shown for one in self.fake.presses if str(one.person) == person.id and one.shown
+        ]
 
     def typing(self, chat: Chat) -> bool:
         """A sign lasts some seconds, or until the next message of the bot."""
@@ -261,4 +269,5 @@ def _answer(message: Message) -> Answer:
         message.text,
         str(reply_to) if reply_to is not None and reply_to != topic else None,
         str(topic) if topic is not None else None,
+        tuple(message.buttons),
     )

@@ -18,6 +18,7 @@ ROOM: Final = {
     "A4": "messages cannot be edited there",
     "B5": "it has no other bots",
     "B7": "everybody there is the owner, or was let in by the owner",
+    "B8": "everybody there is the owner, or was let in by the owner",
     "D1 remote": "there is no platform between the gateway and its people",
     "D2": "there is no platform between the gateway and its people",
     "D3": "there is no platform between the gateway and its people",

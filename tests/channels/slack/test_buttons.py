@@ -271,25 +271,6 @@ async def test_the_private_chat_with_a_person_is_opened() -> None:
             await ops.app.channel.private_chat("U0NOBODY")
 
 
-@pytest.mark.parametrize("written", ["pair 4F7K-2Q", "Pair  4f7k-2q ", "`pair 4F7K-2Q`"])
-async def test_a_code_is_a_command_in_private_and_where_it_can_be_refused(written: str) -> None:
-    async with room() as ops:
-        ops.fake.say(ops.fake.im(ops.ada), ops.ada, written)
-        ops.fake.say(ops.place, ops.ada, written)
-        await ops.app.heard(2)
-        for found in ops.app.host.accepted:
-            assert (found.text.upper(), found.addressed) == (",PAIR 4F7K-2Q", True)
-
-
-async def test_talk_of_pairs_is_talk() -> None:
-    async with room() as ops:
-        ops.fake.say(ops.fake.im(ops.ada), ops.ada, "pair programming")
-        ops.fake.say(ops.place, ops.ada, "pair 4F7K-2Q is what you must write")
-        await ops.app.heard(2)
-        assert [one.text[0] for one in ops.app.host.accepted] == ["p", "p"]
-        assert not ops.app.host.accepted[1].addressed
-
-
 @pytest.mark.parametrize("name", ["open", "handoff", "rewind", "forget"])
 async def test_commands_have_their_form_behind_the_slash(name: str) -> None:
     async with room() as ops:

@@ -160,7 +160,7 @@ def test_a_bot_that_does_not_know_its_name_is_still_mentioned_by_its_id() -> Non
         ("/help", ",help"),
         ("/Stop@tapeway_bot all", ",stop all"),
         ("/start payload", ",start payload"),
-        ("/start 4F7K-2Q", ",pair 4F7K-2Q"),
+        ("/start 4F7K-2Q", ",start 4F7K-2Q"),
         ("/open@tapeway_bot", ",open"),
         ("/help@other_bot", "/help@other_bot"),
         ("/etc/hosts", "/etc/hosts"),

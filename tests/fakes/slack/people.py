@@ -202,7 +202,7 @@ class People(Town):
             "channel": {"id": place.id, "name": place.name},
             "message": dict(found.json),
             "response_url": flat["response_url"],
-            "actions": [action | {"action_ts": f"{self.unix():.6f}"}],
+            "actions": [action | {"action_ts": self.world.new_ts(place, self.unix())}],
         }
         return self._ask("interactive", payload)
 

@@ -65,13 +65,14 @@ EVENTS: Final = frozenset(
 class Events:
     """Make events and hand them to the deliveries.
 
-    `first_twin` and `twin_delay` say which of a mention's two events comes first, and how many
-    seconds before the other.
+    `interactive` says whether the manifest switches buttons on. `first_twin` and `twin_delay` say
+    which of a mention's two events comes first, and how many seconds before the other.
     """
 
     def __init__(self, deliveries: Deliveries, seconds: Callable[[], float], seed: int) -> None:
         self.scopes: set[str] = set(SCOPES)
         self.subscribed: set[str] = set(EVENTS)
+        self.interactive = True
         self.first_twin: TwinOrder = "message"
         self.twin_delay = 0.0
         self.twice = 0

@@ -182,7 +182,9 @@ class People(Town):
         action_id: str,
         value: str = "",
     ) -> Delivery:
-        """Have someone press a button of a message."""
+        """Have someone press a button of a message; LookupError where buttons are off."""
+        if not self.events.interactive:
+            raise LookupError("this app is not configured to handle interactive responses")
         place = self.find(channel)
         found = self._message(place, message)
         thread = {"thread_ts": found.thread_ts} if found.thread_ts else {}

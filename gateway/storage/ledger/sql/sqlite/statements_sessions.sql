@@ -48,3 +48,11 @@ DELETE FROM page_code WHERE uses <= 0 OR expires_at <= :now
 -- name: drop_page_sessions
 -- Remove the sessions that have expired.
 DELETE FROM page_session WHERE expires_at <= :now
+
+-- name: open_card_sends
+-- The messages of a chat below which buttons wait for an answer, oldest first.
+SELECT outbox.payload FROM card
+JOIN outbox ON outbox.account_id = :account_id AND outbox.chat_id = :chat_id
+  AND outbox.status = 'sent' AND instr(outbox.payload, card.card_id || ':') > 0
+WHERE card.choice IS NULL AND card.expires_at > :now AND card.channel = :account_id
+ORDER BY outbox.id

@@ -106,6 +106,7 @@ class GatewayParts:
     stopper: Stopper
     requests: AccessRequests
     pairing: Pairing
+    presses: Presses
 
 
 @dataclass(slots=True)
@@ -294,7 +295,7 @@ def _parts(services: Services, access: Access) -> GatewayParts:
     intake = Intake(services, access, dispatcher, lanes, memories, pairing)
     recovery = Recovery(services, access, dispatcher, sender, intake)
     handling = (memories, turns, sender, dispatcher, intake, recovery, stopper)
-    return GatewayParts(*handling, requests, pairing)
+    return GatewayParts(*handling, requests, pairing, presses)
 
 
 async def _close_channels(channels: Mapping[str, Channel]) -> None:

@@ -18,7 +18,21 @@ import typer
 GROUP: Final = "tapeway.commands"
 
 OWN: Final = frozenset(
-    {"gateway", "chat", "run", "token", "health", "explain", "usage", "ledger", "tape", "hooks"}
+    {
+        "gateway",
+        "chat",
+        "run",
+        "token",
+        "health",
+        "explain",
+        "usage",
+        "ledger",
+        "tape",
+        "hooks",
+        "open",
+        "pair",
+        "access",
+    }
 )
 """The builtin commands, which plugins cannot replace."""
 

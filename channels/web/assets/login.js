@@ -2,7 +2,6 @@
 // fragment, which browsers do not send: it is taken out of the address, and posted once.
 const error = document.getElementById('login-error');
 const field = document.getElementById('token');
-const code = location.hash.slice(1);
 
 function showError(sentence) {
   error.textContent = sentence;
@@ -17,6 +16,8 @@ if (new URLSearchParams(location.search).get('wrong') === '1') {
 }
 
 async function useCode() {
+  const code = location.hash.slice(1);
+  if (!code) return;
   history.replaceState(null, '', location.pathname);
   try {
     const response = await fetch('/login/code', {
@@ -35,6 +36,7 @@ async function useCode() {
   }
 }
 
-if (code) useCode();
+useCode();
+window.addEventListener('hashchange', useCode); // the link was opened in this very tab
 field.addEventListener('input', () => field.removeAttribute('aria-invalid'));
 field.focus();

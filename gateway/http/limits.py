@@ -76,8 +76,8 @@ class Crowd:
         self._open: dict[WatchedConnection, str] = {}
         self._of_address: Counter[str] = Counter()
 
-    def __len__(self) -> int:
-        return len(self._open)
+    def connections(self) -> list[WatchedConnection]:
+        return list(self._open)
 
     def admit(self, connection: WatchedConnection, host: str) -> bool:
         """Count a new connection, closing another one if needed; return whether it may stay."""

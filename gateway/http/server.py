@@ -70,7 +70,7 @@ class QuietServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, crowd: Crowd) -> None:
         super().__init__(config)
-        self._crowd = crowd
+        self.crowd = crowd
         self._ended = anyio.Event()
         self._reported_at = 0.0
 
@@ -91,7 +91,7 @@ class QuietServer(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         if counter % 10 == 0:
-            self._crowd.sweep(asyncio.get_running_loop().time())
+            self.crowd.sweep(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
 
     def _quietly(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -103,7 +103,7 @@ class QuietServer(uvicorn.Server):
         elif loop.time() - self._reported_at >= REPORT_SECONDS:
             self._reported_at = loop.time()
             get_log().warning(
-                "http.accept_failed", why=cause.strerror, connections=len(self._crowd)
+                "http.accept_failed", why=cause.strerror, connections=len(self.crowd.connections())
             )
 
     async def end(self) -> None:

@@ -32,6 +32,7 @@ class Page:
         self._room = room
         self.name = name
         self._changed = changed
+        self._cookie: dict[str, str] = {}
         self._visitor = self._new_visitor()
         self._read = 0
         self._waiting: deque[tuple[str, str]] = deque()
@@ -73,6 +74,7 @@ class Page:
                 await self._visitor.listen(task_status=anyio.TASK_STATUS_IGNORED)
             except httpx2.TransportError:
                 """There is nobody just now."""
+            self._cookie = self._visitor.cookie
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def post(self) -> None:
@@ -97,7 +99,9 @@ class Page:
         return answer.status_code == 202
 
     def _new_visitor(self) -> Visitor:
-        return Visitor(self._client, self._room, self.name, heard=self._heard)
+        visitor = Visitor(self._client, self._room, self.name, heard=self._heard)
+        visitor.cookie = self._cookie
+        return visitor
 
     def _heard(self) -> None:
         """Show the events that came since."""

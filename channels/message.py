@@ -94,6 +94,7 @@ class InboundMessage:
     follows            whether it asks the agent if an earlier message in its thread did
     reply_to           the platform's id of the message that it answers
     owner              whether its author is certainly the owner (own page, own terminal)
+    invited            whether the channel itself let its author in, as a member of this chat
     backlog            whether it waited on the platform while the channel was down
     quote              the text that it replies to
     forwarded          original author of a forwarded text
@@ -127,6 +128,7 @@ class InboundMessage:
     follows: bool = False
     alt_id: str | None = None
     owner: bool = False
+    invited: bool = False
     backlog: bool = False
     kind: InboundKind = "message"
     media: tuple[Media, ...] = ()
@@ -263,3 +265,4 @@ class ShownMessage:
     date: str
     reply_to: str | None = None
     addressed: bool | None = None
+    buttons: tuple[Button, ...] = ()

@@ -46,7 +46,9 @@ from gateway.http.admin_access import access_routes
 from gateway.http.admin_ledger import explain_routes, ledger_routes
 from gateway.http.admin_tapes import tape_routes
 from gateway.http.app import Readiness, make_app, readiness
+from gateway.http.auth import Gate, WrongLogins
 from gateway.http.server import QuietServer, listen, make_server
+from gateway.http.sessions import Sessions
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
 from gateway.pipeline.pipeline import TurnPipeline
@@ -392,7 +394,9 @@ def _serve(gateway: Gateway, sock: socket.socket, token: str, bearer: str) -> Qu
         *tape_routes(TapeAdmin(gateway.services), home),
         *explain_routes(Explainer(gateway.services.store, gateway.services.settings)),
     ]
-    app = make_app(channels, health, routes, f"{host}:{port}", token, bearer)
+    wrong = WrongLogins(gateway.services.clock)
+    gate = Gate(Sessions(gateway.services, token), wrong, token, bearer)
+    app = make_app(channels, health, routes, gate)
     return make_server(app, gateway.services.settings.http.trusted_proxies)
 
 

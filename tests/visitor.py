@@ -28,7 +28,8 @@ class Visitor:
         self._client = client
         self._path = f"{place}/{room}"
         self._heard = heard
-        self.person = {"id": f"w-{name.lower()}", "name": name}
+        self.person = {"name": name}
+        self.cookie: dict[str, str] = {}
         self.events: list[Json] = []
         self._gone = False
         self._changed = anyio.Event()
@@ -53,6 +54,7 @@ class Visitor:
         self, text: str, *, to_agent: bool, reply_to: str | None, message_id: str
     ) -> httpx2.Response:
         """Post a message, whatever comes of it."""
+        await self.enter()
         body = {
             "id": message_id,
             "person": self.person,
@@ -60,7 +62,26 @@ class Visitor:
             "to_agent": to_agent,
             "reply_to": reply_to,
         }
-        return await self._client.post(f"{self._path}/messages", json=body)
+        path = f"{self._path}/messages"
+        return await self._client.post(path, json=body, headers=self.cookie)
+
+    async def enter(self) -> None:
+        """Open a session of one's own, unless there is one; the server says who one is."""
+        if self.cookie:
+            return
+        given = {"authorization": self._client.headers.get("authorization", "")}
+        url = self._client.base_url
+        # A gateway that is killed just now, or without its database, opens no session.
+        with suppress(httpx2.TransportError):
+            async with httpx2.AsyncClient(base_url=url, trust_env=False, headers=given) as fresh:
+                answer = await fresh.post("/login", data={"token": ""})
+            cookie = answer.headers.get("set-cookie", "").partition(";")[0]
+            self.cookie = {"Cookie": cookie} if cookie else {}
+
+    @property
+    def id(self) -> str:
+        """The id that the server assigned."""
+        return str(self.of_type("hello")[-1]["you"]["id"])
 
     def leave(self) -> None:
         """See and hear nothing more."""
@@ -69,7 +90,9 @@ class Visitor:
     async def try_to_say(self, text: str) -> httpx2.Response:
         """Post a message, whatever comes of it."""
         body = {"id": str(uuid4()), "person": self.person, "text": text}
-        return await self._client.post(f"{self._path}/messages", json=body)
+        await self.enter()
+        path = f"{self._path}/messages"
+        return await self._client.post(path, json=body, headers=self.cookie)
 
     async def ready(self) -> httpx2.Response:
         """Ask whether the gateway is ready."""
@@ -78,7 +101,9 @@ class Visitor:
     async def stop(self, answer: str | None = None) -> bool:
         """Press Stop, or the Stop of one answer; return whether there was one to stop."""
         body = {"person": self.person, "answer": answer}
-        response = await self._client.post(f"{self._path}/stop", json=body)
+        await self.enter()
+        path = f"{self._path}/stop"
+        response = await self._client.post(path, json=body, headers=self.cookie)
         assert response.status_code == 200, response.text
         return bool(response.json()["stopped"])
 
@@ -120,8 +145,10 @@ class Visitor:
             await self._read(task_status)
 
     async def _read(self, task_status: anyio.abc.TaskStatus[None]) -> None:
-        query = {"person": self.person["id"], "name": self.person["name"]}
-        async with self._client.stream("GET", f"{self._path}/events", params=query) as response:
+        await self.enter()
+        async with self._client.stream(
+            "GET", f"{self._path}/events", params=self.person, headers=self.cookie
+        ) as response:
             async for line in response.aiter_lines():
                 if self._gone or not line.startswith("data:"):
                     continue

@@ -13,6 +13,7 @@ from channels.cli.settings import CliSettings
 from channels.message import InboundMessage
 from channels.room.channel import RoomChannel
 from channels.room.routes import Post, room_routes
+from channels.room.session import PageSession
 
 
 class CliChannel(RoomChannel):
@@ -33,7 +34,7 @@ class CliChannel(RoomChannel):
     def routes(self) -> list[Route]:
         return room_routes(self, "/api/terminal", self.read)
 
-    def read(self, chat: str, post: Post) -> InboundMessage:
+    def read(self, chat: str, post: Post, session: PageSession) -> InboundMessage:
         """Turn a line in a terminal into a message."""
         date = datetime.now(UTC).isoformat(timespec="microseconds")
-        return parse(self.name, chat, post, date)
+        return parse(chat, post, session, date)

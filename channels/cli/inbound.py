@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from channels.message import Author, InboundMessage
 from channels.room.routes import Post
+from channels.room.session import PageSession
 
 
-def parse(channel: str, chat: str, post: Post, date: str) -> InboundMessage:
+def parse(chat: str, post: Post, session: PageSession, date: str) -> InboundMessage:
     return InboundMessage(
-        channel=channel,
+        channel="cli",
         chat_id=chat,
         ext_id=f"{chat}/{post.id}",
         message_id=str(post.id),
-        sender=Author(post.person.id, post.person.name),
+        sender=Author(session.person, post.person.name),
         text=post.text,
         date=date,
         addressed=True,
         why="private chat",
-        owner=True,
+        owner=session.owner,
     )

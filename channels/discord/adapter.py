@@ -172,9 +172,6 @@ class DiscordChannel(Channel):
     async def answer_press(self, press: InboundMessage, text: str) -> None:
         await self._interactions.answer_press(press, text)
 
-    def command_hint(self, name: str) -> str:
-        return f"/{name}"
-
     def pairing_hint(self, code: str) -> str:
         profile = f"https://discord.com/users/{self.me.id}"
         return f"Send `/pair {code}` in a direct message to {self.me.name} ({profile})."

@@ -7,6 +7,7 @@ as its id, so sending it again replaces it.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import asdict
 from typing import ClassVar, Final
 
 import anyio
@@ -16,6 +17,7 @@ from channels.draft import DraftReference
 from channels.host import ChannelEvent
 from channels.message import InboundMessage, OutboundMessage, Receipt, ShownMessage
 from channels.room.hub import Hub, Json
+from channels.room.session import PageSession
 
 CUT_OFF: Final = "*(The answer was cut off here"
 """How the mark begins that the agent puts under an answer which its provider cut off."""
@@ -49,9 +51,15 @@ class RoomChannel(Channel):
         if message.ext_id in await self.host.accept([message]):
             self.hub.message(message.chat_id, self.as_json(shown_inbound(message)))
 
+    def admits(self, session: PageSession, room: str) -> bool:
+        """Return whether a session may use a room of this channel."""
+        del room
+        return session.owner
+
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        self.hub.message(message.chat_id, self.as_json(self._shown_outbound(message)))
-        return [Receipt(message.idem)]
+        shown = self._shown_outbound(message)
+        self.hub.message(message.chat_id, self.as_json(shown))
+        return [Receipt(shown.id)]
 
     async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
         draft = OutboundMessage(
@@ -76,15 +84,16 @@ class RoomChannel(Channel):
         if event.kind == "error" and event.data.get("silent"):
             self.hub.publish(message.chat_id, {"type": "silent", "reply_to": message.message_id})
 
-    async def opening(self, room: str) -> list[Json]:
+    async def opening(self, room: str, session: PageSession) -> list[Json]:
         """Return the events that show a room to a person who joins."""
         history = await self.host.history(self.name, room, MAX_HISTORY)
         hello: Json = {
             "type": "hello",
             "room": room,
+            "you": {"id": session.person, "owner": session.owner},
             "agent": self.host.agent_name,
             "offline": self.host.hint is not None,
-            "hint": self.host.hint,
+            "hint": self.host.hint if session.owner else None,
         }
         past: Json = {"type": "history", "messages": [self.as_json(shown) for shown in history]}
         people: Json = {"type": "people", "people": self.hub.people(room)}
@@ -106,17 +115,19 @@ class RoomChannel(Channel):
             "reply_to": shown.reply_to,
             "to_agent": shown.addressed,
             "cut": shown.role == "agent" and shown.text.rpartition("\n")[2].startswith(CUT_OFF),
+            "buttons": [asdict(button) for button in shown.buttons],
         }
 
     def _shown_outbound(self, message: OutboundMessage) -> ShownMessage:
         return ShownMessage(
-            id=message.idem,
+            id=message.edits or message.idem,
             role="agent" if message.kind == "answer" else "notice",
             author_id="agent",
             author=self.host.agent_name,
             text=message.text,
             date=message.date,
             reply_to=message.reply_to,
+            buttons=message.buttons,
         )
 
 

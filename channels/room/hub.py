@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -11,15 +11,23 @@ from typing import Any, Final
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
+from channels.room.session import PageSession
+
 Json = dict[str, Any]
 
 MAX_PENDING_EVENTS: Final = 512
 """Maximum unread events of a listener; one that lags further is disconnected, and reconnects."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    stream: MemoryObjectSendStream[Json]
+    session: PageSession
+
+
 @dataclass(slots=True)
 class _Room:
-    listeners: dict[int, MemoryObjectSendStream[Json]] = field(default_factory=dict)
+    listeners: dict[int, _Listener] = field(default_factory=dict)
     people: dict[int, Json] = field(default_factory=dict)
     drafts: dict[str, Json] = field(default_factory=dict)
     typing: set[str] = field(default_factory=set)
@@ -34,15 +42,15 @@ class Hub:
 
     @asynccontextmanager
     async def listen(
-        self, room: str, person: Json | None = None
+        self, room: str, session: PageSession, name: str = ""
     ) -> AsyncGenerator[MemoryObjectReceiveStream[Json], None]:
-        """Yield the room's events from now on; while this runs, `person` is listed as present."""
+        """Yield the room's events from now on; meanwhile, a person with a name is listed there."""
         send, receive = anyio.create_memory_object_stream[Json](MAX_PENDING_EVENTS)
         number = next(self._numbers)
         state = self.rooms.setdefault(room, _Room())
-        state.listeners[number] = send
-        if person is not None:
-            state.people[number] = person
+        state.listeners[number] = _Listener(send, session)
+        if name:
+            state.people[number] = {"id": session.person, "name": name}
             self._publish_people(room)
         try:
             with send, receive:
@@ -53,17 +61,28 @@ class Hub:
                 self._publish_people(room)
             self._forget(room)
 
-    def publish(self, room: str, event: Json) -> None:
-        """Send an event to every listener of a room."""
+    def publish(
+        self, room: str, event: Json, to: Callable[[PageSession], bool] = lambda _session: True
+    ) -> None:
+        """Send an event to the listeners of a room, or to those whose sessions are meant."""
         state = self.rooms.get(room)
         if state is None:
             return
         for number, listener in list(state.listeners.items()):
+            if not to(listener.session):
+                continue
             try:
-                listener.send_nowait(event)
+                listener.stream.send_nowait(event)
             except (anyio.WouldBlock, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                listener.close()
+                listener.stream.close()
                 state.listeners.pop(number, None)
+
+    def dismiss(self, person_id: str) -> None:
+        """Disconnect a person whose session has ended."""
+        for state in list(self.rooms.values()):
+            for listener in list(state.listeners.values()):
+                if listener.session.person == person_id:
+                    listener.stream.close()
 
     def draft(self, room: str, message: Json) -> None:
         """Show partial text, including to people who join later."""
@@ -109,7 +128,7 @@ class Hub:
     def close(self) -> None:
         for state in list(self.rooms.values()):
             for listener in list(state.listeners.values()):
-                listener.close()
+                listener.stream.close()
 
     def _publish_people(self, room: str) -> None:
         self.publish(room, {"type": "people", "people": self.people(room)})

@@ -22,7 +22,7 @@ class _Waiting:
 
 @dataclass(slots=True)
 class ReasoningFeed:
-    """The reasoning of running turns; nothing of it is kept once a turn has ended."""
+    """The reasoning of running turns, for owners; none of it is kept once a turn has ended."""
 
     _hub: Hub
     _clock: Clock
@@ -52,4 +52,4 @@ class ReasoningFeed:
 
     def _send(self, message: InboundMessage, **data: object) -> None:
         event = {"type": "reasoning", "reply_to": message.message_id, **data}
-        self._hub.publish(message.chat_id, event)
+        self._hub.publish(message.chat_id, event, lambda session: session.owner)

@@ -1,18 +1,20 @@
-"""The HTTP routes of rooms: an event stream, posting and stopping.
+"""The HTTP routes of rooms: an event stream, posting, stopping, and pressing buttons.
 
-The gateway authenticates requests, but nobody checks the names: everybody with access is trusted.
+A request says a name, which only shows; the person's id and role are those of the session.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import replace
 from typing import Annotated, Final
 from uuid import UUID, uuid4
 
 import anyio
 import orjson
 from pydantic import BaseModel, StringConstraints, ValidationError
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -20,13 +22,14 @@ from channels.errors import InboundRefused
 from channels.message import InboundMessage
 from channels.room.channel import RoomChannel
 from channels.room.hub import Json
+from channels.room.session import PageSession, session_of
 
 KEEP_ALIVE_SECONDS: Final = 15.0
 """Seconds of silence after which an event stream sends a comment to stay open."""
 
 MAX_BODY_BYTES: Final = 1_000_000  # maximum size of the body of a post
 MAX_ROOM_CHARACTERS: Final = 80
-Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+Text = Annotated[str, StringConstraints(max_length=200)]
 Name = Annotated[
     str,
     StringConstraints(
@@ -36,9 +39,8 @@ Name = Annotated[
 
 
 class RoomPerson(BaseModel, frozen=True):
-    """The author of a post."""
+    """The author of a post, by the name that they chose."""
 
-    id: Id
     name: Name
 
 
@@ -49,17 +51,26 @@ class Post(BaseModel, frozen=True):
     person: RoomPerson
     text: Annotated[str, StringConstraints(min_length=1, max_length=200_000)]
     to_agent: bool = True
-    reply_to: Annotated[str, StringConstraints(max_length=200)] | None = None
+    reply_to: Text | None = None
 
 
 class Stop(BaseModel, frozen=True):
     """A request to stop an answer: the one with the id `answer`, or the person's newest."""
 
     person: RoomPerson
-    answer: Annotated[str, StringConstraints(max_length=200)] | None = None
+    answer: Text | None = None
 
 
-Read = Callable[[str, Post], InboundMessage]
+class Press(BaseModel, frozen=True):
+    """A press of a button of a message; a retry repeats the `id`."""
+
+    id: UUID
+    person: RoomPerson
+    message: Text
+    button: Text
+
+
+Read = Callable[[str, Post, PageSession], InboundMessage]
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -67,11 +78,10 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
     """Return the HTTP routes of a channel's rooms; `read` parses a post in a room."""
 
     async def events(request: Request) -> Response:
-        room = _room(request)
+        room, session = _room(channel, request)
         name = request.query_params.get("name", "").strip()[:60]
-        person = {"id": request.query_params.get("person", "")[:64], "name": name} if name else None
         return StreamingResponse(
-            _stream(channel, room, person),
+            _stream(channel, room, session, name),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
@@ -80,19 +90,37 @@ def room_routes(channel: RoomChannel, prefix: str, read: Read) -> list[Route]:
         message = Post.model_validate_json(await _body(request))
         if not message.text.strip():
             raise InboundRefused("The message is empty.")
-        await channel.submit(read(_room(request), message))
+        room, session = _room(channel, request)
+        await channel.submit(read(room, message, session))
         return JSONResponse({"id": str(message.id)}, status_code=202)
 
     async def stop(request: Request) -> Response:
         wanted = Stop.model_validate_json(await _body(request))
-        asked = read(_room(request), stop_post(wanted.person))
+        room, session = _room(channel, request)
+        asked = read(room, unstored_post(wanted.person), session)
         stopped = await channel.host.stop_answer(asked, wanted.answer)
         return JSONResponse({"stopped": stopped})
 
+    async def press(request: Request) -> Response:
+        pressed = Press.model_validate_json(await _body(request))
+        room, session = _room(channel, request)
+        message = replace(
+            read(room, unstored_post(pressed.person), session),
+            kind="press",
+            ext_id=f"press/{room}/{pressed.id}",
+            message_id=pressed.message,
+            press=pressed.button,
+            text="",
+            addressed=False,
+        )
+        await channel.host.accept([message])
+        return JSONResponse({"id": str(pressed.id)}, status_code=202)
+
     return [
-        Route(f"{prefix}/{{room}}/events", events),
+        Route(f"{prefix}/{{room}}/events", _guarded(channel, events)),
         Route(f"{prefix}/{{room}}/messages", _guarded(channel, post), methods=["POST"]),
         Route(f"{prefix}/{{room}}/stop", _guarded(channel, stop), methods=["POST"]),
+        Route(f"{prefix}/{{room}}/press", _guarded(channel, press), methods=["POST"]),
     ]
 
 
@@ -103,8 +131,8 @@ def is_room(name: str) -> bool:
     return len(name.encode("utf-16-le")) <= 2 * MAX_ROOM_CHARACTERS  # the page counts as UTF-16
 
 
-def stop_post(person: RoomPerson) -> Post:
-    """Return a post that says who presses Stop; it is never stored."""
+def unstored_post(person: RoomPerson) -> Post:
+    """Return a post that says who presses Stop or a button; it is never stored."""
     return Post(id=uuid4(), person=person, text=",stop")
 
 
@@ -112,6 +140,8 @@ def _guarded(channel: RoomChannel, endpoint: _Endpoint) -> _Endpoint:
     async def answer(request: Request) -> Response:
         try:
             return await endpoint(request)
+        except (ClientDisconnect, HTTPException):
+            raise
         except ValidationError as cause:
             first = cause.errors(include_url=False, include_context=False)[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -141,15 +171,19 @@ async def _body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _room(request: Request) -> str:
-    return str(request.path_params["room"])[:MAX_ROOM_CHARACTERS]
+def _room(channel: RoomChannel, request: Request) -> tuple[str, PageSession]:
+    room = str(request.path_params["room"])[:MAX_ROOM_CHARACTERS]
+    session = session_of(request)
+    if not channel.admits(session, room):
+        raise HTTPException(403, "You are not a member of this room.")
+    return room, session
 
 
 async def _stream(
-    channel: RoomChannel, room: str, person: Json | None
+    channel: RoomChannel, room: str, session: PageSession, name: str
 ) -> AsyncGenerator[bytes, None]:
-    async with channel.hub.listen(room, person) as events:
-        for past in await channel.opening(room):
+    async with channel.hub.listen(room, session, name) as events:
+        for past in await channel.opening(room, session):
             yield _event(past)
         while True:
             event: Json | None = None

@@ -117,9 +117,6 @@ class TelegramChannel(Channel):
         link = f"https://t.me/{self._me.username}"
         return f"Talk to @{self._me.username}: {link}  Add it to a group: {link}?startgroup"
 
-    def command_hint(self, name: str) -> str:
-        return f"/{name}@{self._me.username}" if self._me is not None else f"/{name}"
-
     def pairing_hint(self, code: str) -> str:
         name = self._me.username if self._me is not None else ""
         if not name:

@@ -14,6 +14,7 @@ from channels.message import InboundMessage, MessageLink
 from channels.room.channel import RoomChannel
 from channels.room.reasoning import ReasoningFeed
 from channels.room.routes import Post, room_routes
+from channels.room.session import PageSession
 from channels.web.format import to_html
 from channels.web.inbound import parse
 from channels.web.outbound import page_routes
@@ -24,6 +25,7 @@ class WebChannel(RoomChannel):
     """The channel of the rooms on the gateway's own page."""
 
     name: ClassVar[str] = "web"
+    capabilities = RoomChannel.capabilities | {"buttons"}
     features: ClassVar[frozenset[Feature]] = frozenset({"groups", "bursts"})
 
     def __init__(self, settings: WebSettings) -> None:
@@ -49,8 +51,16 @@ class WebChannel(RoomChannel):
     def routes(self) -> list[Route]:
         return [*page_routes(), *room_routes(self, "/api/rooms", self.read)]
 
-    def read(self, room: str, post: Post) -> InboundMessage:
+    def admits(self, session: PageSession, room: str) -> bool:
+        return session.admits(room)
+
+    async def answer_press(self, press: InboundMessage, text: str) -> None:
+        event = {"type": "pressed", "id": press.message_id, "text": text}
+        person = press.sender.id
+        self.hub.publish(press.chat_id, event, lambda session: session.person == person)
+
+    def read(self, room: str, post: Post, session: PageSession) -> InboundMessage:
         """Turn a post in a room into a message."""
         others = [str(person["name"]) for person in self.hub.people(room)]
         date = datetime.now(UTC).isoformat(timespec="microseconds")
-        return parse(self.name, room, post, date, self.host.agent_name, others)
+        return parse(room, post, session, date, self.host.agent_name, others)

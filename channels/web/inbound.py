@@ -10,6 +10,7 @@ from channels.markdown.render import text_outside_code
 from channels.mentions import begins_with_mention, mentions
 from channels.message import Author, InboundMessage
 from channels.room.routes import Post
+from channels.room.session import PageSession
 
 EVERYONE: Final = ("everyone", "here")
 
@@ -37,7 +38,7 @@ def addressed(
 
 
 def parse(
-    channel: str, room: str, post: Post, date: str, agent: str, others: Sequence[str]
+    room: str, post: Post, session: PageSession, date: str, agent: str, others: Sequence[str]
 ) -> InboundMessage:
     is_addressed, why = addressed(
         post.text,
@@ -47,17 +48,18 @@ def parse(
         to_ours=post.reply_to is not None and ":" in post.reply_to,
     )
     return InboundMessage(
-        channel=channel,
+        channel="web",
         chat_id=room,
         chat_kind="group",
         chat_title=room,
         ext_id=f"{room}/{post.id}",
         message_id=str(post.id),
-        sender=Author(post.person.id, post.person.name),
+        sender=Author(session.person, post.person.name),
         text=post.text,
         date=date,
         reply_to=post.reply_to,
         addressed=is_addressed,
         why=why,
-        owner=True,
+        owner=session.owner,
+        invited=not session.owner,
     )

@@ -17,7 +17,7 @@ class WebSettings(BaseModel):
     )
     reasoning: bool = Field(
         False,
-        description="Show the model's reasoning on the page, folded, to everybody who is let in"
-        " there: they count as the owner.",
+        description="Show the model's reasoning on the page, folded, to the owner, but not to"
+        " invited members.",
         examples=["true"],
     )

@@ -51,6 +51,8 @@ class Access:
         """Decide whether a message is allowed, and which role its author has."""
         if message.owner:
             return Decision(True, Role.OWNER, "the owner's own page or terminal")
+        if message.invited:
+            return Decision(True, Role.MEMBER, "the owner invited the person to this room")
         own = self.own_role(message)
         private = message.chat_kind == "private"
         if private and own is not None:

@@ -74,6 +74,12 @@ def token() -> None:
     run("gateway.http.access_token:show_token")
 
 
+@app.command("open")
+def open_page() -> None:
+    """Print a link that opens the page as its owner, in one browser."""
+    run("gateway.cli.service.page_link:open_page")
+
+
 @app.command()
 def health() -> None:
     """Check that the gateway is ready (exit code 0 if it is, otherwise 1)."""

@@ -29,8 +29,9 @@ OWN: Final = frozenset(
         "ledger",
         "tape",
         "hooks",
-        "access",
+        "open",
         "pair",
+        "access",
     }
 )
 """The builtin commands, which plugins cannot replace."""

@@ -12,8 +12,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from channels.base import Channel
-from channels.web.outbound import asset
-from gateway.http.auth import LOGGED_IN, Guard, log_in
+from gateway.http.auth import Gate, Guard
+from gateway.http.limits import BodyLimit
+from gateway.http.logins import login_routes, session_routes
 from gateway.supervision.status import ChannelState
 from tape.payloads import left_out
 from tape.store import NotingStore
@@ -35,38 +36,30 @@ def make_app(
     channels: Sequence[Channel],
     health: Callable[[], Readiness],
     more: Sequence[BaseRoute],
-    host: str,
-    token: str,
-    bearer: str,
+    gate: Gate,
 ) -> Starlette:
-    """Return the application; without a token, anyone on this machine can use it."""
+    """Return the application, whose requests the gate lets in."""
 
     async def live(_request: Request) -> Response:
         return JSONResponse({"status": "live"})
 
     async def ready(request: Request) -> Response:
         body = health()
-        shown = body if request.scope.get(LOGGED_IN) else without_reasons(body)
+        shown = body if request.state.session.owner else without_reasons(body)
         return JSONResponse(shown, status_code=200 if body["status"] == "ready" else 503)
-
-    async def login_page(_request: Request) -> Response:
-        return asset("login.html")
-
-    async def login(request: Request) -> Response:
-        return await log_in(request, token)
 
     routes: list[BaseRoute] = [
         Route("/health/live", live),
         Route("/health/ready", ready),
-        Route("/login", login_page, methods=["GET"]),
-        Route("/login", login, methods=["POST"]),
+        *login_routes(gate),
+        *session_routes(gate, channels),
         *more,
     ]
     for channel in channels:
         if "routes" in channel.capabilities and isinstance(channel, HasRoutes):
             routes.extend(channel.routes())
-    guard = Middleware(Guard, host=host, token=token, bearer=bearer)
-    return Starlette(routes=routes, middleware=[guard])
+    middleware = [Middleware(Guard, gate=gate), Middleware(BodyLimit)]
+    return Starlette(routes=routes, middleware=middleware)
 
 
 def without_reasons(body: Readiness) -> Readiness:

@@ -1,31 +1,42 @@
-"""Access control: if a token is set, requests must carry it in a cookie or a header.
+"""Access control: find the session of each request, and refuse what it may not do.
 
-Posts from other sites are refused and, if no token is set, so are requests for other host names:
-otherwise, a foreign website could talk to the gateway on its visitor's machine.
+A session is that of a cookie, or of the access token in a header. If no token is set, it may also
+be that of the user who runs the gateway, at the other end of a loopback connection. A request that
+came through a proxy is nobody's: the proxy's user is not the person in front of it. Requests of
+other sites are refused: otherwise, a foreign website could use its visitor's session.
 """
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import ipaddress
+from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from channels.room.session import NOBODY, OWNER, PageSession
+from gateway.clock import Clock
+from gateway.http.limits import network_of
+from gateway.http.peers import Peer, is_loopback
+from gateway.http.sessions import Sessions
+from tape.errors import StoreUnavailable
+
 COOKIE: Final = "tapeway_session"
-COOKIE_SECONDS: Final = 30 * 24 * 3600
-MAX_FORM_BYTES: Final = 10_000
 OPEN_PATHS: Final = ("/health/", "/login", "/static/")
-LOGGED_IN: Final = "tapeway.logged_in"
-"""The key of a request's scope that says whether it may see more than anyone."""
+MEMBER_PATHS: Final = ("/api/rooms/", "/api/session/")
+"""What a member may use besides the page; the rooms check which one."""
 
 OWN_GUARD: Final = ("/webhooks/", "/slack/")
 """Paths for platforms, which check their own secrets and accept any host name."""
+
+BEHIND_LOGIN: Final = ("/slack/install",)
+"""Paths below those of OWN_GUARD that are for the owner."""
+
+FORWARDING: Final = ("forwarded", "via", "x-real-ip", "cf-connecting-ip", "true-client-ip")
 
 SECURITY_HEADERS: Final = {
     "Content-Security-Policy": (
@@ -40,103 +51,137 @@ SECURITY_HEADERS: Final = {
 }
 
 
+@dataclass(slots=True)
+class WrongLogins:
+    """When each address last gave a wrong secret."""
+
+    _clock: Clock
+    _at: dict[str, float] = field(default_factory=dict)
+
+    MOST = 4096
+
+    def is_answered(self, host: str) -> bool:
+        """Record a wrong secret; return whether it is the address's first one in a second."""
+        now, key = self._clock.monotonic(), network_of(host)
+        if now - self._at.pop(key, float("-inf")) < 1.0:
+            self._at[key] = now
+            return False
+        if len(self._at) >= self.MOST:
+            del self._at[next(iter(self._at))]
+        self._at[key] = now
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What the guard and the logins check: the sessions, and the token, if one is set.
+
+    token   the access token, or ""
+    bearer  what local tools send: the token, or a secret of this process
+    """
+
+    sessions: Sessions
+    wrong: WrongLogins
+    token: str
+    bearer: str
+
+    async def session(self, scope: Scope) -> PageSession | None:
+        """Return the session of a request, or None; raises StoreUnavailable."""
+        headers = Headers(scope=scope)
+        if same(headers.get("authorization", "").removeprefix("Bearer "), self.bearer):
+            return OWNER
+        found = await self.sessions.find(Request(scope).cookies.get(COOKIE, ""))
+        if found is not None:
+            return found
+        return OWNER if not self.token and is_own_user(scope, headers) else None
+
+
 class Guard:
     """Middleware that passes a request on, redirects it to the login page, or refuses it."""
 
-    def __init__(self, app: ASGIApp, host: str, token: str, bearer: str) -> None:
+    def __init__(self, app: ASGIApp, gate: Gate) -> None:
         self._app = app
-        self._host = host
-        self._token = token
-        self._bearer = bearer
+        self._gate = gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refused = self._refuse(scope)
-        if refused is not None:
-            await refused(scope, receive, send)
-            return
+        try:
+            refused = await self._refuse(scope)
+        except StoreUnavailable:
+            refused = _away()
+        started = False
 
         async def send_with_headers(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 message["headers"].extend(
                     (name.lower().encode(), value.encode())
                     for name, value in SECURITY_HEADERS.items()
                 )
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        try:
+            await (refused or self._app)(scope, receive, send_with_headers)
+        except StoreUnavailable:
+            if started:
+                raise
+            await _away()(scope, receive, send_with_headers)
 
-    def _refuse(self, scope: Scope) -> Response | None:
-        headers = Headers(scope=scope)
-        scope[LOGGED_IN] = self._logged_in(headers, Request(scope))
-        if scope["path"].startswith(OWN_GUARD):
+    async def _refuse(self, scope: Scope) -> Response | None:
+        headers, path = Headers(scope=scope), scope["path"]
+        if path.startswith(OWN_GUARD) and path not in BEHIND_LOGIN:
             return None
-        host = headers.get("host", "")
-        if not self._token and not self._known_host(host):
-            return PlainTextResponse(
-                f"This gateway does not answer under the name {host}. Open it at"
-                f" http://{self._host}/, or set TAPEWAY_HTTP__TOKEN.\n",
-                status_code=421,
-            )
-        origin = headers.get("origin")
-        if scope["method"] != "GET" and origin and urlsplit(origin).netloc != host:
+        if _is_foreign(scope, headers):
             return PlainTextResponse("Requests from other sites are refused.\n", status_code=403)
-        if scope[LOGGED_IN] or scope["path"].startswith(OPEN_PATHS):
+        session = await self._gate.session(scope)
+        scope.setdefault("state", {})["session"] = session or NOBODY
+        if path.startswith(OPEN_PATHS):
             return None
-        if scope["method"] == "GET" and not scope["path"].startswith("/api/"):
+        if session is not None:
+            if session.owner or path == "/" or path.startswith(MEMBER_PATHS):
+                return None
+            return PlainTextResponse("This is for the owner alone.\n", status_code=403)
+        if scope["method"] == "GET" and not path.startswith("/api/"):
             return RedirectResponse("/login", status_code=303)
+        if "authorization" in headers and not self._gate.wrong.is_answered(client_of(scope)):
+            return PlainTextResponse("Too many wrong tokens.\n", status_code=429)
         return PlainTextResponse("Log in first.\n", status_code=401)
 
-    def _logged_in(self, headers: Headers, request: Request) -> bool:
-        if not self._token:
-            return True
-        bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        cookie = request.cookies.get(COOKIE, "")
-        return same(bearer, self._bearer) or same(cookie, cookie_value(self._token))
 
-    def _known_host(self, host: str) -> bool:
-        name = urlsplit(f"//{host}").hostname or ""
-        return name == self._host or is_loopback(name)
+def _away() -> Response:
+    return PlainTextResponse("The database is away. Try again later.\n", status_code=503)
 
 
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
+def _is_foreign(scope: Scope, headers: Headers) -> bool:
+    """Return whether a page of another site sent the request."""
+    origin = headers.get("origin")
+    if scope["method"] != "GET" and origin and urlsplit(origin).netloc != headers.get("host", ""):
         return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
+    is_cross = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
+    return is_cross and scope["path"].startswith("/api/")
+
+
+def is_own_user(scope: Scope, headers: Headers) -> bool:
+    """Return whether the user who runs the gateway sent the request, and no proxy passed it on."""
+    if any(name.startswith("x-forwarded") or name in FORWARDING for name in headers):
         return False
+    # nginx speaks HTTP/1.0 with its servers, unless it was configured otherwise.
+    if scope.get("http_version") == "1.0":
+        return False
+    peer = scope.get("state", {}).get("peer")
+    name = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    return is_loopback(name) and isinstance(peer, Peer) and peer.is_own_user
+
+
+def client_of(scope: Scope) -> str:
+    """Return the address of a request; that of its sender, if a trusted proxy passed it on."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def same(given: str, secret: str) -> bool:
     """Compare a given secret with the real one in constant time; an empty secret never matches."""
     return bool(secret) and hmac.compare_digest(given.encode(), secret.encode())
-
-
-def cookie_value(token: str) -> str:
-    """Return the cookie's content: a digest of the token."""
-    return hmac.new(token.encode(), b"tapeway-cookie-1", hashlib.sha256).hexdigest()
-
-
-async def log_in(request: Request, token: str) -> Response:
-    """Set the cookie if the form has the right token; otherwise show the form again."""
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > MAX_FORM_BYTES:
-            break
-    given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
-    if len(body) > MAX_FORM_BYTES or not same(given.strip(), token):
-        return RedirectResponse("/login?wrong=1", status_code=303)
-    response = RedirectResponse("/", status_code=303)
-    response.set_cookie(
-        COOKIE,
-        cookie_value(token),
-        max_age=COOKIE_SECONDS,
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-    )
-    return response

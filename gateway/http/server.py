@@ -5,19 +5,30 @@ On its own, uvicorn would install signal handlers, and exit the process if the p
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import anyio
 import uvicorn
 from starlette.applications import Starlette
 
 from gateway.errors import PortInUse, SettingsError
-from gateway.http.auth import is_loopback
+from gateway.http.limits import Crowd, WatchedConnection, most_connections, raise_descriptor_limit
+from gateway.http.peers import is_loopback
+from gateway.logs import get_log
 
 END_SECONDS: Final = 1.5
+MIN_TOKEN_CHARACTERS: Final = 16  # on addresses that other machines can reach
+QUEUE: Final = 1024  # maximum connections that the system keeps until they are accepted
+ACCEPTED_AT_ONCE: Final = 8
+"""Connections accepted in one round of the event loop: more could use up the descriptors first."""
+
+REPORT_SECONDS: Final = 60.0
 
 
 def listen(host: str, port: int, token: str) -> socket.socket:
@@ -28,6 +39,12 @@ def listen(host: str, port: int, token: str) -> socket.socket:
             " set TAPEWAY_HTTP__TOKEN to a long random text, or generate one with"
             " TAPEWAY_HTTP__TOKEN_FILE=http-token, or listen on 127.0.0.1"
         )
+    if not is_loopback(host) and len(token) < MIN_TOKEN_CHARACTERS:
+        raise SettingsError(
+            f"TAPEWAY_HTTP__TOKEN: on {host}, which other machines can reach, the token must have"
+            f" at least {MIN_TOKEN_CHARACTERS} characters: choose a longer one, or generate one"
+            " with TAPEWAY_HTTP__TOKEN_FILE=http-token"
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY only on a socket whose protocol is TCP. Without that option, the
     # second part of every answer waits 40 ms until the first is acknowledged.
@@ -35,7 +52,7 @@ def listen(host: str, port: int, token: str) -> socket.socket:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((host, port))
-        opened.listen(128)
+        opened.listen(QUEUE)
     except OSError as cause:
         opened.close()
         if not isinstance(cause, socket.gaierror):
@@ -51,15 +68,43 @@ def listen(host: str, port: int, token: str) -> socket.socket:
 class QuietServer(uvicorn.Server):
     """A server that leaves the process's signal handlers alone."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, crowd: Crowd) -> None:
         super().__init__(config)
+        self.crowd = crowd
         self._ended = anyio.Event()
+        self._reported_at = 0.0
 
     async def run_on(self, opened: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        before = loop.get_exception_handler()
+        loop.set_exception_handler(self._quietly)
         try:
             await self.serve([opened])
         finally:
+            loop.set_exception_handler(before)
             self._ended.set()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for opened in sockets or ():
+            opened.listen(QUEUE)  # uvicorn has made it as short as ACCEPTED_AT_ONCE
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:
+            self.crowd.sweep(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
+    def _quietly(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Log once a minute that nothing can be accepted: asyncio would log every attempt."""
+        cause = context.get("exception")
+        out_of = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+        if not (isinstance(cause, OSError) and cause.errno in out_of and "socket" in context):
+            loop.default_exception_handler(context)
+        elif loop.time() - self._reported_at >= REPORT_SECONDS:
+            self._reported_at = loop.time()
+            get_log().warning(
+                "http.accept_failed", why=cause.strerror, connections=len(self.crowd.connections())
+            )
 
     async def end(self) -> None:
         """Stop listening, and wait up to END_SECONDS for open requests."""
@@ -74,12 +119,18 @@ class QuietServer(uvicorn.Server):
 
 
 def make_server(app: Starlette, trusted_proxies: str) -> QuietServer:
+    raise_descriptor_limit()
+    crowd = Crowd(most_connections(), trusted_proxies)
     config = uvicorn.Config(
         app,
+        http=partial(WatchedConnection, crowd),  # type: ignore[arg-type]
+        backlog=ACCEPTED_AT_ONCE,
+        # Its warnings are about what strangers send, one line for each request.
+        log_level="error",
         log_config=None,
         access_log=False,
         lifespan="off",
         timeout_graceful_shutdown=1,
         forwarded_allow_ips=trusted_proxies,
     )
-    return QuietServer(config)
+    return QuietServer(config, crowd)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,7 +14,7 @@ from channels.clock import Clock
 from channels.draft import DraftReference
 from channels.errors import ChannelDown
 from channels.host import Cursors, FullHost
-from channels.message import Author, InboundMessage, ShownMessage
+from channels.message import Author, InboundMessage, OutboundMessage, ShownMessage
 from gateway.background import Work
 from gateway.context.history import read_history
 from gateway.delivery.sender import OutboxSender
@@ -25,7 +25,7 @@ from gateway.scheduling.stopper import Stopper
 from gateway.services import Services
 from gateway.storage.ledger.rows import account_id
 from gateway.supervision.status import StatusBoard
-from tape.entry import utc_iso
+from tape.entry import load, utc_iso
 from tape.errors import StoreUnavailable
 
 OVERLAP: Final = timedelta(minutes=10)
@@ -167,7 +167,16 @@ class GatewayHost(FullHost):
         )
         session_id = await self._session_of(message)
         tape = self._services.tapes.session_tape(session_id)
-        return await read_history(tape, self.agent_name, limit)
+        shown = {one.id: one for one in await read_history(tape, self.agent_name, limit)}
+        # A card that waits for its answer keeps its buttons when the page is opened again.
+        values = {"account_id": channel, "chat_id": chat_id, "now": message.date}
+        for row in await self._services.store.select("ledger.open_card_sends", values):
+            card = OutboundMessage.from_payload(load(row["payload"]))
+            known = shown.get(card.idem) or ShownMessage(
+                card.idem, "notice", "agent", self.agent_name, card.text, card.date, card.reply_to
+            )
+            shown[card.idem] = replace(known, buttons=card.buttons)
+        return list(shown.values())
 
     async def stop_answer(self, request: InboundMessage, answer: str | None) -> bool:
         return await self._stopper.stop_answer(request, await self._session_of(request), answer)

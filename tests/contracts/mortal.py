@@ -72,7 +72,9 @@ class MortalStore:
             raise StoreUnavailable("the database is locked")
         self.commits += 1
         strike, moment = self._strike or (_never, "before")
-        now = strike(held_by(unit))
+        held = held_by(unit)
+        # That a person comes in is no step of a message's way.
+        now = "ledger.open_page_session" not in held and strike(held)
         if now and moment == "before":
             self._die()
         self._live()

@@ -19,6 +19,25 @@ from tests.clock import ManualClock
 from tests.visitor import Visitor
 
 
+class Guest(Person):
+    """A person whose id the gateway assigns when they come in first."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, name: str, known: Mapping[str, str]) -> None:
+        object.__setattr__(self, "_known", known)
+        super().__init__("", name)
+
+    @property
+    def id(self) -> str:
+        known: Mapping[str, str] = object.__getattribute__(self, "_known")
+        return known.get(self.name, f"nobody called {self.name}")
+
+    @id.setter  # noqa: A003 - it stands for a field
+    def id(self, value: str) -> None:
+        """Ignore what a request would say."""
+
+
 class RoomStage:
     """Visitors of rooms, who speak HTTP as the page does; a chat is a room."""
 
@@ -27,6 +46,8 @@ class RoomStage:
     def __init__(self, clock: ManualClock | None = None, *, limits: bool = False) -> None:
         self._rooms: dict[str, dict[str, Visitor]] = {}
         self._gone: list[Visitor] = []
+        self._ids: dict[str, str] = {}
+        self._cookies: dict[str, dict[str, str]] = {}
         self._posts: dict[str, PersonMessage] = {}
         self._client: httpx2.AsyncClient | None = None
         self._group: TaskGroup | None = None
@@ -72,7 +93,7 @@ class RoomStage:
 
     def person(self, name: str, *, is_bot: bool = False) -> Person:
         assert not is_bot
-        return Person(f"w-{name.lower()}", name)
+        return Guest(name, self._ids)
 
     def group(self) -> Chat:
         return self._room(f"room-{len(self._rooms) + 1}")
@@ -270,7 +291,10 @@ class RoomStage:
         assert self._client is not None
         assert self._group is not None
         visitor = Visitor(self._client, room, name, self.place, self._tell)
+        visitor.cookie = self._cookies.get(name, {})
         await self._group.start(visitor.listen)
+        self._cookies[name] = visitor.cookie
+        self._ids[name] = visitor.id
         return visitor
 
     async def _post(self, visitor: Visitor, said: PersonMessage) -> None:

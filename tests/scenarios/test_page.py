@@ -56,6 +56,13 @@ async def enter(context: BrowserContext, url: str, name: str) -> Page:
     return page
 
 
+async def somebody(opened: Browser, url: str, name: str) -> Page:
+    """Open the room as a person with a session of their own."""
+    context = await opened.new_context()
+    await context.request.post(f"{url}login", form={"token": ""})
+    return await enter(context, url, name)
+
+
 async def say(page: Page, text: str) -> None:
     await page.locator("#composer-text, textarea").first.fill(text)
     await page.keyboard.press("Enter")
@@ -65,9 +72,8 @@ async def test_two_people_see_each_other_and_the_answer_grow(tmp_path: Path) -> 
     gate = asyncio.Event()
     async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
         server.enqueue(Text(("It has **bold** ", "and an end."), gate=gate))
-        context = await opened.new_context()
-        alice = await enter(context, gateway.url, "Alice")
-        bob = await enter(context, gateway.url, "Bob")
+        alice = await somebody(opened, gateway.url, "Alice")
+        bob = await somebody(opened, gateway.url, "Bob")
         await say(alice, "What has it got?")
         await expect(bob.get_by_text("What has it got?").first).to_be_visible()
         await expect(bob.locator(".draft strong")).to_have_text("bold")
@@ -94,9 +100,8 @@ async def test_stop_ends_the_answer_and_the_room_says_so(tmp_path: Path) -> None
 async def test_somebody_else_s_answer_has_a_stop_of_its_own(tmp_path: Path) -> None:
     async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway, browser() as opened:
         server.enqueue(Text(("never ", "finished"), gate=asyncio.Event()))
-        context = await opened.new_context()
-        alice = await enter(context, gateway.url, "Alice")
-        bob = await enter(context, gateway.url, "Bob")
+        alice = await somebody(opened, gateway.url, "Alice")
+        bob = await somebody(opened, gateway.url, "Bob")
         await say(alice, "Go on for ever")
         await expect(bob.locator(".draft")).to_be_visible()
         await expect(alice.locator("#stop-button")).to_be_visible()

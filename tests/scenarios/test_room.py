@@ -126,7 +126,7 @@ async def test_b1_what_is_said_to_the_room_is_taped_and_not_answered(tmp_path: P
             await bob.answer(asked)
         entries = await settled(gateway)
         assert len(server.requests) == 1
-        assert not any(event["key"] == "w-alice" for event in bob.of_type("typing"))
+        assert not any(event["key"] == alice.id for event in bob.of_type("typing"))
         prompt = "".join(str(m["content"]) for m in server.requests[0].body["messages"])
     assert [entry.meta["text"] for entry in entries if "inbox" in entry.meta] == [
         "lunch at noon, Bob?",
@@ -198,12 +198,13 @@ async def test_c4_stop_on_the_page_ends_one_s_own_newest_answer_and_is_no_messag
             assert [e for e in bob.of_type("message") if e["message"]["reply_to"] == other] == []
             assert await bob.stop()
             stopped = await bob.answer(other)
+            ids = (alice.id, bob.id)
         entries = await settled(gateway)
     assert (stopped["role"], stopped["text"]) == ("agent", "part 2\n\n*Stopped by Bob.*")
     ends = [entry.payload["data"] for entry in entries if entry.name == "turn.end"]
     assert [(end["status"], end["by"]) for end in ends] == [
-        ("stopped", "w-alice"),
-        ("stopped", "w-bob"),
+        ("stopped", ids[0]),
+        ("stopped", ids[1]),
     ]
     asked = [entry.meta["text"] for entry in entries if "inbox" in entry.meta]
     assert asked == ["one", "@Tapeway and another thing entirely"]

@@ -22,8 +22,6 @@ const hex = (count) => Array.from(
   crypto.getRandomValues(new Uint8Array(count)), (byte) => byte.toString(16).padStart(2, '0'),
 ).join('');
 
-const newPersonId = () => `w-${hex(6)}`;
-
 // crypto.randomUUID is missing on plain http in a local network.
 export function newMessageId() {
   if (crypto.randomUUID) return crypto.randomUUID();
@@ -34,26 +32,22 @@ export function newMessageId() {
 
 export const cleanName = (name) => (name ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME).trim();
 
-const isPerson = (value) => Boolean(value && typeof value.id === 'string' && cleanName(value.name));
+const isPerson = (value) => Boolean(value && cleanName(value.name));
 
-// The person of this tab, or null until a name is entered.
+// The name in this tab, or null until one is entered. Who one is, the gateway says.
 export function recallPerson(presetName) {
   const preset = cleanName(presetName);
-  if (preset) {
-    const key = `tapeway.as.${preset}`;
-    const id = store.get('sessionStorage', key) ?? newPersonId();
-    store.set('sessionStorage', key, id);
-    return { id, name: preset };
-  }
+  if (preset) return { name: preset };
   const known = [store.get('sessionStorage', PERSON_KEY), store.get('localStorage', PERSON_KEY)].find(isPerson);
   if (!known) return null;
-  store.set('sessionStorage', PERSON_KEY, known);
-  return known;
+  const person = { name: cleanName(known.name) };
+  store.set('sessionStorage', PERSON_KEY, person);
+  return person;
 }
 
-// A new name is a new person in this tab, and the default in new tabs.
+// A new name holds in this tab, and is the default in new tabs.
 export function becomePerson(name) {
-  const person = { id: newPersonId(), name: cleanName(name) };
+  const person = { name: cleanName(name) };
   store.set('sessionStorage', PERSON_KEY, person);
   store.set('localStorage', PERSON_KEY, person);
   return person;
@@ -81,6 +75,21 @@ export const post = (room, what, body) => fetch(roomUrl(room, what), {
   signal: AbortSignal.timeout?.(20_000),
 });
 
+// Call the gateway: with a body as a POST; throws an error with its sentence.
+export async function ask(path, body) {
+  const sent = body === undefined ? {} : {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
+  };
+  let response = null;
+  try {
+    response = await fetch(path, { ...sent, signal: AbortSignal.timeout?.(20_000) });
+  } catch {
+    throw new Error('The gateway cannot be reached.');
+  }
+  if (!response.ok) throw new Error(await refusal(response));
+  return response.json();
+}
+
 // Return the sentence of an error response.
 export async function refusal(response) {
   try {
@@ -107,7 +116,7 @@ export class Stream {
   }
 
   open(room, person) {
-    const query = new URLSearchParams({ person: person.id, name: person.name });
+    const query = new URLSearchParams({ name: person.name });
     this.#url = `${roomUrl(room, 'events')}?${query}`;
     this.#tries = 0;
     this.#connect();
@@ -143,7 +152,7 @@ export class Stream {
       const probe = new AbortController();
       try {
         const { status } = await fetch(url, { headers: { Accept: 'text/event-stream' }, signal: probe.signal });
-        if (status === 401) { goToLogin(); return; }
+        if (status === 401 || status === 403) { goToLogin(); return; }
       } catch { /* unreachable; the next attempt will show */ } finally { probe.abort(); }
       if (url === this.#url) this.#connect();
     }, wait);

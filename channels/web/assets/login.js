@@ -1,6 +1,12 @@
-// The server answers a wrong token with a redirect to /login?wrong=1.
+// The server answers a wrong token with a redirect to /login?wrong=1. A link's code stands in the
+// fragment, which browsers do not send: it is taken out of the address, and posted once.
 const error = document.getElementById('login-error');
 const field = document.getElementById('token');
+
+function showError(sentence) {
+  error.textContent = sentence;
+  error.hidden = false;
+}
 
 if (new URLSearchParams(location.search).get('wrong') === '1') {
   error.hidden = false;
@@ -9,5 +15,28 @@ if (new URLSearchParams(location.search).get('wrong') === '1') {
   history.replaceState(null, '', location.pathname);
 }
 
+async function useCode() {
+  const code = location.hash.slice(1);
+  if (!code) return;
+  history.replaceState(null, '', location.pathname);
+  try {
+    const response = await fetch('/login/code', {
+      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ code }),
+    });
+    if (response.ok) {
+      const { room } = await response.json();
+      location.replace(room ? `/?room=${encodeURIComponent(room)}` : '/');
+    } else {
+      showError(response.status === 429
+        ? 'Too many wrong logins. Try again in a second.'
+        : 'This link was used or has expired. Ask for another one.');
+    }
+  } catch {
+    showError('The gateway cannot be reached. Open the link again.');
+  }
+}
+
+useCode();
+window.addEventListener('hashchange', useCode); // the link was opened in this very tab
 field.addEventListener('input', () => field.removeAttribute('aria-invalid'));
 field.focus();

@@ -51,7 +51,7 @@ export function dayName(date) {
   }).format(date);
 }
 
-async function copyText(text) {
+export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -1,10 +1,11 @@
 // The room: connects the transcript and the composer to the gateway.
 
 import {
-  Outbox, Stream, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
+  Outbox, Stream, ask as call, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
   returnFromLogin, store,
 } from './link.js';
 import { hueOf, initial, make } from './parts.js';
+import { setUpAccess } from './access.js';
 import { setUpComposer } from './composer.js';
 import { setUpScrolling } from './scrolling.js';
 import { Transcript } from './transcript.js';
@@ -16,10 +17,12 @@ const query = new URLSearchParams(location.search);
 // A slash would start another path segment.
 const room = query.get('room')?.trim().replaceAll('/', '-').slice(0, 80) || 'lobby';
 let person = recallPerson(query.get('as'));
+let me = null; // { id, owner }, as the gateway says
 let agent = 'Tapeway';
 let here = [];
 let unread = 0;
 const thinking = new Set();
+const SELF = 'self'; // the author of what is on its way
 
 function announce(text) {
   const announcer = $('announcer');
@@ -37,10 +40,11 @@ const transcript = new Transcript({
   log: $('messages'),
   pending: $('pending'),
   drafts: $('drafts'),
-  isOwn: (id) => id === person?.id,
+  isOwn: (id) => id === SELF || id === me?.id,
   onReply: (id) => composer.replyTo(transcript.get(id)),
   onRetry: () => outbox.kick(),
   onStop: (id) => stopAnswer(id),
+  onPress: (id, button) => press(id, button),
   onGoOn: (id) => ask('Go on', true, id),
   announce,
   showMessage: scrolling.show,
@@ -49,7 +53,7 @@ const transcript = new Transcript({
 
 const outbox = new Outbox(room, {
   onState: (message, state) => {
-    transcript.putPending({ ...message, role: 'person', author: message.person, date: message.date ?? new Date().toISOString() }, state);
+    transcript.putPending({ ...message, role: 'person', author: { ...message.person, id: SELF }, date: message.date ?? new Date().toISOString() }, state);
     refresh();
   },
   onRefused: (message, sentence) => {
@@ -81,7 +85,7 @@ function showTitle() {
 }
 
 function countUnread(messages) {
-  const others = messages.filter((message) => message.author.id !== person.id);
+  const others = messages.filter((message) => message.author.id !== me?.id);
   if (!others.length) return;
   scrolling.noteNew(others.length);
   if (document.hidden) {
@@ -101,6 +105,11 @@ document.addEventListener('visibilitychange', () => {
 const handlers = {
   hello(event) {
     agent = event.agent || agent;
+    me = event.you ?? me;
+    transcript.refreshOwn();
+    showName();
+    $('access-button').hidden = !me?.owner;
+    $('leave-button').hidden = !me?.id.startsWith('w-');
     for (const element of document.querySelectorAll('[data-agent]')) element.textContent = agent;
     $('offline-tag').hidden = !event.offline;
     thinking.clear();
@@ -130,6 +139,10 @@ const handlers = {
     else thinking.delete(key);
   },
   reasoning({ reply_to: id, delta, reset }) { transcript.addReasoning(id, reset ? null : delta); },
+  pressed({ id, text }) {
+    if (text) announce(text);
+    transcript.note(id, text);
+  },
   people({ people }) {
     here = people ?? [];
     showPeople();
@@ -194,7 +207,7 @@ function showPeople() {
     const face = disc(someone);
     face.setAttribute('aria-hidden', 'true');
     item.append(face, make('span', 'people-name', someone.name));
-    if (someone.id === person?.id) item.append(make('span', 'tag-own', 'you'));
+    if (someone.id === me?.id) item.append(make('span', 'tag-own', 'you'));
     return item;
   }));
 }
@@ -209,7 +222,7 @@ people.addEventListener('focusout', ({ relatedTarget }) => {
 
 function showName() {
   const face = $('name-disc');
-  face.className = `disc ${hueOf(person.id)}`;
+  face.className = `disc ${hueOf(me?.id ?? SELF)}`;
   face.textContent = initial(person.name);
   $('name-text').textContent = person.name;
   $('name-button').hidden = false;
@@ -219,6 +232,22 @@ function showName() {
 
 const nameDialog = $('name-dialog');
 const nameInput = $('name-input');
+
+$('leave-button').addEventListener('click', async () => {
+  try { await call('/api/session/end', {}); } catch { /* it ended already */ }
+  location.assign('/login');
+});
+
+const access = setUpAccess({
+  room,
+  announce,
+  nameOf: (id) => here.find((someone) => someone.id === id)?.name,
+  me: () => me,
+});
+$('access-button').addEventListener('click', () => {
+  people.open = false;
+  access.open();
+});
 
 function askName() {
   nameInput.value = person?.name ?? '';
@@ -277,6 +306,18 @@ function ask(text, toAgent, replyTo) {
   });
 }
 
+// Press a button of a message; a retry would have another id, but a card is answered once.
+async function press(message, button) {
+  const body = { id: newMessageId(), person, message, button };
+  try {
+    const response = await post(room, 'press', body);
+    if (response.status === 401) goToLogin();
+    else if (!response.ok) transcript.note(message, await refusal(response));
+  } catch {
+    transcript.note(message, 'The gateway cannot be reached. Press again.');
+  }
+}
+
 // Stop one's own newest answer, or the one with an id.
 async function stopAnswer(answer = null) {
   try {
@@ -307,7 +348,7 @@ $('skip').addEventListener('click', (event) => {
 
 // Escape closes what is open, then stops the answer, then drops the reply.
 document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented || nameDialog.open) return;
+  if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented || document.querySelector('dialog[open]')) return;
   if (people.open) {
     people.open = false;
     $('people-summary').focus();

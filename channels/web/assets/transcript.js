@@ -27,7 +27,7 @@ export class Transcript {
   #stale = new Set();    // drafts shown before a reconnect, not confirmed since
 
   constructor(parts) {
-    // log, pending, drafts, isOwn, onReply, onRetry, onStop, onGoOn, announce, showMessage, onChange
+    // log, pending, drafts, isOwn, onReply, onPress, onRetry, onStop, onGoOn, announce, showMessage, onChange
     Object.assign(this, parts);
   }
 
@@ -193,6 +193,7 @@ export class Transcript {
     this.#queued.delete(message.id);
     if (entry.html === message.html && entry.stage === 'log' && entry.html !== null) {
       entry.message = message;
+      this.#offerButtons(entry.element, message);
       return entry;
     }
     const { element } = entry;
@@ -208,6 +209,7 @@ export class Transcript {
     element.querySelector('.state').replaceChildren();
     this.#dress(element, message);
     this.#offerGoOn(element, message);
+    this.#offerButtons(element, message);
     return entry;
   }
 
@@ -295,6 +297,33 @@ export class Transcript {
     more.type = 'button';
     more.addEventListener('click', () => this.onGoOn(message.id));
     element.querySelector('.state').append(more);
+  }
+
+  // A press goes to the gateway, which says what came of it: the buttons stay until then.
+  #offerButtons(element, message) {
+    const paper = element.querySelector('.paper');
+    paper.querySelector('.choices')?.remove();
+    if (!message.buttons?.length) return;
+    const row = make('div', 'choices');
+    row.setAttribute('role', 'group');
+    row.setAttribute('aria-label', 'Answers');
+    for (const { label, token } of message.buttons) {
+      const button = make('button', 'choice', label);
+      button.type = 'button';
+      button.addEventListener('click', () => {
+        this.note(message.id, '');
+        this.onPress(message.id, token);
+      });
+      row.append(button);
+    }
+    paper.append(row);
+  }
+
+  // Show a sentence below a message, to this person only.
+  note(id, text) {
+    const line = this.#known.get(id)?.element.querySelector('.state');
+    line?.querySelector('.pressed')?.remove();
+    if (line && text) line.append(make('span', 'pressed', text));
   }
 
   #markOwn(element, message) {

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from channels.cli.adapter import CliChannel
 from channels.room.hub import Json
-from channels.room.routes import Post, RoomPerson, stop_post
+from channels.room.routes import Post, RoomPerson, unstored_post
+from channels.room.session import OWNER
 from gateway.app import running_gateway
 from gateway.errors import GatewayError, HomeInUse
 from gateway.home import Running, find_running
@@ -46,8 +47,8 @@ class LocalChat:
         self._person = person
 
     async def events(self) -> AsyncIterator[Json]:
-        async with self._channel.hub.listen(self._chat) as events:
-            for past in await self._channel.opening(self._chat):
+        async with self._channel.hub.listen(self._chat, OWNER) as events:
+            for past in await self._channel.opening(self._chat, OWNER):
                 yield past
             async for event in events:
                 yield event
@@ -58,10 +59,10 @@ class LocalChat:
         except ValidationError as cause:
             first = cause.errors(include_url=False, include_context=False)[0]
             raise GatewayError(f"the message was refused: {first['msg']}") from cause
-        await self._channel.submit(self._channel.read(self._chat, post))
+        await self._channel.submit(self._channel.read(self._chat, post, OWNER))
 
     async def stop(self) -> None:
-        request = self._channel.read(self._chat, stop_post(self._person))
+        request = self._channel.read(self._chat, unstored_post(self._person), OWNER)
         await self._channel.host.stop_answer(request, None)
 
 
@@ -83,8 +84,7 @@ class RemoteChat:
                         yield event
 
     async def say(self, text: str, message_id: UUID) -> None:
-        person = {"id": self._person.id, "name": self._person.name}
-        body = {"id": str(message_id), "person": person, "text": text}
+        body = {"id": str(message_id), "person": {"name": self._person.name}, "text": text}
         with _plain_errors():
             response = await self._client.post(f"{self._path}/messages", json=body)
             if response.status_code == 422:
@@ -92,9 +92,9 @@ class RemoteChat:
             response.raise_for_status()
 
     async def stop(self) -> None:
-        person = {"id": self._person.id, "name": self._person.name}
+        body = {"person": {"name": self._person.name}}
         with _plain_errors():
-            response = await self._client.post(f"{self._path}/stop", json={"person": person})
+            response = await self._client.post(f"{self._path}/stop", json=body)
             response.raise_for_status()
 
 

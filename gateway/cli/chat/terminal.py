@@ -72,7 +72,7 @@ def me() -> RoomPerson:
         name = getpass.getuser()
     except (KeyError, OSError):
         name = "you"
-    return RoomPerson(id="owner", name=name)
+    return RoomPerson(name=name)
 
 
 async def _ask(settings: Settings, text: str, session: str) -> int:

@@ -7,11 +7,14 @@ import pytest
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from channels.room.hub import MAX_PENDING_EVENTS, Hub, Json
+from channels.room.session import OWNER, PageSession
 
 pytestmark = pytest.mark.anyio
 
 ANNA: Json = {"id": "7", "name": "anna"}
 BEN: Json = {"id": "8", "name": "Ben"}
+AS_ANNA = (PageSession("7", room="lobby"), "anna")
+AS_BEN = (PageSession("8", room="lobby"), "Ben")
 
 
 def heard(events: MemoryObjectReceiveStream[Json]) -> list[Json]:
@@ -30,7 +33,11 @@ def saying(message_id: str, text: str = "hi") -> Json:
 
 async def test_every_listener_of_a_room_hears_and_nobody_else() -> None:
     hub = Hub()
-    async with hub.listen("lobby") as one, hub.listen("lobby") as two, hub.listen("attic") as other:
+    async with (
+        hub.listen("lobby", OWNER) as one,
+        hub.listen("lobby", OWNER) as two,
+        hub.listen("attic", OWNER) as other,
+    ):
         hub.message("lobby", saying("m1"))
         expected = [{"type": "message", "message": saying("m1")}]
         assert heard(one) == heard(two) == expected
@@ -39,8 +46,8 @@ async def test_every_listener_of_a_room_hears_and_nobody_else() -> None:
 
 async def test_who_comes_and_goes_is_told_to_those_who_are_there() -> None:
     hub = Hub()
-    async with hub.listen("lobby", BEN) as ben:
-        async with hub.listen("lobby", ANNA), hub.listen("lobby"):
+    async with hub.listen("lobby", *AS_BEN) as ben:
+        async with hub.listen("lobby", *AS_ANNA), hub.listen("lobby", OWNER):
             assert hub.people("lobby") == [ANNA, BEN]
         assert hub.people("lobby") == [BEN]
         told = [event["people"] for event in heard(ben)]
@@ -50,15 +57,15 @@ async def test_who_comes_and_goes_is_told_to_those_who_are_there() -> None:
 
 async def test_a_person_with_two_pages_is_there_once_until_both_are_closed() -> None:
     hub = Hub()
-    async with hub.listen("lobby", ANNA):
-        async with hub.listen("lobby", ANNA):
+    async with hub.listen("lobby", *AS_ANNA):
+        async with hub.listen("lobby", *AS_ANNA):
             assert hub.people("lobby") == [ANNA]
         assert hub.people("lobby") == [ANNA]
 
 
 async def test_a_draft_is_shown_also_to_who_comes_later_until_the_message_takes_its_place() -> None:
     hub = Hub()
-    async with hub.listen("lobby") as events:
+    async with hub.listen("lobby", OWNER) as events:
         hub.draft("lobby", saying("m1", "h"))
         hub.draft("lobby", saying("m1", "hi"))
         assert hub.ongoing("lobby") == [{"type": "draft", "message": saying("m1", "hi")}]
@@ -76,7 +83,7 @@ async def test_another_message_leaves_a_draft_alone() -> None:
 
 async def test_a_dropped_draft_is_taken_away_once() -> None:
     hub = Hub()
-    async with hub.listen("lobby") as events:
+    async with hub.listen("lobby", OWNER) as events:
         hub.draft("lobby", saying("m1"))
         hub.drop_draft("lobby", "m1")
         hub.drop_draft("lobby", "m1")
@@ -87,7 +94,7 @@ async def test_a_dropped_draft_is_taken_away_once() -> None:
 
 async def test_typing_is_told_when_it_changes_and_to_who_comes_later() -> None:
     hub = Hub()
-    async with hub.listen("lobby") as events:
+    async with hub.listen("lobby", OWNER) as events:
         for on in (False, True, True, False, False):
             hub.typing("lobby", "7", on)
         assert [event["on"] for event in heard(events)] == [True, False]
@@ -98,7 +105,7 @@ async def test_typing_is_told_when_it_changes_and_to_who_comes_later() -> None:
 
 async def test_a_listener_that_falls_too_far_behind_is_let_go_and_the_others_hear_on() -> None:
     hub = Hub()
-    async with hub.listen("lobby") as slow, hub.listen("lobby") as quick:
+    async with hub.listen("lobby", OWNER) as slow, hub.listen("lobby", OWNER) as quick:
         for number in range(MAX_PENDING_EVENTS + 5):
             hub.message("lobby", saying(str(number)))
             assert len(heard(quick)) == 1
@@ -110,7 +117,7 @@ async def test_a_listener_that_falls_too_far_behind_is_let_go_and_the_others_hea
 
 async def test_closing_lets_every_listener_go() -> None:
     hub = Hub()
-    async with hub.listen("lobby", ANNA) as one, hub.listen("attic") as two:
+    async with hub.listen("lobby", *AS_ANNA) as one, hub.listen("attic", OWNER) as two:
         heard(one)
         hub.close()
         for events in (one, two):
@@ -120,7 +127,7 @@ async def test_closing_lets_every_listener_go() -> None:
 
 async def test_what_is_said_while_the_listeners_are_let_go_harms_nobody() -> None:
     hub = Hub()
-    async with hub.listen("lobby", ANNA), hub.listen("lobby", BEN):
+    async with hub.listen("lobby", *AS_ANNA), hub.listen("lobby", *AS_BEN):
         hub.close()
         hub.message("lobby", saying("m1"))
         hub.typing("lobby", "7", True)
@@ -129,7 +136,7 @@ async def test_what_is_said_while_the_listeners_are_let_go_harms_nobody() -> Non
 
 async def test_a_room_with_nothing_in_it_is_forgotten() -> None:
     hub = Hub()
-    async with hub.listen("lobby", ANNA):
+    async with hub.listen("lobby", *AS_ANNA):
         hub.draft("lobby", saying("m1"))
         hub.typing("lobby", "7", True)
     hub.typing("lobby", "7", False)
@@ -137,3 +144,24 @@ async def test_a_room_with_nothing_in_it_is_forgotten() -> None:
     hub.typing("lobby", "7", False)
     hub.message("attic", saying("m2"))
     assert hub.rooms == {}
+
+
+async def test_an_event_can_be_for_one_person_or_for_owners() -> None:
+    hub = Hub()
+    async with hub.listen("lobby", *AS_ANNA) as anna, hub.listen("lobby", OWNER) as owner:
+        heard(anna), heard(owner)
+        hub.publish("lobby", {"type": "a"}, lambda session: session.person == "7")
+        hub.publish("lobby", {"type": "b"}, lambda session: session.owner)
+        assert [event["type"] for event in heard(anna)] == ["a"]
+        assert [event["type"] for event in heard(owner)] == ["b"]
+
+
+async def test_a_person_whose_session_ended_is_disconnected_everywhere_and_nobody_else() -> None:
+    hub = Hub()
+    async with hub.listen("lobby", *AS_ANNA) as anna, hub.listen("lobby", *AS_BEN) as ben:
+        heard(anna), heard(ben)
+        hub.dismiss("7")
+        with pytest.raises(anyio.EndOfStream):
+            await anna.receive()
+        hub.message("lobby", saying("m1"))
+        assert len(heard(ben)) == 1

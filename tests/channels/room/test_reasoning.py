@@ -9,6 +9,7 @@ from agent.events import AgentEvent
 from channels.message import Author, InboundMessage
 from channels.room.hub import Hub, Json
 from channels.room.reasoning import PIECE_SECONDS, ReasoningFeed
+from channels.room.session import OWNER, PageSession
 from tests.clock import RestingClock
 
 pytestmark = pytest.mark.anyio
@@ -24,6 +25,9 @@ ASKED = InboundMessage(
 )
 
 
+MEMBER = PageSession("8", room="lobby")
+
+
 def thinks(delta: str) -> AgentEvent:
     return AgentEvent("reasoning", {"delta": delta})
 
@@ -31,7 +35,7 @@ def thinks(delta: str) -> AgentEvent:
 async def test_many_small_deltas_become_few_pieces_and_none_is_lost() -> None:
     hub, clock = Hub(), RestingClock()
     feed = ReasoningFeed(hub, clock)
-    async with hub.listen("lobby") as events:
+    async with hub.listen("lobby", OWNER) as events, hub.listen("lobby", MEMBER) as other:
         for word in ("one ", "two ", "three "):
             feed.take(thinks(word), ASKED)
         await clock.advance(PIECE_SECONDS)
@@ -42,6 +46,7 @@ async def test_many_small_deltas_become_few_pieces_and_none_is_lost() -> None:
         heard: list[Json] = []
         while events.statistics().current_buffer_used:
             heard.append(events.receive_nowait())
+        assert other.statistics().current_buffer_used == 0  # a member sees no reasoning
     assert [event["delta"] for event in heard] == ["one ", "two three four ", "five"]
     assert {(event["type"], event["reply_to"]) for event in heard} == {("reasoning", "1")}
 
@@ -49,7 +54,7 @@ async def test_many_small_deltas_become_few_pieces_and_none_is_lost() -> None:
 async def test_a_reset_discards_what_was_thought() -> None:
     hub = Hub()
     feed = ReasoningFeed(hub, RestingClock())
-    async with hub.listen("lobby") as events:
+    async with hub.listen("lobby", OWNER) as events:
         feed.take(thinks("one"), ASKED)
         feed.take(thinks("two"), ASKED)
         feed.take(AgentEvent("reset", {"why": "it begins again"}), ASKED)

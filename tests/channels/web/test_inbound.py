@@ -8,6 +8,7 @@ import pytest
 
 from channels.message import InboundMessage
 from channels.room.routes import Post, RoomPerson
+from channels.room.session import PageSession
 from channels.web.inbound import addressed, parse
 
 AGENT = "Tapeway"
@@ -101,10 +102,11 @@ def test_b3_a_longer_or_shorter_name_is_another_name(text: str) -> None:
     assert not asks(text)
 
 
-def parsed(text: str, reply_to: str | None = None) -> InboundMessage:
-    person = RoomPerson(id="p7", name="Ben Müller")
+def parsed(text: str, reply_to: str | None = None, *, owner: bool = True) -> InboundMessage:
+    person = RoomPerson(name="Ben Müller")
     post = Post(id=POST_ID, person=person, text=text, to_agent=True, reply_to=reply_to)
-    return parse("web", "lobby", post, "2026-01-02T00:00:00+00:00", AGENT, [*OTHERS, AGENT])
+    session = PageSession("p7", owner=owner, room="lobby")
+    return parse("lobby", post, session, "2026-01-02T00:00:00+00:00", AGENT, [*OTHERS, AGENT])
 
 
 def test_a_second_try_of_a_post_is_the_same_event() -> None:
@@ -118,6 +120,12 @@ def test_a_post_is_a_group_message_of_its_author() -> None:
     assert (message.channel, message.chat_id, message.chat_kind) == ("web", "lobby", "group")
     assert (message.sender.id, message.sender.name) == ("p7", "Ben Müller")
     assert (message.text, message.reply_to, message.owner) == ("tea?", "turn:1", True)
+    assert not message.invited
+
+
+def test_a_member_s_post_is_no_owner_s() -> None:
+    message = parsed("tea?", owner=False)
+    assert (message.owner, message.invited) == (False, True)
 
 
 def test_who_mentions_themselves_asks_all_the_same() -> None:

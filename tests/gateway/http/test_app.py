@@ -15,17 +15,14 @@ from channels.errors import ChannelUnfit
 from channels.message import OutboundMessage, Receipt
 from gateway.errors import PortInUse, SettingsError
 from gateway.hooks.specs import hookimpl
-from gateway.http.auth import cookie_value, is_loopback, same
+from gateway.http.auth import same
+from gateway.http.peers import is_loopback
 from gateway.http.server import listen
 from tests.gateways import gateway_of
 
 pytestmark = pytest.mark.anyio
 
-POST = {
-    "id": "7d793037-a076-4f1e-b4bf-6b1a6b8a1f10",
-    "person": {"id": "w-a", "name": "Alice"},
-    "text": "hi",
-}
+POST = {"id": "7d793037-a076-4f1e-b4bf-6b1a6b8a1f10", "person": {"name": "Alice"}, "text": "hi"}
 ROOM = "/api/rooms/lobby/messages"
 
 
@@ -47,8 +44,9 @@ async def test_on_loopback_the_page_opens_without_a_token(tmp_path: Path) -> Non
 async def test_another_host_name_is_refused_against_dns_rebinding(tmp_path: Path) -> None:
     async with gateway_of(tmp_path) as gateway, client(gateway.url) as web:
         answer = await web.get("/", headers={"Host": "evil.example"})
-        assert answer.status_code == 421
-        assert "evil.example" in answer.text
+        assert answer.headers["location"] == "/login"
+        posted = await web.post(ROOM, json=POST, headers={"Host": "evil.example"})
+        assert posted.status_code == 401
 
 
 async def test_a_post_from_another_site_s_page_is_refused(tmp_path: Path) -> None:
@@ -56,7 +54,7 @@ async def test_a_post_from_another_site_s_page_is_refused(tmp_path: Path) -> Non
         crossed = await web.post(ROOM, json=POST, headers={"Origin": "http://evil.example"})
         assert crossed.status_code == 403
         form = await web.post(ROOM, content=b"{}", headers={"Content-Type": "text/plain"})
-        assert form.status_code == 422
+        assert form.status_code == 415
         own = await web.post(ROOM, json=POST, headers={"Origin": gateway.url.rstrip("/")})
         assert own.status_code == 202
 
@@ -85,7 +83,7 @@ async def test_with_a_token_a_login_form_sets_a_cookie_that_lets_in(tmp_path: Pa
 
 async def test_with_a_token_the_header_lets_in_and_a_wrong_one_does_not(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, HTTP__TOKEN="secret") as gateway:
-        for token, status in (("secret", 202), ("wrong", 401), ("s", 401)):
+        for token, status in (("secret", 202), ("wrong", 401), ("s", 429)):
             headers = {"Authorization": f"Bearer {token}"}
             async with client(gateway.url, headers=headers) as web:
                 assert (await web.post(ROOM, json=POST)).status_code == status
@@ -97,8 +95,7 @@ async def test_with_a_token_the_header_lets_in_and_a_wrong_one_does_not(tmp_path
         ({"text": ""}, "text"),
         ({"text": "  "}, "empty"),
         ({"id": "no-uuid"}, "id"),
-        ({"person": {"id": "a b", "name": "x"}}, "person.id"),
-        ({"person": {"id": "a", "name": ""}}, "person.name"),
+        ({"person": {"name": ""}}, "person.name"),
         ({"text": "x" * 300_000}, "text"),
     ],
 )
@@ -165,7 +162,9 @@ async def test_behind_a_trusted_proxy_with_tls_the_cookie_is_for_https_alone(
 def test_an_address_that_others_reach_needs_a_token() -> None:
     with pytest.raises(SettingsError, match=r"TAPEWAY_HTTP__TOKEN .*TAPEWAY_HTTP__TOKEN_FILE"):
         listen("0.0.0.0", 0, "")
-    listen("0.0.0.0", 0, "token").close()
+    listen("0.0.0.0", 0, "0123456789abcdef").close()
+    with pytest.raises(SettingsError, match="16 characters"):
+        listen("0.0.0.0", 0, "0123456789abcde")
 
 
 def test_a_port_in_use_is_named_with_how_to_change_it() -> None:
@@ -180,7 +179,6 @@ def test_secrets_are_compared_whole_and_empty_ones_never_match() -> None:
     assert same("a", "a")
     assert not same("a", "b")
     assert not same("", "")
-    assert cookie_value("a") != cookie_value("b")
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,9 @@ async def test_every_step_of_a_turn_counts_with_cached_tokens_apart(tmp_path: Pa
         server.enqueue(LOOK, DONE)
         async with visit(gateway.url, "Alice") as (alice,):
             await alice.answer(await alice.say("how much is on it?"))
+            who = alice.id
         (row,) = await used(gateway, "person")
-    assert (row["key"], row["name"]) == ("web:w-alice", "Alice")
+    assert (row["key"], row["name"]) == (f"web:{who}", "Alice")
     assert counts([row]) == [(1, 2, 110, 190, 30)]
     assert row["cost"] == pytest.approx((110 * 1.0 + 190 * 0.1 + 30 * 4.0) / 1e6)
 

@@ -1,0 +1,38 @@
+"""Who is at the other end of a request, as the gateway decided; nothing in the request decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import Request
+
+
+@dataclass(frozen=True, slots=True)
+class PageSession:
+    """A session of the page or the terminal.
+
+    person  the person's id, which the gateway assigned
+    owner   whether it may use everything; otherwise it is a member of one room
+    room    the room of a member
+    """
+
+    person: str
+    owner: bool = False
+    room: str = ""
+
+    def admits(self, room: str) -> bool:
+        """Return whether the session may use a room of the page."""
+        return self.owner or (self.room == room != "")
+
+
+OWNER: Final = PageSession("owner", owner=True)
+"""The user who runs the gateway: in the terminal, and in each of their browsers on the machine."""
+
+NOBODY: Final = PageSession("")
+
+
+def session_of(request: Request) -> PageSession:
+    """Return the session that the gateway's guard found."""
+    found: PageSession = getattr(request.state, "session", NOBODY)
+    return found

@@ -1,0 +1,89 @@
+"""Which user of this machine is at the other end of a loopback connection, on Linux.
+
+The kernel lists every TCP socket with its user. Only connected sockets count: of a socket that its
+process has closed, the kernel may say that it belongs to root.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv6Address, ip_address
+from pathlib import Path
+from typing import Final
+
+Endpoint = tuple[str, int]
+
+ESTABLISHED: Final = "01"
+TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+
+
+@dataclass(frozen=True)
+class Peer:
+    """The two ends of a connection, as the kernel knows them: no header changes them."""
+
+    theirs: Endpoint | None
+    ours: Endpoint | None
+
+    @cached_property
+    def is_own_user(self) -> bool:
+        """Return whether the user who runs the gateway, or root, opened this connection here."""
+        if self.theirs is None or self.ours is None or not is_loopback(self.theirs[0]):
+            return False
+        if sys.platform != "linux":
+            return True  # the user cannot be found out there
+        return uid_of(self.theirs, self.ours) in (os.geteuid(), 0)
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return (mapped or address).is_loopback
+
+
+def uid_of(theirs: Endpoint, ours: Endpoint) -> int | None:
+    """Return the user id that owns the socket of the other end, or None if it is not listed."""
+    wanted = {(_hex(a), _hex(b)) for a, b in zip(_forms(theirs), _forms(ours), strict=True)}
+    for row in _rows():
+        # number, local address, remote address, state, queues, timer, retransmits, uid, 0, inode
+        if len(row) > 9 and (row[1], row[2]) in wanted:
+            connected = row[3] == ESTABLISHED and row[9] != "0"
+            return int(row[7]) if connected else None
+    return None
+
+
+def _rows() -> Iterator[list[str]]:
+    for table in TABLES:
+        try:
+            lines = table.read_text("ascii").splitlines()
+        except OSError:
+            continue
+        for line in lines:
+            yield line.split()
+
+
+def _forms(end: Endpoint) -> tuple[Endpoint, Endpoint]:
+    """Return an address as IPv4 if it is one, and as IPv6."""
+    address = ip_address(end[0])
+    if isinstance(address, IPv6Address):
+        plain = address.ipv4_mapped
+        return (str(plain or address), end[1]), (str(address), end[1])
+    return (str(address), end[1]), (f"::ffff:{address}", end[1])
+
+
+def _hex(end: Endpoint) -> str:
+    """Write an address as the kernel does: each 32-bit word in the machine's own byte order."""
+    family = socket.AF_INET6 if ":" in end[0] else socket.AF_INET
+    packed = socket.inet_pton(family, end[0])
+    words = (packed[at : at + 4] for at in range(0, len(packed), 4))
+    text = "".join(f"{int.from_bytes(word, sys.byteorder):08X}" for word in words)
+    return f"{text}:{end[1]:04X}"

@@ -1,0 +1,146 @@
+"""Sessions of the page: who a cookie belongs to, and the codes that open further sessions.
+
+Cookies and codes are random, and the database holds only their digests. Both end when the access
+token is changed, since whoever had the old token may have opened them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any, Final
+
+from channels.room.session import PageSession
+from gateway.services import Services
+from tape.entry import utc_iso
+from tape.errors import UnitFailed
+from tape.unit_of_work import Unit
+
+SESSION_DAYS: Final = 30
+OPEN_MINUTES: Final = 10
+"""Minutes that an owner's link from `tapeway open` can be used."""
+
+MAX_REMEMBERED: Final = 1024
+"""Maximum sessions kept in memory, where they are found even while the database is away."""
+
+
+class Sessions:
+    """The sessions and codes that were opened with one access token."""
+
+    def __init__(self, services: Services, token: str) -> None:
+        self._store = services.store
+        self._clock = services.clock
+        self._token = digest_of(f"token {token}") if token else ""
+        self._known: OrderedDict[str, tuple[PageSession, float]] = OrderedDict()
+
+    async def find(self, cookie: str) -> PageSession | None:
+        """Return a cookie's session, or None; raises StoreUnavailable."""
+        if not cookie:
+            return None
+        digest = digest_of(cookie)
+        known = self._known.get(digest)
+        if known is not None and self._clock.monotonic() < known[1]:
+            return known[0]
+        rows = await self._store.select("ledger.page_session", self._values(digest=digest))
+        if not rows:
+            return None
+        return self._remember(digest, _session(rows[0]))
+
+    async def open(self) -> str:
+        """Open a session for an owner, and return its cookie."""
+        unit, cookie = Unit(), secrets.token_urlsafe(32)
+        self._begin(unit, cookie, owner=True, room="")
+        await self._store.commit(unit)
+        return cookie
+
+    async def redeem(self, code: str) -> tuple[str, str] | None:
+        """Use a code; return the cookie of its new session and its room, or None."""
+        digest = digest_of(code)
+        rows = await self._store.select("ledger.page_code", self._values(digest=digest))
+        if not rows:
+            return None
+        unit, cookie = Unit(), secrets.token_urlsafe(32)
+        unit.run("ledger.use_page_code", expect=1, digest=digest, now=self._now())
+        self._begin(unit, cookie, owner=bool(rows[0]["owner"]), room=rows[0]["room"])
+        try:
+            await self._store.commit(unit)
+        except UnitFailed:  # somebody else was faster
+            return None
+        return cookie, rows[0]["room"]
+
+    async def issue(self, *, room: str = "", uses: int = 1, minutes: int = OPEN_MINUTES) -> str:
+        """Return a new code for members of a room, or for one owner if no room is given."""
+        unit, code = Unit(), secrets.token_urlsafe(18)
+        unit.run(
+            "ledger.issue_page_code",
+            digest=digest_of(code),
+            owner=int(not room),
+            room=room,
+            token=self._token,
+            uses=uses,
+            expires_at=utc_iso(self._clock.now() + timedelta(minutes=minutes)),
+        )
+        await self._store.commit(unit)
+        return code
+
+    async def listed(self) -> dict[str, Any]:
+        """Return the open sessions, and the invitations that can still be used."""
+        sessions = await self._store.select("ledger.page_sessions", self._values())
+        codes = await self._store.select("ledger.page_codes", self._values())
+        return {
+            "sessions": [{**row, "owner": bool(row["owner"])} for row in sessions],
+            "invitations": [dict(row) for row in codes],
+        }
+
+    async def end(self, person: str) -> bool:
+        """End a person's session; return whether there was one."""
+        unit = Unit()
+        step = unit.run("ledger.end_page_session", person=person)
+        rows = (await self._store.commit(unit))[step].rows
+        for row in rows:
+            self._known.pop(row["digest"], None)
+        return bool(rows)
+
+    async def withdraw(self, code: str) -> None:
+        """Revoke an invitation; who came in by it stays until their session is ended."""
+        unit = Unit()
+        unit.run("ledger.drop_page_code", code=code)
+        await self._store.commit(unit)
+
+    def _begin(self, unit: Unit, cookie: str, *, owner: bool, room: str) -> None:
+        now = self._clock.now()
+        unit.run("ledger.drop_page_sessions", now=utc_iso(now))
+        unit.run("ledger.drop_page_codes", now=utc_iso(now))
+        unit.run(
+            "ledger.open_page_session",
+            digest=digest_of(cookie),
+            person=f"w-{secrets.token_hex(6)}",
+            owner=int(owner),
+            room=room,
+            token=self._token,
+            opened_at=utc_iso(now),
+            expires_at=utc_iso(now + timedelta(days=SESSION_DAYS)),
+        )
+
+    def _remember(self, digest: str, session: PageSession) -> PageSession:
+        # It is looked up again each hour, which is how an expired session ends.
+        self._known[digest] = (session, self._clock.monotonic() + 3600)
+        if len(self._known) > MAX_REMEMBERED:
+            self._known.popitem(last=False)
+        return session
+
+    def _values(self, **more: str) -> dict[str, str]:
+        return {"token": self._token, "now": self._now(), **more}
+
+    def _now(self) -> str:
+        return utc_iso(self._clock.now())
+
+
+def digest_of(secret: str) -> str:
+    return sha256(f"tapeway-page {secret}".encode()).hexdigest()
+
+
+def _session(row: Any) -> PageSession:
+    return PageSession(row["person"], owner=bool(row["owner"]), room=row["room"])

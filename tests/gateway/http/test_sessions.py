@@ -1,0 +1,280 @@
+"""Sessions of the page: owners, members of one room, and what ends them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import httpx2
+import pytest
+
+from gateway.app import Gateway
+from tests.fakes.openai.script import Text
+from tests.fakes.openai.server import FakeOpenAI
+from tests.gateways import gateway_of, settled
+from tests.visitor import visit
+
+pytestmark = pytest.mark.anyio
+
+TOKEN = "a-token-of-sixteen-characters"
+ELSEWHERE = {"X-Forwarded-For": "203.0.113.9"}
+"""What a proxy adds: the person is not the user who runs the gateway."""
+
+
+def browser(url: str, **headers: str) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(base_url=url, trust_env=False, headers=headers, timeout=20)
+
+
+def outside(url: str, **headers: str) -> httpx2.AsyncClient:
+    return browser(url, **ELSEWHERE, **headers)
+
+
+def post(text: str = "hi", name: str = "Gus", **more: Any) -> dict[str, Any]:
+    return {"id": str(uuid4()), "person": {"name": name}, "text": text, **more}
+
+
+async def invited(owner: httpx2.AsyncClient, room: str = "lobby", **more: Any) -> str:
+    answer = await owner.post("/api/invitations", json={"room": room, **more})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["code"])
+
+
+@asynccontextmanager
+async def member_of(
+    gateway: Gateway, room: str = "lobby"
+) -> AsyncIterator[tuple[httpx2.AsyncClient, httpx2.AsyncClient]]:
+    """Let somebody into a room; yield the owner's and the member's browser."""
+    async with browser(gateway.url) as owner, outside(gateway.url) as guest:
+        used = await guest.post("/login/code", json={"code": await invited(owner, room)})
+        assert used.json() == {"room": room}
+        yield owner, guest
+
+
+OWNERS = [
+    ("GET", "/api/tapes"),
+    ("POST", "/api/tapes/entries"),
+    ("POST", "/api/tapes/search"),
+    ("POST", "/api/tapes/rewind"),
+    ("POST", "/api/tapes/import"),
+    ("GET", "/api/ledger"),
+    ("GET", "/api/usage"),
+    ("GET", "/api/explain?message=1"),
+    ("GET", "/api/access"),
+    ("POST", "/api/access/grant"),
+    ("POST", "/api/access/pair"),
+    ("GET", "/api/sessions"),
+    ("POST", "/api/sessions/end"),
+    ("POST", "/api/invitations"),
+    ("POST", "/api/codes"),
+    ("GET", "/api/terminal/lobby/events"),
+    ("POST", "/api/terminal/lobby/messages"),
+    ("GET", "/slack/install"),
+]
+
+
+async def test_a_member_uses_one_room_and_nothing_else(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
+        assert (await guest.get("/")).status_code == 200
+        assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 202
+        for method, path in OWNERS:
+            answer = await guest.request(method, path, json=post() if method == "POST" else None)
+            assert answer.status_code == 403, path
+        for room in ("attic", "lobby%20", "LOBBY", "lobb", "."):
+            for what in ("messages", "stop", "press"):
+                answer = await guest.post(f"/api/rooms/{room}/{what}", json=post())
+                assert answer.status_code in (403, 404, 422), (room, what)
+            assert (await guest.get(f"/api/rooms/{room}/events")).status_code in (403, 404)
+        tapes = [info.name for info in await gateway.services.store.tapes()]
+        assert len(tapes) == 1
+
+
+async def test_a_member_is_no_owner_and_an_invitation_is_for_its_room(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway, "attic") as (_owner, guest):
+        assert (await guest.post("/api/rooms/attic/messages", json=post(",reset"))).is_success
+        entries = await settled(gateway, "web:attic")
+        said = next(entry for entry in entries if entry.meta.get("text") == ",reset")
+        assert said.meta["access"]["role"] == "member"
+        answers = [entry.payload["data"] for entry in entries if entry.name == "outbound"]
+        assert "admin" in answers[-1]["text"].lower()
+        assert not any(entry.name == "session/reset" for entry in entries)
+        assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 403
+
+
+async def test_neither_a_name_nor_an_id_in_a_request_makes_anybody_somebody(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
+        await owner.post("/api/rooms/lobby/messages", json=post("mine", "Ann"))
+        forged = post("forged", "Ann", owner=True, invited=False, role="owner")
+        forged["person"] |= {"id": "owner", "owner": True}
+        query = {"person": "owner", "name": "Ann", "role": "owner"}
+        answer = await guest.post("/api/rooms/lobby/messages", json=forged, params=query)
+        assert answer.status_code == 202
+        entries = [entry for entry in await settled(gateway) if "inbox" in entry.meta]
+        mine, other = (entry.meta for entry in entries)
+        assert (mine["author"], mine["access"]["role"]) == ("owner", "owner")
+        assert other["author"].startswith("w-")
+        assert other["access"]["role"] == "member"
+
+
+async def test_two_names_in_one_session_are_one_person(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
+        for name in ("Gus", "Ann"):
+            await guest.post("/api/rooms/lobby/messages", json=post(name, name))
+        said = [entry.meta for entry in await settled(gateway) if "inbox" in entry.meta]
+        assert [one["name"] for one in said] == ["Gus", "Ann"]
+        assert len({one["author"] for one in said}) == 1
+
+
+async def test_a_member_stops_their_own_answers_alone(tmp_path: Path) -> None:
+    async with FakeOpenAI() as server, gateway_of(tmp_path, server) as gateway:
+        server.enqueue(Text(("for ", "ever"), gate=asyncio.Event()))
+        async with member_of(gateway) as (_owner, guest), visit(gateway.url, "Ann") as (ann,):
+            asked = await ann.say("go on")
+            draft = await ann.draft(asked)
+            body = {"person": {"name": "Ann", "id": ann.id}}
+            newest = await guest.post("/api/rooms/lobby/stop", json=body)
+            assert not newest.json()["stopped"]
+            this = await guest.post("/api/rooms/lobby/stop", json={**body, "answer": draft["id"]})
+            assert this.status_code == 422
+            assert "admin" in this.json()["error"]
+            assert await ann.stop()
+            await ann.answer(asked)
+
+
+async def test_a_code_works_as_often_as_it_says_and_not_after_its_time(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, browser(gateway.url) as owner:
+        twice = await invited(owner, uses=2)
+        statuses = []
+        for _ in range(3):
+            async with outside(gateway.url) as guest:
+                statuses.append((await guest.post("/login/code", json={"code": twice})).status_code)
+        assert statuses == [200, 200, 403]
+        listed = (await owner.get("/api/sessions")).json()
+        assert [one["room"] for one in listed["sessions"]] == ["lobby", "lobby"]
+        assert listed["invitations"] == []
+        for wrong in ({"uses": 0}, {"uses": 1000}, {"minutes": 0}, {"uses": True}, {"room": "a/b"}):
+            answer = await owner.post("/api/invitations", json={"room": "lobby", **wrong})
+            assert answer.status_code == 422
+
+
+async def test_two_who_use_one_code_at_once_get_one_session(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, browser(gateway.url) as owner:
+        code = await invited(owner)
+        statuses: list[int] = []
+
+        async def use() -> None:
+            async with outside(gateway.url) as guest:
+                statuses.append((await guest.post("/login/code", json={"code": code})).status_code)
+
+        async with anyio.create_task_group() as group:
+            for _ in range(8):
+                group.start_soon(use)
+        assert statuses.count(200) == 1
+
+
+async def test_an_invitation_that_was_withdrawn_opens_nothing(tmp_path: Path) -> None:
+    async with (
+        gateway_of(tmp_path) as gateway,
+        browser(gateway.url) as owner,
+        outside(gateway.url) as guest,
+    ):
+        code = await invited(owner)
+        (listed,) = (await owner.get("/api/sessions")).json()["invitations"]
+        assert code not in str(listed)
+        await owner.post("/api/invitations/withdraw", json={"code": listed["code"]})
+        assert (await guest.post("/login/code", json={"code": code})).status_code == 403
+
+
+async def test_an_ended_session_is_over_at_once_also_for_an_open_stream(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
+        async with guest.stream("GET", "/api/rooms/lobby/events", params={"name": "Gus"}) as events:
+            (one,) = (await owner.get("/api/sessions")).json()["sessions"]
+            await owner.post("/api/sessions/end", json={"person": one["person"]})
+            with anyio.fail_after(5):
+                async for _line in events.aiter_lines():
+                    pass
+        assert (await guest.post("/api/rooms/lobby/messages", json=post())).status_code == 401
+
+
+async def test_who_signs_out_is_out_and_the_cookie_is_worth_nothing(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (_owner, guest):
+        cookie = guest.cookies["tapeway_session"]
+        assert (await guest.post("/api/session/end", json={})).status_code == 200
+        async with outside(gateway.url, Cookie=f"tapeway_session={cookie}") as thief:
+            assert (await thief.post("/api/rooms/lobby/messages", json=post())).status_code == 401
+
+
+async def test_after_the_token_was_changed_neither_cookies_nor_codes_of_before_work(
+    tmp_path: Path,
+) -> None:
+    async with gateway_of(tmp_path, HTTP__TOKEN=TOKEN) as gateway, browser(gateway.url) as owner:
+        await owner.post("/login", data={"token": TOKEN})
+        code = await invited(owner)
+        cookie = {"Cookie": f"tapeway_session={owner.cookies['tapeway_session']}"}
+        stored = await gateway.services.store.select(
+            "ledger.page_sessions", {"token": "", "now": ""}
+        )
+        assert cookie["Cookie"] not in str(stored)
+    async with gateway_of(tmp_path, HTTP__TOKEN=TOKEN) as gateway:
+        async with browser(gateway.url, **cookie) as same:
+            assert (await same.get("/api/tapes")).status_code == 200  # a restart ends nothing
+    async with gateway_of(tmp_path, HTTP__TOKEN=f"{TOKEN}-changed") as gateway:
+        async with browser(gateway.url, **cookie) as old:
+            assert (await old.get("/api/tapes")).status_code == 401
+            assert (await old.post("/login/code", json={"code": code})).status_code == 403
+            old_token = {"Authorization": f"Bearer {TOKEN}"}
+            assert (await old.get("/api/tapes", headers=old_token)).status_code in (401, 429)
+
+
+async def test_the_owner_who_tries_an_invitation_out_stays_owner_and_does_not_use_it_up(
+    tmp_path: Path,
+) -> None:
+    async with gateway_of(tmp_path) as gateway, browser(gateway.url) as owner:
+        code = await invited(owner)
+        tried = await owner.post("/login/code", json={"code": code})
+        assert "set-cookie" not in tried.headers
+        async with outside(gateway.url) as guest:
+            assert (await guest.post("/login/code", json={"code": code})).status_code == 200
+
+
+async def test_a_post_that_is_repeated_by_another_person_changes_nothing(tmp_path: Path) -> None:
+    async with gateway_of(tmp_path) as gateway, member_of(gateway) as (owner, guest):
+        said = post("the first", "Ann")
+        for web, text in ((owner, "the first"), (owner, "the first"), (guest, "another")):
+            answer = await web.post("/api/rooms/lobby/messages", json={**said, "text": text})
+            assert answer.status_code == 202
+        entries = [entry for entry in await settled(gateway) if "inbox" in entry.meta]
+        assert [entry.meta["text"] for entry in entries] == ["the first"]
+
+
+async def test_of_a_hundred_wrong_logins_a_second_one_is_answered_and_the_owner_gets_in(
+    tmp_path: Path,
+) -> None:
+    async with gateway_of(tmp_path, HTTP__TOKEN=TOKEN) as gateway, browser(gateway.url) as web:
+        statuses = []
+        for number in range(100):
+            wrong = await web.post("/login", data={"token": f"guess {number}"})
+            statuses.append(wrong.status_code)
+            if number % 20 == 10:
+                async with browser(gateway.url) as owner:
+                    right = await owner.post("/login", data={"token": TOKEN})
+                    assert right.headers["location"] == "/"
+                    assert (await owner.get("/api/tapes")).status_code == 200
+        assert statuses[0] == 303
+        assert statuses.count(429) >= 90
+
+
+async def test_a_page_of_another_site_reads_nothing_with_its_visitor_s_user_id(
+    tmp_path: Path,
+) -> None:
+    for site in ("cross-site", "same-site"):
+        async with (
+            gateway_of(tmp_path) as gateway,
+            browser(gateway.url, **{"Sec-Fetch-Site": site}) as web,
+        ):
+            assert (await web.get("/api/tapes")).status_code == 403
+            assert (await web.get("/")).status_code == 200

@@ -239,6 +239,8 @@ class BotApi:
 
     async def download(self, path: str, most: int) -> bytes:
         """Return a file; raises ChannelDown, or SendRefused if it exceeds `most` bytes."""
+        if "://" in path or path.startswith("/") or ".." in path.split("/"):
+            raise SendRefused("its path leads out of the bot's files")
         session = self._requests._session
         if session is None:
             raise ChannelDown("not connected")

@@ -176,6 +176,16 @@ async def test_a_file_is_fetched_up_to_a_bound() -> None:
             await api.download(file.path, 5)
 
 
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "../../etc/passwd", "a/../../b", "file:///etc/passwd", "http://x/y"]
+)
+async def test_a_path_that_leaves_the_bot_s_files_is_not_fetched(path: str) -> None:
+    async with FakeTelegram(token=TOKEN) as fake, api_at(fake.base_url) as api:
+        fake.world.file(b"12345", path)
+        with pytest.raises(SendRefused, match="out of the bot's files"):
+            await api.download(path, 5)
+
+
 async def test_methods_and_files_go_through_the_proxy() -> None:
     asked: list[str] = []
 

@@ -81,6 +81,17 @@ async def test_with_a_token_a_login_form_sets_a_cookie_that_lets_in(tmp_path: Pa
         assert (await web.post(ROOM, json=POST)).status_code == 202
 
 
+async def test_a_token_in_an_address_lets_nobody_in(tmp_path: Path) -> None:
+    token = "canary-token-in-an-address"
+    async with gateway_of(tmp_path, HTTP__TOKEN=token) as gateway, client(gateway.url) as web:
+        for name in ("token", "access_token", "key", "session", "code", "bearer"):
+            page = await web.get(f"/?{name}={token}")
+            assert page.headers["location"] == "/login"
+            assert (await web.get(f"/api/rooms/lobby/events?{name}={token}")).status_code == 401
+            form = await web.post(f"/login?{name}={token}", data={"token": ""})
+            assert "set-cookie" not in form.headers
+
+
 async def test_with_a_token_the_header_lets_in_and_a_wrong_one_does_not(tmp_path: Path) -> None:
     async with gateway_of(tmp_path, HTTP__TOKEN="secret") as gateway:
         for token, status in (("secret", 202), ("wrong", 401), ("s", 429)):

@@ -67,6 +67,7 @@ POWERS: Final[Mapping[str, Power]] = MappingProxyType(
         ",rewind": _OWN_CHAT,
         ",forget": _ANYBODY,
         ",open": _ADMINS,
+        ",grant": Power(Role.OWNER, None),
         ",erase": _from(Role.OWNER),
     }
 )

@@ -98,6 +98,9 @@ def _access(row: Row, entry: Entry | None) -> ReportLine:
     if isinstance(access, Mapping):
         says = f"allowed as {access.get('role')}: {access.get('rule')}"
         return ReportLine("", "access", says, access)
+    if entry is not None and entry.name == "access.opening":
+        says = "a command that a closed chat understands; its author's role decided"
+        return ReportLine("", "access", says)
     if entry is None:
         return ReportLine("", "access", "not decided yet, or never put on a tape")
     return ReportLine("", "access", "allowed; the rule was not recorded at that time")

@@ -39,6 +39,7 @@ from tape.entry import Entry
 OWN: Final = {
     "help": "what I can do here",
     "open": "open this chat, so that I answer in it (in private: list the chats that wait)",
+    "grant": "say what a person may do (`,grant PERSON-ID admin`, or `member`, or `none`)",
     "stop": "stop the answer that I'm writing for you (`,stop all`: every one in this chat)",
     "reset": "start over: earlier messages stay on the tape, but I no longer see them",
     "rewind": "go back to an earlier checkpoint (`,rewind` lists them)",
@@ -101,6 +102,7 @@ class Commands:
             command = parse_command(question.message.text.strip())
             own: dict[str, Callable[[Question, Command], Awaitable[str]]] = {
                 "open": self._open,
+                "grant": self._grant,
                 "stop": self._stopped,
                 "start": self._hello,
                 "choose": self._choose,
@@ -123,6 +125,9 @@ class Commands:
 
     async def _open(self, question: Question, command: Command) -> str:
         return await self._requests.openings.command(question, command.words)
+
+    async def _grant(self, question: Question, command: Command) -> str:
+        return await self._requests.openings.grant(question.message, command.words)
 
     async def _hello(self, _question: Question, _command: Command) -> str:
         return HELLO.format(name=self._services.settings.agent.name)

@@ -63,7 +63,7 @@ async def _probe(gateway: Gateway) -> None:
         print(f"  {mark}{finding.sentence}.", file=sys.stderr, flush=True)
 
 
-async def _access_lines(gateway: Gateway) -> list[str]:
+async def access_lines(gateway: Gateway) -> list[str]:
     """Return a pairing code if a platform has no owner yet, on a terminal only, and what waits."""
     lines: list[str] = []
     openings, pairing = gateway.parts.requests.openings, gateway.parts.pairing
@@ -112,7 +112,7 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
             "  To add it to a Telegram group, a Discord server or a Slack workspace, follow",
             "  docs/telegram.md, docs/discord.md or docs/slack.md: five minutes each.",
         ]
-    lines += await _access_lines(gateway)
+    lines += await access_lines(gateway)
     if settings.agent.model == OFFLINE:
         lines += _offline_lines(settings)
     lines += ["  Press Ctrl-C to stop it.", ""]

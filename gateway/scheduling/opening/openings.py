@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 from agent.tool import Role
 from channels.message import InboundMessage, OutboundMessage
@@ -144,6 +144,21 @@ class Openings:
             raise CommandRefused("I don't know this chat. `,open` lists the chats that wait.")
         await self.apply(self.rule(places[0], "member", by), places[0])
         return f"I've opened {shown(places[0].title, places[0].id)}."
+
+    async def grant(self, message: InboundMessage, words: tuple[str, ...]) -> str:
+        """Run `,grant`, by which an owner names an admin in private; return the reply."""
+        one, role = (*words, "", "")[:2]
+        one = one.removeprefix(f"{message.channel}:")
+        if role not in ("admin", "member", "none") or not one.isalnum() or len(words) != 2:
+            raise CommandRefused("Use `,grant PERSON-ID admin`, or `member`, or `none`.")
+        if self.access.rule_of(message.channel, message.account, one) == "owner":
+            raise CommandRefused("An owner's role changes with `tapeway access revoke` only.")
+        place = Place(message.channel, message.account, one, one)
+        rule = self.rule(place, cast(RuleRole, role), f"{message.channel}:{message.sender.id}")
+        await self.apply(rule)
+        return (
+            f"{shown('', one)} is now {role}." if role != "none" else f"I forgot {shown('', one)}."
+        )
 
     async def waiting(self, channel: str = "", account: str = "") -> list[AccessRequest]:
         """Return the chats that were never opened or closed; of all channels if none is given."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -12,6 +13,8 @@ import pytest
 from agent.tool import Role
 from channels.message import Author
 from gateway.access.roles import KNOWN_SECONDS
+from gateway.cli.service.serve import access_lines
+from gateway.explain.explainer import Explainer
 from gateway.storage.ledger.access import AccessRule
 from tests.clock import ManualClock
 from tests.fakes.openai.server import FakeOpenAI
@@ -195,3 +198,50 @@ async def test_the_groups_of_an_upgrade_are_named_once_and_opened_at_once(tmp_pa
             await channel.say(gateway, "and now?", "7")
             assert "and now?" in channel.in_group()[-1]
             assert await openings.waiting() == []
+
+
+async def test_an_owner_names_an_admin_and_nobody_else_does(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        await channel.pair(gateway)
+        await channel.whisper(gateway, ",grant 9 admin", "1")
+        assert channel.to("1")[-1].text == "`9` is now admin."
+        await channel.whisper(gateway, ",grant 7 admin", "9")
+        assert "now admin" not in channel.to("9")[-1].text
+        await channel.say(gateway, ",open", "9")
+        await channel.say(gateway, ",grant 7 admin", "1")  # not in a group
+        await channel.say(gateway, ",grant 7 admin", "9")
+        for line in (",grant 1 none", ",grant 7", ",grant 7 owner", ",grant -100 admin x"):
+            await channel.whisper(gateway, line, "1")
+            assert "is now" not in channel.to("1")[-1].text
+        rules = {rule.id: rule.role for rule in gateway.parts.requests.openings.access.rules()}
+        assert rules == {"1": "owner", "9": "admin", "-100": "member"}
+        await channel.whisper(gateway, ",grant 9 none", "1")
+        await channel.whisper(gateway, "hello", "9")
+        assert "not enabled" in channel.to("9")[-1].text
+
+
+async def test_what_happened_to_an_opening_is_explained(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        await channel.pair(gateway)
+        await channel.say(gateway, ",open server", "1", message_id="m-open")
+        explainer = Explainer(gateway.services.store, gateway.services.settings)
+        says = {line.about: line.says for line in (await explainer.explain("m-open")).lines}
+    assert says["access"].startswith("a command that a closed chat understands")
+    assert says["outcome"] == "answered without the model, as a command"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+async def test_the_first_start_prints_a_code_on_a_terminal_and_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+        lines = "\n".join(await access_lines(gateway))
+        code = re.search(r"code is (\S+)\.", lines)
+        assert (code is not None, "tapeway pair" in lines or "pair" in lines) == (terminal, True)
+        if code is not None:
+            assert f"plain: Send me: pair {code[1]}" in lines
+            await channel.whisper(gateway, f"pair {code[1]}", "1")
+        else:
+            await channel.pair(gateway)
+        assert await access_lines(gateway) == []

@@ -16,7 +16,7 @@ from typing import Final, Literal
 import anyio.to_thread
 
 from agent.process_pool import in_a_process
-from agent.tool import Arguments, Tool, ToolContext
+from agent.tool import Arguments, Role, Tool, ToolContext
 from gateway.hooks.specs import hookimpl
 
 EVERY: Final = 0.01
@@ -115,4 +115,14 @@ class Burner:
     @hookimpl
     def provide_tools(self) -> list[Tool]:
         """Return the tool."""
-        return [Tool("burn", "Compute for some seconds.", Burn, _run, timeout=60.0, first=True)]
+        return [
+            Tool(
+                "burn",
+                "Compute for some seconds.",
+                Burn,
+                _run,
+                role=Role.STRANGER,
+                timeout=60.0,
+                first=True,
+            )
+        ]

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from agent.tool import Arguments, Tool, ToolContext
+from agent.tool import Arguments, Role, Tool, ToolContext
 from gateway.hooks.specs import hookimpl
 
 MARKS: Final = "CHAOS_MARKS"
@@ -38,4 +38,4 @@ class Acting:
     @hookimpl
     def provide_tools(self) -> list[Tool]:
         """Return the tool."""
-        return [Tool("act", "Act for a question.", Act, _act, first=True)]
+        return [Tool("act", "Act for a question.", Act, _act, role=Role.STRANGER, first=True)]

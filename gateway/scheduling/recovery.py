@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from channels.message import InboundMessage
 from gateway.access.access import Access
 from gateway.delivery.sender import OutboxSender
+from gateway.hooks.messages import session_of
 from gateway.intake.entry_meta import is_command
 from gateway.intake.intake import Intake
 from gateway.logs import get_log
@@ -19,7 +21,9 @@ from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow
 from tape.entry import parse_date
 from tape.errors import StoreUnavailable
+from tape.unit_of_work import Unit
 
+MOVED: Final = "its thread is a chat of its own now, where it was accepted again"
 SUSPECT_SECONDS: Final = 5.0
 """Seconds after a start before suspects run; a crash until then has another cause."""
 
@@ -70,6 +74,7 @@ class Recovery:
 
     async def resume(self, backlog: Backlog) -> None:
         """Resume sends, turns and questions, in this order; then start the intake."""
+        backlog = await self._without_old_threads(backlog)
         self.sender.enqueue(backlog.sends)
         by_turn: dict[str, list[InboxRow]] = {}
         for row in backlog.taken:
@@ -86,6 +91,26 @@ class Recovery:
         count = len(backlog.taken) + len(backlog.waiting) + len(backlog.accepted)
         if count:
             get_log().info("gateway.resumed", messages=count)
+
+    async def _without_old_threads(self, backlog: Backlog) -> Backlog:
+        """Accept what was asked in a withheld thread once more, as said in a chat of its own."""
+        parts = (backlog.taken, backlog.waiting, backlog.accepted)
+        withheld = self._services.old_threads.withheld
+        old = {
+            row.id: row
+            for rows in parts
+            for row in rows
+            if (session_of(row.message), row.message.thread_id) in withheld
+        }
+        if not old:
+            return backlog
+        said = [row.message for row in old.values() if row.message.kind == "message"]
+        await self._intake.accept([_in_own_chat(message) for message in said])
+        unit = Unit()
+        self._services.ledger.inbox.end(unit, tuple(old.values()), "dead", MOVED)
+        await self._services.commit(unit, waiting="recovery")
+        kept = (tuple(row for row in rows if row.id not in old) for rows in parts)
+        return Backlog(backlog.sends, *kept)
 
     def _bursts(self, rows: Sequence[InboxRow]) -> list[Question]:
         """Rebuild the bursts that were being debounced when the previous process ended."""
@@ -120,3 +145,13 @@ class Recovery:
             self._intake.again(row)
         else:
             self.dispatcher.ask_again(self._question([row]))
+
+
+def _in_own_chat(message: InboundMessage) -> InboundMessage:
+    return replace(
+        message,
+        chat_id=message.thread_id or "",
+        thread_id=None,
+        parent_id=message.chat_id,
+        ext_id=f"{message.ext_id}/moved",
+    )

@@ -26,11 +26,16 @@ MAX_RETRY_SECONDS: Final = 3600.0
 
 @dataclass(slots=True)
 class OldThreads:
-    """The withheld threads; `unknown` maps session and thread of those to look up to the account"""
+    """The threads of old tapes, by session and id.
+
+    unknown   maps the threads to look up to their accounts
+    withheld  those that are unknown or private
+    """
 
     _store: UnitStore
     _tapes: TapeService
     unknown: dict[tuple[str, str], str] = field(default_factory=dict)
+    withheld: set[tuple[str, str]] = field(default_factory=set)
 
     async def load(self) -> None:
         """Withhold the threads; call this before anything is read from a tape."""
@@ -41,6 +46,7 @@ class OldThreads:
         for row in rows:
             tape = self._tapes.session_tape(row["session_id"]).name
             shown.withheld(tape).threads.add(row["thread_id"])
+            self.withheld.add((row["session_id"], row["thread_id"]))
             if row["open"] is None:
                 self.unknown[row["session_id"], row["thread_id"]] = row["account_id"]
         for row in await self._store.select("ledger.said_in_old_threads", {}, long=True):
@@ -80,5 +86,6 @@ class OldThreads:
         await self._store.commit(unit)
         self.unknown.pop((session_id, thread), None)
         if is_open:
+            self.withheld.discard((session_id, thread))
             tape = self._tapes.session_tape(session_id).name
             self._tapes.withhold().withheld(tape).threads.discard(thread)

@@ -9,6 +9,7 @@ import pytest
 
 from channels.message import MessageLink
 from tests.channels.discord.hosts import Bot, House, discord_bot, house
+from tests.fakes.discord.permissions import Permission
 from tests.fakes.discord.world import Channel
 from tests.fakes.openai.script import Call, Text, ToolCalls
 
@@ -143,3 +144,75 @@ async def test_a_private_thread_that_is_deleted_is_recorded_on_its_own_tape(tmp_
         await bot.settled()
         for thread in (one, two):
             assert [e.name for e in await bot.tape(thread)].count("chat.change") == 1
+
+
+PAIRED = {"ACCESS__MODE": "paired"}
+
+
+async def opened_by_owner(bot: Bot) -> None:
+    """Make Ada the owner, who opens the channel."""
+    code = bot.gateway.parts.pairing.new_code()
+    await bot.until(lambda: bot.fake.commands.find("pair", None))
+    for place, name, given in (
+        (bot.fake.dm(bot.ada), "pair", {"code": code}),
+        (bot.general, "open", {}),
+    ):
+        used = bot.fake.slash(place, bot.ada, name, given)
+        await bot.until(lambda used=used: used.acknowledged)  # type: ignore[misc]
+        await bot.settled()
+
+
+async def test_a_private_thread_has_the_access_of_its_channel(tmp_path: Path) -> None:
+    async with discord_bot(tmp_path, **PAIRED) as bot:
+        thread = hidden(bot)
+        await bot.ask("hello", bot.bob, place=thread)
+        assert bot.model.requests == []
+        await opened_by_owner(bot)
+        await bot.ask("hello", bot.bob, place=thread)
+        assert len(bot.model.requests) == 1
+        elsewhere = bot.fake.text_channel(bot.guild, "elsewhere")
+        other = bot.fake.thread(elsewhere, bot.ada, "Other", private=True)
+        bot.fake.add_to_thread(other, bot.fake.bot)
+        await bot.ask("hello", bot.bob, place=other)
+        assert len(bot.model.requests) == 1
+
+
+@pytest.mark.parametrize("kind", ["owner", "admin", "member", "stranger"])
+async def test_0_words_of_a_private_thread_for_anybody_outside_it(
+    tmp_path: Path, kind: str
+) -> None:
+    async with discord_bot(tmp_path, **PAIRED) as bot:
+        await opened_by_owner(bot)
+        thread = hidden(bot)
+        await bot.ask(SECRET, place=thread)
+        boss = bot.fake.role(bot.guild, "boss", permissions=Permission.ADMINISTRATOR)
+        eve, hook = bot.fake.user("Eve"), bot.fake.webhook("Ada")
+        bot.fake.join(bot.guild, eve, *([boss] if kind == "admin" else []))
+        who = {"owner": bot.ada, "stranger": hook}.get(kind, eve)
+        for line in (
+            ",tape.search query=zanzibar",
+            ",tape.search query=zanzibar kinds=tool_result,event,message",
+            ",tape.context task='when does the zanzibar merger close?'",
+            f",tape.search query=zanzibar chat=discord:{thread.id}",
+            ",rewind",
+            ",tape.info",
+        ):
+            bot.say(line, who)
+            bot.say(line, bot.bob)
+            await bot.settled()
+        assert "friday" not in "\n".join(bot.texts())
+
+
+async def test_the_owner_finds_a_private_threads_words_from_the_own_private_chat_only(
+    tmp_path: Path,
+) -> None:
+    async with discord_bot(tmp_path, **PAIRED) as bot:
+        await opened_by_owner(bot)
+        thread = hidden(bot)
+        await bot.ask(SECRET, place=thread)
+        line = f",tape.search query=zanzibar chat=discord:{thread.id}"
+        for user in (bot.ada, bot.bob):
+            bot.say(line, user, place=bot.fake.dm(user))
+        await bot.settled()
+        assert "friday" in "\n".join(bot.texts(bot.fake.dm(bot.ada)))
+        assert "friday" not in "\n".join(bot.texts(bot.fake.dm(bot.bob)))

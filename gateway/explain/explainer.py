@@ -7,17 +7,9 @@ from collections.abc import Sequence
 from agent.wire import WIRE
 from gateway.explain.lookup import Match, find
 from gateway.explain.message_report import first_of, head_of, is_about_another, message_lines
-from gateway.explain.report import (
-    MAX_MATCHES,
-    Report,
-    ReportLine,
-    StoreReads,
-    payload_of,
-    quoted,
-    secrets_of,
-    without_secrets,
-)
+from gateway.explain.report import MAX_MATCHES, Report, ReportLine, StoreReads, payload_of, quoted
 from gateway.explain.turn_report import outbox_lines, turn_lines
+from gateway.redaction import Redactor, secrets_of
 from gateway.settings import Settings
 from tape.entry import Entry, dump
 from tape.unit_of_work import Row
@@ -28,12 +20,12 @@ class Explainer:
 
     def __init__(self, reads: StoreReads, settings: Settings) -> None:
         self._reads = reads
-        self._secrets = secrets_of(settings)
+        self._redactor = Redactor(secrets_of(settings))
 
     async def explain(self, asked: str) -> Report:
         found = await find(self._reads, asked)
         report = await self._report(asked, found)
-        return Report.from_json(without_secrets(report.to_json(), self._secrets))
+        return Report.from_json(self._redactor.value(report.to_json()))
 
     async def _report(self, asked: str, found: Match) -> Report:
         if found.missing:

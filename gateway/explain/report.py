@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
-
-from pydantic import BaseModel, SecretStr
 
 from tape.entry import Entry, load
 from tape.query import Query
 from tape.unit_of_work import Row
 
 MAX_MATCHES: Final = 50
-HIDDEN: Final = "[secret]"
-MIN_SECRET_CHARACTERS: Final = 6
 MAX_TEXT_CHARACTERS: Final = 300  # maximum characters of a text that are shown
 
 
@@ -132,33 +128,4 @@ def bounded(value: Any, most: int = 2000) -> Any:
         return {key: bounded(inner, most) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [bounded(inner, most) for inner in value[:200]]
-    return value
-
-
-def secrets_of(settings: BaseModel) -> list[str]:
-    """Return every secret in the settings, longest first."""
-    found: list[str] = []
-    for name in type(settings).model_fields:
-        value = getattr(settings, name)
-        if isinstance(value, BaseModel):
-            found += secrets_of(value)
-        elif isinstance(value, SecretStr):
-            found.append(value.get_secret_value())
-    secrets = {text for text in found if len(text) >= MIN_SECRET_CHARACTERS}
-    return sorted(secrets, key=len, reverse=True)
-
-
-def without_secrets(value: Any, secrets: Iterable[str]) -> Any:
-    """Return a JSON value with secrets redacted."""
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, HIDDEN)
-        return value
-    if isinstance(value, Mapping):
-        return {
-            without_secrets(key, secrets): without_secrets(inner, secrets)
-            for key, inner in value.items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [without_secrets(inner, secrets) for inner in value]
     return value

@@ -17,7 +17,7 @@ from tape.errors import StoreUnavailable, TapeError
 from tape.query import Query
 from tape.store import TapeInfo, UnitStore
 from tape.stores.memory import MemoryStore
-from tape.unit_of_work import Append, Outcome, Row, Run, Unit
+from tape.unit_of_work import Append, Outcome, Prepare, Row, Run, Unit, as_given, prepared
 
 Moment = Literal["before", "after"]
 Strike = Callable[[frozenset[str]], bool]
@@ -50,6 +50,7 @@ class MortalStore:
         self.away = False
         self.commits = 0
         self.killed = anyio.Event()
+        self.prepare: Prepare = as_given
 
     def kill_at(self, moment: Moment, strike: Strike, struck: Callable[[], None]) -> None:
         """Die before or after the first transaction for which `strike` is true."""
@@ -78,7 +79,7 @@ class MortalStore:
         if now and moment == "before":
             self._die()
         self._live()
-        done = await self._inner.commit(unit)
+        done = await self._inner.commit(prepared(unit, self.prepare))
         if now:
             self._die()
         self._live()

@@ -14,8 +14,9 @@ import pytest
 
 from channels.testing import Chat
 from gateway.explain.explainer import Explainer
-from gateway.explain.report import Report, secrets_of, to_text
+from gateway.explain.report import Report, to_text
 from gateway.logs import set_up_logs
+from gateway.redaction import secrets_of
 from gateway.settings import LogSettings
 from gateway.storage.ledger.rows import account_id
 from tape.entry import to_line
@@ -232,7 +233,8 @@ async def test_h2_no_secret_is_in_what_is_kept_logged_shown_or_explained(
         if channel in ("cli", "web"):  # their people come over loopback, where no token is asked
             del settings["HTTP__TOKEN"]
         async with house.playing(home, **settings) as play:
-            secrets = secrets_of(play.gateway.services.settings)
+            found = secrets_of(play.gateway.services.settings)
+            secrets = [secret for secret in found if len(secret) >= 8]
             assert set(settings.values()) <= set(secrets)
             shown = await everything_of(play)
         assert house.lasting is not None

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import anyio.to_thread
+import httpx2
 import pytest
 
 from channels.base import Channel
@@ -172,3 +173,18 @@ async def test_a_torn_end_that_was_cut_off_a_tape_is_named(tmp_path: Path) -> No
         ready, told = await anyio.to_thread.run_sync(ask, tmp_path)
     assert ready
     assert "torn.jsonl ended in an unfinished write" in told
+
+
+@pytest.mark.anyio
+async def test_without_a_login_health_says_what_but_not_why(tmp_path: Path) -> None:
+    async with gateway_of(
+        tmp_path, None, Plugin(), HTTP__TOKEN="a-token-of-16-characters"
+    ) as gateway:
+        async with httpx2.AsyncClient(trust_env=False) as anyone:
+            answer = await anyone.get(f"{gateway.url}health/ready")
+        ready, known = await anyio.to_thread.run_sync(ask, tmp_path)
+    assert answer.status_code == 503
+    unfit = answer.json()["channels"]["unfit"]
+    assert (unfit["state"], "why" in unfit) == ("unfit", False)
+    assert "refused" not in answer.text
+    assert (ready, known) == (False, "not ready: unfit is unfit (the token was refused)")

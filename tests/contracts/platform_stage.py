@@ -67,7 +67,10 @@ def seconds_of(clock: ManualClock | None) -> Callable[[], float]:
 
 
 class PlatformStage(ABC, Generic[PlatformT, UserT]):
-    """A fake platform while the context is open; every fault that was asked for must happen."""
+    """A fake platform while the context is open; every fault that was asked for must happen.
+
+    Whatever was sent, no message may be noisy.
+    """
 
     def __init__(self, fake: PlatformT, clock: ManualClock | None) -> None:
         self.fake = fake
@@ -86,7 +89,9 @@ class PlatformStage(ABC, Generic[PlatformT, UserT]):
         trace: TracebackType | None,
     ) -> None:
         await self.fake.__aexit__(kind, error, trace)
-        assert error is not None or self.fake.faults_left == []
+        if error is None:
+            assert self.fake.faults_left == []
+            assert self.noisy() == []
 
     @asynccontextmanager
     async def connected(self, url: str) -> AsyncIterator[None]:
@@ -113,6 +118,10 @@ class PlatformStage(ABC, Generic[PlatformT, UserT]):
 
     async def until(self, so: Callable[[], bool]) -> None:
         await self.fake.wait_for(lambda _fake: so())
+
+    def noisy(self) -> list[str]:
+        """Return the messages that show a preview of a link, or alert whom they do not answer."""
+        return []
 
     # -- the gateway's end of the line, and trouble
 

@@ -155,6 +155,13 @@ class SlackStage(PlatformStage[FakeSlack, User]):
     def pinged(self, chat: Chat) -> list[str]:
         return self.fake.pinged(chat.id)
 
+    def noisy(self) -> list[str]:
+        channels = self.fake.world.channels
+        sent = [one for channel in channels for one in self.fake.messages(channel)]
+        # A stream has no setting for previews, and gets none.
+        noisy = [one.text for one in sent if one.unfurls and one.stream is None]
+        return noisy + [who for channel in channels for who in self.fake.pinged(channel)]
+
     def shows(self, piece: str) -> str:
         assert 0 < len(piece) <= MAX_MARKDOWN
         return read(piece)

@@ -171,6 +171,10 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
         ours = self._ours(chat)
         return [who for message in ours for who in alerted(message.text, message.entities)]
 
+    def noisy(self) -> list[str]:
+        sent = [one for chat in self.fake.world.chats for one in self.fake.messages(chat)]
+        return [one.text for one in sent if one.previews or alerted(one.text, one.entities)]
+
     def shows(self, piece: str) -> str:
         text, entities = render(piece)
         assert len(entities) <= MAX_ENTITIES

@@ -42,6 +42,8 @@ def test_one_is_for_socket_mode_and_the_other_has_addresses() -> None:
     url = "https://bot.example.org/slack/events"
     assert http["settings"]["event_subscriptions"]["request_url"] == url
     assert http["features"]["slash_commands"][0]["url"] == url
+    assert http["settings"]["interactivity"] == {"is_enabled": True, "request_url": url}
+    assert socket["settings"]["interactivity"] == {"is_enabled": True}
 
 
 def test_the_table_lists_exactly_the_methods_that_are_called() -> None:

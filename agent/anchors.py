@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from agent.errors import ToolRefused
+from agent.names import shown_name
 from tape.context import LATEST, view_entries
 from tape.entry import ANCHOR, MESSAGE, TOOL_RESULT, Entry
 from tape.handle import Tape
@@ -100,10 +101,11 @@ def excerpts(shown: Sequence[Entry]) -> str:
 
 
 def who(entry: Entry) -> str:
-    """Return the name of an entry's author as a single line."""
-    # People choose their names, which may be long or have line breaks.
-    name = _cut(str(entry.meta.get("name") or "somebody"), MAX_PERSON_CHARACTERS)
-    return f"{name} (id {entry.meta['author']})"
+    """Return the short number and the name of an entry's author, or the id in older entries."""
+    number = entry.meta.get("number")
+    if isinstance(number, int):
+        return shown_name(str(entry.meta.get("name") or ""), number)
+    return f"{shown_name(str(entry.meta.get('name') or ''), None)} (id {entry.meta['author']})"
 
 
 def bare_text(entry: Entry) -> str:

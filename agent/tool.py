@@ -51,6 +51,11 @@ class NoArguments(Arguments):
     """No arguments."""
 
 
+async def nobody(_chat: str, _number: int) -> str | None:
+    """Know nobody's number, as on a tape without a gateway."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a tool may know of the turn that calls it.
@@ -63,6 +68,7 @@ class ToolContext:
     known    maps dotted names to all tools that this turn may use
     asked    the entries of the question
     tape_of  returns another chat's tape (`channel:chat`), or None if the person has no access
+    person_of returns the id of the person with a number in a chat (empty: this one), or None
     give     gives a task to a subagent and returns the answer; None if no model is running
     shared   whether the chat is a group
     strategy chooses what `tape.context` returns; None means the rules
@@ -83,6 +89,7 @@ class ToolContext:
     known: Mapping[str, Tool] | None = None
     asked: Collection[int] = ()
     tape_of: Callable[[str], Tape | None] = lambda _chat: None
+    person_of: Callable[[str, int], Awaitable[str | None]] = nobody
     give: Callable[[str], Awaitable[str]] | None = None
     shared: bool = False
     strategy: Strategy | None = None

@@ -27,3 +27,14 @@ async def tape_of(context: ToolContext, chat: str) -> Tape:
             " such as telegram:-100123"
         )
     return tape
+
+
+async def person_of(context: ToolContext, shown: str, chat: str = "") -> str:
+    """Return the id of a person given by short number (`#7`) or by id; raises ToolRefused."""
+    digits = shown.removeprefix("#")
+    if digits == shown or not (digits.isascii() and digits.isdigit()):
+        return shown
+    found = await context.person_of(chat, int(digits[:9]))
+    if found is None:
+        raise ToolRefused(f"nobody in this chat has the number {shown[:20]}")
+    return found

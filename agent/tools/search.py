@@ -15,7 +15,7 @@ from agent.errors import ToolRefused
 from agent.powers import ALL_KINDS, may
 from agent.tool import ToolContext
 from agent.tool_decorator import tool
-from agent.tools.chat_access import QUOTED_NOTE, tape_of
+from agent.tools.chat_access import QUOTED_NOTE, person_of, tape_of
 from agent.turn_log import steered_into
 from tape.entry import ANCHOR, MESSAGE, Entry, parse_date, utc_iso
 from tape.errors import QueryRefused
@@ -34,7 +34,7 @@ async def search_tape(
     limit: Annotated[int, Field(ge=1, le=50)] = 10,
     since: Annotated[str, Field(max_length=40, description="ISO date, inclusive")] = "",
     until: Annotated[str, Field(max_length=40, description="ISO date, exclusive")] = "",
-    author: Annotated[str, Field(max_length=100, description="a person's id")] = "",
+    author: Annotated[str, Field(max_length=100, description="a person, such as #7")] = "",
     kinds: Annotated[
         list[Literal["message", "anchor", "tool_call", "tool_result", "event", "system", "error"]],
         Field(default_factory=list, max_length=7, description="but message and anchor: admins"),
@@ -50,6 +50,7 @@ async def search_tape(
             "tape.search was not run: only admins may search other kinds than message and anchor"
         )
     tape = await tape_of(context, chat)
+    person = await person_of(context, author, chat) if author else None
     try:
         found = await tape.search(
             query,
@@ -57,7 +58,7 @@ async def search_tape(
             kinds=tuple(kinds) or tuple(TALK),
             since=_date("since", since),
             until=_date("until", until),
-            author=author or None,
+            author=person,
         )
     except QueryRefused as refused:
         raise ToolRefused(f"tape.search was not run: {refused}") from refused

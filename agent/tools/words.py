@@ -9,7 +9,7 @@ from typing import Any, Final
 from tape.entry import dump
 
 MAX_STATE_CHARACTERS: Final = 300
-_ID: Final = re.compile(r" \(id [^)]*\)\Z")
+_ID: Final = re.compile(r"\A#\d+ | \(id [^)]*\)\Z")
 _MARKUP: Final = re.compile(r"[\[\]()*_`~<>|#@\\]+")
 _LIVE: Final = re.compile(r"[\[\]*_`~<>|#@$^\\]|&[\w#]+;|\A(?:[-+=:]|\d+[.)])")
 

@@ -1,9 +1,9 @@
-"""Access to other chats' tapes: only the owner has it, in a private chat, by id and role."""
+"""Access to other chats: only the owner has it, in a private chat, by id and role."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from agent.powers import OTHER_CHATS, may
@@ -26,3 +26,15 @@ def other_tapes(services: Services, asked: Question) -> Callable[[str], Tape | N
         return services.tapes.session_tape(session_id) if _CHAT.fullmatch(chat) else None
 
     return tape_of
+
+
+def known_people(
+    services: Services, asked: Question
+) -> Callable[[str, int], Awaitable[str | None]]:
+    """Return a function that finds a person by number; `tape_of` has checked the access."""
+
+    async def person_of(chat: str, number: int) -> str | None:
+        session_id = services.aliases.get(chat, chat) or asked.session_id
+        return await services.ledger.people.find(session_id, number)
+
+    return person_of

@@ -16,18 +16,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from agent.names import fit, shown_name
 from channels.message import InboundMessage, Media
 from tape.entry import parse_date
 
-MAX_NAME: Final = 64
 MAX_QUOTE: Final = 500
 
-_UNFIT: Final = re.compile(
-    # Control characters, line breaks and brackets, then what is invisible or reverses the text.
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\\[\\]\uff3b\uff3d"
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]+"
-)
 _BREAKS: Final = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -60,10 +54,7 @@ def quoted(text: str) -> str:
 
 def who(person: str, name: str, numbers: Mapping[str, int]) -> str:
     """Return how views name a person: the short number, if there is one, and the name."""
-    number = f"#{numbers[person]} " if person in numbers else ""
-    # A name must not look like somebody's number.
-    shown = " ".join(fit(name.replace("#", " "), MAX_NAME).split())
-    return f"{number}{shown}".strip() or "somebody"
+    return shown_name(name, numbers.get(person))
 
 
 def describe(media: Media) -> str:
@@ -88,8 +79,3 @@ def _size(size: int) -> str:
     if size < 1_000:
         return f"{size} bytes"
     return f"{size / 1_000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
-
-
-def fit(text: str, most: int = 80) -> str:
-    """Return a text in one line, without brackets and invisible characters, and not too long."""
-    return _UNFIT.sub(" ", text).strip()[:most]

@@ -23,7 +23,7 @@ from agent.toolbox import Toolbox
 from agent.tools.anchors import hand_off
 from agent.tools.words import in_words
 from channels.message import MessageLink
-from gateway.context.tape_access import other_tapes
+from gateway.context.tape_access import known_people, other_tapes
 from gateway.errors import CommandRefused
 from gateway.logs import get_log
 from gateway.pipeline.turn import Question
@@ -208,6 +208,7 @@ class Commands:
             known=toolbox.known,
             asked=question.entry_ids,
             tape_of=other_tapes(self._services, question),
+            person_of=known_people(self._services, question),
             shared=_is_shared(question),
             link=self._link,
             asker=question.asker,

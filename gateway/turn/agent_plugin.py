@@ -26,7 +26,7 @@ from agent.turn_log import TurnLog, WriteOnce
 from agent.wire import attach
 from channels.message import OutboundMessage
 from gateway.context.selection import reselect_messages
-from gateway.context.tape_access import other_tapes
+from gateway.context.tape_access import known_people, other_tapes
 from gateway.hooks.results import ResultRefused
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
@@ -141,7 +141,11 @@ class AgentPlugin:
             asks=turn is not None,
         )
         if turn is not None:
-            tool_context = replace(tool_context, tape_of=other_tapes(self._services, turn.question))
+            tool_context = replace(
+                tool_context,
+                tape_of=other_tapes(self._services, turn.question),
+                person_of=known_people(self._services, turn.question),
+            )
         mode = settings.context.handoff if turn and tool_context.sets_anchors else "off"
         boundary = await detect_boundary(turn.tape, turn.question) if turn and mode != "off" else ""
         return replace(

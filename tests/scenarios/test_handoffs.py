@@ -108,12 +108,11 @@ async def test_by_setting_the_gateway_sets_the_anchor_itself(tmp_path: Path) -> 
             for text in ("how does nginx reload", "thanks!", "and how does it stop"):
                 server.enqueue(Text(("With -s reload.",)))
                 await alice.answer(await alice.say(text))
-            who = alice.id
         entries = await settled(gateway)
     (anchor,) = anchors(entries)
     assert (anchor.name, anchor.meta["lane"]) == ("task/done", lane_of(entries))
     state = anchor.payload["state"]
-    assert state["summary"] == f"I answered Alice (id {who}): With -s reload."
+    assert state["summary"] == "I answered #1 Alice: With -s reload."
     assert len(state["rests_on"]) == 3
     begun = names(entries).index("task/done")
     assert names(entries)[begun : begun + 4] == ["task/done", "handoff", "turn.retake", "message"]

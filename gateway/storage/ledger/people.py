@@ -38,6 +38,11 @@ class PeopleTable:
                 new[person] = known[person] = max(known.values(), default=0) + 1
         return known, new
 
+    async def find(self, session_id: str, number: int) -> str | None:
+        """Return the id of the person with a number, or None."""
+        known = await self._of(session_id)
+        return next((person for person, own in known.items() if own == number), None)
+
     def write(self, unit: Unit, session_id: str, new: Mapping[str, int]) -> None:
         """Write new numbers."""
         for person, number in new.items():

@@ -92,3 +92,18 @@ async def test_a_view_of_old_and_new_entries_keeps_the_bytes_of_both(tmp_path: P
         texts = [one["content"] for one in await view(tape, TapeContext())]
     assert old in texts
     assert "[Thu 2026-01-01]\n[00:00 #1 N70] hello" in texts
+
+
+async def test_search_takes_and_returns_the_numbers_of_this_chat(tmp_path: Path) -> None:
+    channel = PlainChannel()
+    async with gateway_of(tmp_path, None, Brings(channel), **OPEN) as gateway:
+        await heard(gateway, channel, said(1, "70", "plum one"), said(2, "80", "plum two"))
+        ask = replace(said(3, "90", ",tape.search plum author=#2"), addressed=True)
+        await heard(gateway, channel, ask)
+        unknown = replace(ask, ext_id="-100/4", text=",tape.search plum author=#9")
+        await heard(gateway, channel, unknown)
+        entries = await settled(gateway, CHAT)
+    found, refused = (one.payload["data"]["text"] for one in entries if one.name == "outbound")
+    assert "plum two" in found
+    assert "plum one" not in found
+    assert refused == "nobody in this chat has the number #9"

@@ -14,7 +14,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from os import getpid
-from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -36,9 +35,8 @@ from gateway.context.room_memory import RoomMemories, open_linker
 from gateway.context.vision_model import VisionModel
 from gateway.delivery.sender import OutboxSender
 from gateway.embeddings.registry import open_meaning
-from gateway.errors import SettingsError
 from gateway.explain.explainer import Explainer
-from gateway.home import Running, announce, locked, withdraw
+from gateway.home import Running, announce, locked, make_workspace, withdraw
 from gateway.hooks.loader import Failure, load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.http.access_token import token_of
@@ -207,7 +205,7 @@ async def running_gateway(
 async def _opened(
     settings: Settings, only: Sequence[str] | None, clock: Clock, plugins: PluginSource
 ) -> AsyncIterator[tuple[Gateway, ChannelManager]]:
-    _make_workspace(settings.workspace_path)
+    make_workspace(settings.workspace_path)
     models = ModelBoard(settings, clock)
     model = make_model(settings.agent, settings.models, models.learned)
     hooks = HookRuntime()
@@ -322,16 +320,6 @@ async def _close_channels(channels: Mapping[str, Channel]) -> None:
 async def _shielded(close: Callable[[], Awaitable[None]]) -> None:
     with anyio.CancelScope(shield=True):
         await close()
-
-
-def _make_workspace(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as cause:
-        raise SettingsError(
-            f"TAPEWAY_WORKSPACE: the folder {path} cannot be created ({cause.strerror}): choose"
-            " another, for example TAPEWAY_WORKSPACE=/srv/tapeway/workspace"
-        ) from cause
 
 
 def register_builtin(hooks: HookRuntime, agent: AgentPlugin) -> None:

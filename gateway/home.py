@@ -16,7 +16,7 @@ from typing import Final
 
 import orjson
 
-from gateway.errors import GatewayError, HomeInUse
+from gateway.errors import GatewayError, HomeInUse, SettingsError
 
 LOCK: Final = "gateway.lock"
 ADDRESS: Final = "gateway.json"
@@ -72,6 +72,17 @@ def is_locked(home: Path) -> bool:
     except OSError:
         return False
     return False
+
+
+def make_workspace(path: Path) -> None:
+    """Create the folder in which the agent works; raises SettingsError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as cause:
+        raise SettingsError(
+            f"TAPEWAY_WORKSPACE: the folder {path} cannot be created ({cause.strerror}): choose"
+            " another, for example TAPEWAY_WORKSPACE=/srv/tapeway/workspace"
+        ) from cause
 
 
 def announce(home: Path, running: Running) -> None:

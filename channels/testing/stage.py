@@ -90,6 +90,9 @@ class Stage(Protocol):
     def thread(self, group: Chat) -> Chat:
         """Create a topic in a group; needs `threads`."""
 
+    def appoint(self, chat: Chat, person: Person) -> None:
+        """Make a person an administrator of a chat, or of its server; needs `admins`."""
+
     def calling(self, person: Person | None = None) -> str:
         """Return the text that mentions a person, or the agent if there is none."""
 

@@ -117,6 +117,11 @@ class DiscordStage(PlatformStage[FakeDiscord, User]):
         await self.fake.wait_for(lambda _fake: used.original is not None)
         return PersonMessage(str(used.original), chat, person, f"/{name}")
 
+    def appoint(self, chat: Chat, person: Person) -> None:
+        assert self._guild is not None
+        role = self.fake.role(self._guild, "moderators", permissions=Permission.ADMINISTRATOR)
+        self.fake.join(self._guild, self._people[person.name], role)
+
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         place = self._where(chat, int(answer.id))
         message = place.messages[int(answer.id)]

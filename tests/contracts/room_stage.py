@@ -143,6 +143,9 @@ class RoomStage:
     async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         return await self.say(chat, person, f",{name}", mention=False)
 
+    def appoint(self, chat: Chat, person: Person) -> None:
+        _not_here()
+
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         _not_here()
 

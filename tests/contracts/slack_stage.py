@@ -112,6 +112,9 @@ class SlackStage(PlatformStage[FakeSlack, User]):
         self._commands.setdefault(chat.id, []).append(said.id)
         return said
 
+    def appoint(self, chat: Chat, person: Person) -> None:
+        self._people[person.name].is_admin = True
+
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         self.fake.tap(chat.id, self._people[person.name], answer.id, label)
 

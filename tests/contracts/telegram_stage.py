@@ -115,6 +115,9 @@ class TelegramStage(PlatformStage[FakeTelegram, User]):
     async def command(self, chat: Chat, person: Person, name: str) -> PersonMessage:
         return await self.say(chat, person, f"/{name}", mention=False)
 
+    def appoint(self, chat: Chat, person: Person) -> None:
+        self.fake.promote(int(chat.id), self._people[person.name])
+
     async def press(self, chat: Chat, person: Person, answer: Answer, label: str) -> None:
         self.fake.press(int(chat.id), self._people[person.name], int(answer.id), label)
 

@@ -64,6 +64,8 @@ class Openings:
             self.access.put(rule)
             get_log().info("access.changed", account=rule.account_id, id=rule.id, role=rule.role)
             for send in sends:  # its row is written, and returned again
+                if send.channel not in services.router.channels:
+                    continue  # a command of the terminal runs alone: the next gateway sends it
                 session_id = self._session_of(send)
                 rows = await commit_with_sends(services, Unit(), [send], session_id, None)
                 self._sender.enqueue(rows)

@@ -106,3 +106,19 @@ async def test_the_first_start_after_the_upgrade_names_the_groups_that_worked(
     _code, out, _err = await run_tapeway(environ, "access", "grant", "former")
     assert out == "opened 1 groups\n"
     assert (await listed(environ))["plain:-100"] == "member"
+
+
+async def test_a_chat_that_is_granted_while_no_gateway_runs_is_greeted_by_the_next(
+    tmp_path: Path,
+) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        await channel.say(gateway, "hello?")
+    environ = make_environ(tmp_path)
+    _code, out, _err = await run_tapeway(environ, "access", "grant", "plain:-100")
+    assert out == "opened plain:-100\n"
+    async with court(tmp_path) as (gateway, channel):
+        await gateway.idle()
+        (greeting,) = channel.in_group()
+        assert "I remember what is said here" in greeting
+        await channel.say(gateway, "hello now")
+        assert "hello now" in channel.in_group()[-1]

@@ -16,7 +16,10 @@ from gateway.access.roles import KNOWN_SECONDS
 from gateway.cli.service.serve import access_lines
 from gateway.explain.explainer import Explainer
 from gateway.storage.ledger.access import AccessRule
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.stores.sqlite import tape_schema
 from tests.clock import ManualClock
+from tests.contracts.mortal import LastingStore, Moment, MortalStore
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import Brings
 from tests.gateway.scheduling.opening.court import GROUP, CourtChannel
@@ -245,3 +248,42 @@ async def test_the_first_start_prints_a_code_on_a_terminal_and_nowhere_else(
         else:
             await channel.pair(gateway)
         assert await access_lines(gateway) == []
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_a_kill_between_the_command_and_its_reply_opens_and_greets_once(
+    tmp_path: Path, moment: Moment
+) -> None:
+    lasting = LastingStore([tape_schema(), ledger_schema()], ManualClock().now)
+    mortal = MortalStore(lasting)
+    async with court(tmp_path, mortal) as (gateway, channel):
+        await channel.pair(gateway)
+
+        def cut() -> None:
+            channel.cut_off = True
+
+        mortal.kill_at(moment, lambda held: "ledger.grant_access" in held, cut)
+        said = replace(GROUP, text=",open", ext_id="opens", sender=Author("1", "Ann"))
+        await channel.host.accept([said])
+        await mortal.killed.wait()
+    async with court(tmp_path, MortalStore(lasting)) as (gateway, channel):
+        await gateway.idle()
+        await channel.say(gateway, "hello now")
+        assert "I remember what is said here" in channel.in_group()[0]
+        assert "hello now" in channel.in_group()[1]
+        assert len(channel.in_group()) == 2
+
+
+async def test_of_two_who_send_one_code_at_once_one_is_the_owner(tmp_path: Path) -> None:
+    async with court(tmp_path) as (gateway, channel):
+        text = f"pair {gateway.parts.pairing.new_code()}"
+        said = replace(GROUP, text=text, chat_kind="private")
+        both = [
+            replace(said, chat_id=f"dm-{one}", ext_id=f"both-{one}", sender=Author(one, one))
+            for one in ("1", "2")
+        ]
+        await channel.host.accept(both)
+        await gateway.idle()
+        owners = gateway.parts.requests.openings.access.owners("plain", "")
+        assert [owner.id for owner in owners] == ["1"]
+        assert "not valid" in channel.to("2")[0].text

@@ -35,12 +35,14 @@ class ButtonChannel(PlainChannel):
 class Group:
     """The people of the group `plain:-100`."""
 
-    def __init__(self, gateway: Gateway, channel: ButtonChannel, server: FakeOpenAI) -> None:
+    def __init__(
+        self, gateway: Gateway, channel: ButtonChannel, server: FakeOpenAI, first: int
+    ) -> None:
         self.gateway = gateway
         self.channel = channel
         self.server = server
         self.tape = tape_of(gateway, "plain:-100")
-        self._count = 0
+        self._count = first
 
     def message(self, person: str, text: str, **more: Any) -> InboundMessage:
         self._count += 1
@@ -78,11 +80,14 @@ class Group:
 
 
 @asynccontextmanager
-async def group(home: Path, **more: str) -> AsyncIterator[Group]:
+async def group(
+    home: Path, *, first: Any = 0, clock: Any = None, **more: str
+) -> AsyncIterator[Group]:
+    """Run a gateway for the group; the ids of its messages begin after `first`."""
     channel = ButtonChannel()
     settings = {"ACCESS__ALLOW": "plain:-100", **more}
     async with (
         FakeOpenAI() as server,
-        gateway_of(home, server, Brings(channel), **settings) as gateway,
+        gateway_of(home, server, Brings(channel), clock=clock, **settings) as gateway,
     ):
-        yield Group(gateway, channel, server)
+        yield Group(gateway, channel, server, first)

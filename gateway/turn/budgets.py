@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from agent.tool import Role
+from agent.tools.words import as_code
 from channels.message import OutboundMessage
 from gateway.delivery.outbox import commit_with_sends, outbound_event
 from gateway.hooks.messages import address_of
@@ -12,6 +14,7 @@ from gateway.logs import get_log
 from gateway.pipeline.turn import Question
 from gateway.services import Services
 from gateway.settings.sections import BudgetSettings
+from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.budgets import SPEND, DayLimits, Spender
 from gateway.storage.ledger.rows import OutboxRow
 from tape.entry import event
@@ -22,6 +25,10 @@ WHY: Final = "the day's budget is used up"
 USED_UP: Final = (
     "I've answered you here as often as I may today. Please ask me again tomorrow (my day begins at"
     " 00:00 UTC). Until then, I read along without answering you."
+)
+OWNERS_HEAR: Final = (
+    "{name} has used up today's answers in {chat}. `tapeway usage --by person` shows who else does;"
+    " TAPEWAY_BUDGET__MEMBER_TURNS and TAPEWAY_BUDGET__STRANGER_TURNS change how many there are."
 )
 
 
@@ -45,8 +52,13 @@ def is_used_up(cause: UnitFailed) -> bool:
     return cause.statement == SPEND
 
 
-async def refuse(services: Services, question: Question) -> list[OutboxRow]:
-    """End a question without a turn; return the notice, which its author gets once a day."""
+async def refuse(
+    services: Services, question: Question, owners: Sequence[AccessRule] = ()
+) -> list[OutboxRow]:
+    """End a question without a turn; return the notices to send.
+
+    Its author gets one a day, and so does each owner, in private, for all people together.
+    """
     who, message = _spender(services, question), question.message
     first = not await services.ledger.budgets.refused(who)
     sends = []
@@ -54,6 +66,7 @@ async def refuse(services: Services, question: Question) -> list[OutboxRow]:
         get_log().warning("budget.used_up", person=who.person, session=who.session_id)
         idem = f"n-budget:{message.account}:{who.person}:{who.session_id}:{who.day}"
         sends = [OutboundMessage(**address_of(message), text=USED_UP, kind="notice", idem=idem)]
+        sends += [_to_owner(owner, question, who) for owner in owners if owner.private_chat]
     unit = Unit()
     services.ledger.inbox.end(unit, question.rows, "refused", WHY)
     services.ledger.budgets.refuse(unit, who)
@@ -61,6 +74,14 @@ async def refuse(services: Services, question: Question) -> list[OutboxRow]:
     entries = [*map(outbound_event, sends), event("message.end", ended)]
     unit.append(question.tape, entries, key=f"inbox:{question.rows[0].id}:end")
     return await commit_with_sends(services, unit, sends, question.session_id, question.lane)
+
+
+def _to_owner(owner: AccessRule, question: Question, who: Spender) -> OutboundMessage:
+    message = question.message
+    text = OWNERS_HEAR.format(name=as_code(who.name), chat=as_code(who.session_id))
+    idem = f"n-budget-owner:{owner.account_id}:{owner.id}:{who.day}"
+    place = (message.channel, owner.private_chat, text, idem, message.account)
+    return OutboundMessage(*place, kind="notice")
 
 
 def _spender(services: Services, question: Question) -> Spender:

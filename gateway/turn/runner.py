@@ -131,8 +131,9 @@ class TurnRunner:
 
     async def _refused(self, question: Question) -> None:
         """End a question whose author's budget is used up."""
+        owners = self._roles.owners(question.message)
         rows = await self._services.guard.retrying(
-            "refusal", lambda: refuse(self._services, question)
+            "refusal", lambda: refuse(self._services, question, owners)
         )
         self._sender.enqueue(rows)
         for row in question.rows:

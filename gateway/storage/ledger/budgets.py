@@ -47,8 +47,3 @@ class BudgetTable:
         values = {"day": who.day, "person": who.person, "session_id": who.session_id}
         rows = await self._store.select("ledger.budget", values)
         return int(rows[0]["refused"]) if rows else 0
-
-    async def refused_people(self, day: str) -> int:
-        """Return how many people's questions were refused on a day."""
-        rows = await self._store.select("ledger.refused_people", {"day": day})
-        return int(rows[0]["people"])

@@ -13,6 +13,7 @@ import pytest
 from agent.tool import Role
 from channels.message import InboundMessage
 from gateway.settings.sections import BudgetSettings
+from gateway.storage.ledger.access import AccessRule
 from gateway.storage.ledger.budgets import DayLimits
 from gateway.turn.budgets import USED_UP, limits_of
 from tests.clock import ManualClock
@@ -184,3 +185,14 @@ async def test_tokens_that_a_server_does_not_report_are_estimated_and_marked(
     header, line = (line.split() for line in out.splitlines())
     assert header[-3:] == ["cost", "estimated", "refused"]
     assert line[-2:] == ["1", "1"]
+
+
+async def test_an_owner_hears_once_a_day_that_somebody_s_budget_is_used_up(tmp_path: Path) -> None:
+    async with group(tmp_path, BUDGET__MEMBER_TURNS="1") as room:
+        owner = AccessRule("plain", "99", "owner", private_chat="p99")
+        room.gateway.parts.requests.openings.access.put(owner)
+        for person in (ANN, BOB):
+            await ask(room, person, 3)
+        heard = [post.text for post in room.channel.posts if post.chat_id == "p99"]
+    assert len(heard) == 1
+    assert heard[0].startswith("`P7` has used up today's answers in `plain:-100`.")

@@ -49,7 +49,3 @@ ON CONFLICT (day, person, session_id) DO UPDATE SET refused = refused + 1
 -- What a person has used in a chat on a day.
 SELECT turns, refused FROM budget
 WHERE day = :day AND person = :person AND session_id = :session_id
-
--- name: refused_people
--- How many people's questions were refused on a day.
-SELECT count(DISTINCT person) AS people FROM budget WHERE day = :day AND refused > 0

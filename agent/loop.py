@@ -8,6 +8,7 @@ and from the system prompt, which is recorded once under its digest.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import (
     AsyncGenerator,
@@ -28,6 +29,7 @@ import anyio
 
 from agent.anchoring import as_said
 from agent.anchors import rests_on, shown_since, state_of
+from agent.calls import Calls
 from agent.ends import ending
 from agent.errors import (
     AgentError,
@@ -42,7 +44,7 @@ from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
 from agent.links import without_new_links
 from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
-from agent.spent import USED
+from agent.spent import ESTIMATED, USED
 from agent.token_meter import Meter, estimate_request
 from agent.tool import Role, Tool, ToolContext
 from agent.tool_runner import ToolRunner, finish_open_calls, run_allowed
@@ -91,6 +93,8 @@ class Task:
     before_step  is called before each model call except the first; may add messages to the turn
     budget       maximum tokens of a prompt
     steps        maximum model calls
+    calls        the model calls that are left, which subagents share
+    kept         how many of those are left to others
     once         remembers, across turns, which tapes have the system prompt
     meter        counts the tokens of prompts, and corrects its estimates across turns
     handoffs     decides when to suggest an anchor, or set one
@@ -107,6 +111,8 @@ class Task:
     before_step: Callable[[], Awaitable[None]] = _nothing
     budget: int = 32_000
     steps: int = 20
+    calls: Calls = field(default_factory=lambda: Calls(sys.maxsize))
+    kept: int = 0
     once: WriteOnce = field(default_factory=WriteOnce)
     meter: Meter = field(default_factory=Meter)
     handoffs: Handoffs = field(default_factory=Handoffs)
@@ -163,11 +169,11 @@ async def run_turn(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, N
 
 async def _steps(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, None]:
     step = 0
-    while task.log.waiting is None:
+    while task.log.waiting is None and step < task.steps and task.calls.take(task.kept):
         step += 1
+        last = step == task.steps or task.calls.left <= task.kept
         if step > 1:
             await task.before_step()
-        last = step == task.steps
         started = time.monotonic()
         request, upto = await _request(task, model.name, last=last)
         call = _ModelCall(step, started, request, upto, task._system_entry, model.name)
@@ -193,6 +199,7 @@ async def _steps(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, Non
             task._shown = ""
             yield AgentEvent("reset", {"why": "the context was too long"})
             step -= 1
+            task.calls.left += 1
             continue
         except BaseException as cause:
             status = "error" if isinstance(cause, Exception) else "cancelled"
@@ -208,10 +215,12 @@ async def _steps(task: Task, model: ChatModel) -> AsyncGenerator[AgentEvent, Non
             return
         if last:
             await task.log.record(_step(call, "step_limit"))
-            raise StepLimit(f"the model still called tools in step {task.steps}")
+            break
         async with aclosing(_make_calls(task, call, reply)) as made:
             async for happened in made:
                 yield happened
+    if task.log.waiting is None:
+        raise StepLimit(f"the model still called tools in step {step}")
 
 
 def _end(task: Task, reply: ModelReply) -> Iterator[AgentEvent]:
@@ -304,7 +313,7 @@ async def _make_calls(
     if sources.taint:  # later views must not find a link that was withheld
         said = without_new_links(said, sources)
     text = [message("assistant", said)] if said.strip() else []
-    used = {USED: _facts(call)} if reply.usage else {}
+    used = {USED: _facts(call)}
     asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply), **used)
     with anyio.CancelScope(shield=True):
         # A Stop comes before the write or after the first event below, which says that the tape
@@ -362,11 +371,21 @@ def _facts(call: _ModelCall) -> dict[str, Any]:
     facts: dict[str, Any] = {"model": call.reply.model, "usage": dict(call.reply.usage)}
     if call.reply.requested not in ("", call.reply.model):
         facts["requested"] = call.reply.requested
-    if call.reply.usage:
+    if call.reply.usage.get("prompt_tokens"):
         estimated = estimate_request(call.request.messages, call.request.tools)
         if estimated is not None:
             facts["estimate"] = estimated
+    else:
+        facts[ESTIMATED] = {
+            "prompt_tokens": estimate(call.request.messages),
+            "completion_tokens": estimate(_written(call.reply)),
+        }
     return facts
+
+
+def _written(reply: ModelReply) -> list[Message]:
+    calls = [wanted.as_openai() for wanted in reply.calls]
+    return [{"role": "assistant", "content": reply.text, "tool_calls": calls}]
 
 
 async def _recall_overflows(task: Task) -> None:

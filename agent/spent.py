@@ -1,4 +1,4 @@
-"""Count the tokens that a turn has used, by model, as the providers reported them."""
+"""Count the tokens that a turn has used, by model: as reported by the servers, or estimated."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from tape.turn_events import LOOP_STEP
 
 SUBAGENT_END: Final = "subagent.end"
 CALLS: Final = "calls"
+ESTIMATED: Final = "estimated"
+"""The tokens of a call that a server did not report; in the sums, the number of such calls."""
+
 USED: Final = "used"
 """The `meta` of a step's calls that says what the step used, in case its tools never end."""
 
 
 @dataclass(slots=True)
 class Spent:
-    """Maps each model to `calls` and the sums of its token counts; calls without any are absent."""
+    """Maps each model to `calls`, of them `estimated` ones, and the sums of its token counts."""
 
     models: dict[str, Counter[str]] = field(default_factory=dict)
     _counted: bool = field(default=False, init=False)  # whether the newest calls were counted
@@ -32,10 +35,12 @@ class Spent:
         elif entry.name == LOOP_STEP:
             data = entry.payload["data"]
         again = self._counted and data.get("status") == "tools"
-        if (usage := data.get("usage")) and not again:
+        guessed = data.get(ESTIMATED)
+        if (usage := guessed or data.get("usage")) and not again:
             # Prices stand under the name in the settings; servers report others, with a date.
             model = data.get("requested") or data.get("model")
-            self._add(str(model), {CALLS: 1, **usage})
+            by = {ESTIMATED: 1} if usage is guessed else {}
+            self._add(str(model), {CALLS: 1, **by, **usage})
         if entry.name == SUBAGENT_END:
             for model, counts in (entry.payload["data"].get("models") or {}).items():
                 self._add(model, counts)

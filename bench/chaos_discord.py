@@ -186,6 +186,8 @@ class DiscordStage:
             "DISCORD__GATEWAY_URL": self._fake.gateway_url,
             "DISCORD__PER_SECOND": "0",
             "ACCESS__MODE": "open",
+            "BUDGET__STRANGER_TURNS": "0",
+            "BUDGET__RUNNING": "0",
         }
 
     async def ready(self) -> None:

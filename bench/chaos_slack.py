@@ -149,6 +149,8 @@ class SlackStage(FakeSlack):
             "SLACK__APP_TOKEN": self.app_token,
             "SLACK__BASE_URL": self.base_url,
             "ACCESS__MODE": "open",
+            "BUDGET__STRANGER_TURNS": "0",
+            "BUDGET__RUNNING": "0",
         }
 
     async def ready(self) -> None:

@@ -96,6 +96,8 @@ class TelegramStage(FakeTelegram):
             "TELEGRAM__PER_SECOND": "0",
             "TELEGRAM__GROUP_PER_MINUTE": "0",
             "ACCESS__MODE": "open",
+            "BUDGET__STRANGER_TURNS": "0",
+            "BUDGET__RUNNING": "0",
         }
 
     async def ready(self) -> None:

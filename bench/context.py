@@ -296,6 +296,8 @@ async def _gateway(home: Path, store: str) -> AsyncIterator[Gateway]:
     environ = {
         "TAPEWAY_HOME": str(home),
         "TAPEWAY_ACCESS__MODE": "open",
+        "TAPEWAY_BUDGET__STRANGER_TURNS": "0",
+        "TAPEWAY_BUDGET__RUNNING": "0",
         "TAPEWAY_BUFFER__DEBOUNCE": "0",
         "TAPEWAY_TAPE__BALLAST": "0",
         "TAPEWAY_TAPE__URL": "memory:" if store == "memory" else "",

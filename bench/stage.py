@@ -84,6 +84,8 @@ async def staged(
                 "TELEGRAM__BASE_URL": telegram.base_url,
                 "TELEGRAM__PER_SECOND": "0",
                 "ACCESS__MODE": "open",
+                "BUDGET__STRANGER_TURNS": "0",
+                "BUDGET__RUNNING": "0",
                 **settings,
             }
             environ = make_environ(home, model, **more)

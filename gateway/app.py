@@ -289,7 +289,7 @@ def _parts(services: Services, access: Access) -> GatewayParts:
     openings = Openings(services, access, roles, sender)
     requests = AccessRequests(services, access, openings, sender)
     runner = TurnRunner(services, turns, memories, sender, roles)
-    scheduler = LaneScheduler(runner.run, spawn, settings.turn)
+    scheduler = LaneScheduler(runner.run, spawn, settings.turn, settings.budget.running)
     debouncer = Debouncer(services.clock, settings.buffer.longest, scheduler.ask, spawn)
     notices = Notices(services, access, sender, requests)
     stopper = Stopper(scheduler, debouncer, notices, access)

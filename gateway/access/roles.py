@@ -17,6 +17,7 @@ from channels.message import InboundMessage
 from gateway.access.access import Access
 from gateway.logs import get_log
 from gateway.services import Services
+from gateway.storage.ledger.access import AccessRule
 
 KNOWN_SECONDS: Final = 300.0  # how long an answer of a platform is used
 FAILED_SECONDS: Final = 20.0  # how long a platform that did not answer is left alone
@@ -41,6 +42,10 @@ class Roles:
         if settled or message.sender.acts_as != "person" or not (decision.allowed or fresh):
             return decision.role
         return Role.ADMIN if await self.administers(message, fresh=fresh) else decision.role
+
+    def owners(self, message: InboundMessage) -> list[AccessRule]:
+        """Return the owners of the account that a message came to."""
+        return self._access.owners(message.channel, message.account)
 
     async def administers(self, message: InboundMessage, *, fresh: bool = False) -> bool:
         """Return whether the platform says that a message's author administers its chat."""

@@ -10,7 +10,7 @@ crashes run one at a time, beside all others, so that the next crash can be laid
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, MutableSequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, get_args
 
 import anyio
 
+from agent.tool import Role
 from gateway.background import Spawn
 from gateway.pipeline.turn import Question, Turn
 from gateway.settings.sections import TurnSettings
@@ -66,9 +67,11 @@ class LaneScheduler:
     _run: RunQuestion
     _spawn: Spawn
     _settings: TurnSettings
+    _most: int = 0  # maximum running turns of one person, except the owner; 0 is no limit
     sessions: dict[str, _Session] = field(default_factory=dict, init=False)
     _next: dict[str, None] = field(default_factory=dict, init=False)
     _running: int = field(default=0, init=False)
+    _of_person: Counter[str] = field(default_factory=Counter, init=False)
     _suspect: Question | None = field(default=None, init=False)  # the one that runs
     _held: bool = field(default=False, init=False)  # whether no suspect may run yet
     _open: bool = field(default=True, init=False)
@@ -186,6 +189,8 @@ class LaneScheduler:
             return False
         for lane in session.lanes.values():
             if lane.queue and lane.running is None:
+                if self._is_full(lane.queue[0]):
+                    continue
                 if lane.queue[0].is_suspect:
                     if self._held or self._suspect is not None:
                         continue
@@ -193,9 +198,15 @@ class LaneScheduler:
                 lane.running = lane.queue.popleft()
                 session.running += 1
                 self._running += 1
+                self._of_person[lane.running.asker] += 1
                 self._spawn("turn", partial(self._work, lane, lane.running))
                 return True
         return False
+
+    def _is_full(self, question: Question) -> bool:
+        """Return whether a person has as many running turns as one may have."""
+        limited = self._most > 0 and question.role < Role.OWNER
+        return limited and self._of_person[question.asker] >= self._most
 
     async def _work(self, lane: _Lane, question: Question) -> None:
         try:
@@ -207,10 +218,13 @@ class LaneScheduler:
             self.close()
             raise
         finally:
-            self._finished(lane)
+            self._finished(lane, question)
 
-    def _finished(self, lane: _Lane) -> None:
+    def _finished(self, lane: _Lane, question: Question) -> None:
         session = lane.session
+        was_full = self._is_full(question)
+        self._of_person[question.asker] -= 1
+        self._of_person += Counter()  # forget people without any
         if lane.turn is not None:
             lane.queue.extendleft(reversed(lane.turn.steered))
         was_suspect = lane.running is self._suspect
@@ -228,7 +242,8 @@ class LaneScheduler:
         self._start(session.id)
         if was_suspect:
             self._suspect = None
-            self._start(*self.sessions)  # another suspect may run now
+        if was_suspect or was_full:
+            self._start(*self.sessions)  # another suspect, or another turn of the person, may run
 
     def _free(self) -> None:
         self._freed.set()

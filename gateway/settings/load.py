@@ -66,6 +66,7 @@ class Settings(BaseSettings):
     access: sections.AccessSettings = Field(default_factory=sections.AccessSettings)
     buffer: sections.BufferSettings = Field(default_factory=sections.BufferSettings)
     turn: sections.TurnSettings = Field(default_factory=sections.TurnSettings)
+    budget: sections.BudgetSettings = Field(default_factory=sections.BudgetSettings)
     context: sections.ContextSettings = Field(default_factory=sections.ContextSettings)
     search: sections.SearchSettings = Field(default_factory=sections.SearchSettings)
     media: sections.MediaSettings = Field(default_factory=sections.MediaSettings)

@@ -147,6 +147,55 @@ class TurnSettings(Section):
     )
 
 
+class BudgetSettings(Section):
+    """What people may use per chat and day (in UTC); the owner has no such limits."""
+
+    member_turns: int = setting(
+        300, "Maximum answers to one member or admin per chat and day; 0 sets no limit.", ge=0
+    )
+    stranger_turns: int = setting(
+        100, "Maximum answers to one stranger per chat and day; 0 sets no limit.", ge=0
+    )
+    member_tokens: int = setting(
+        0,
+        "Maximum tokens for one member or admin per chat and day; 0 sets no limit.",
+        example="2000000",
+        ge=0,
+    )
+    stranger_tokens: int = setting(
+        0,
+        "Maximum tokens for one stranger per chat and day; 0 sets no limit.",
+        example="200000",
+        ge=0,
+    )
+    member_cost: float = setting(
+        0,
+        "Maximum cost for one member or admin per chat and day, in the currency of the models'"
+        " prices; 0 sets no limit. Models without prices cost nothing.",
+        example="2.50",
+        ge=0,
+    )
+    stranger_cost: float = setting(
+        0,
+        "Maximum cost for one stranger per chat and day, in the currency of the models' prices; 0"
+        " sets no limit. Models without prices cost nothing.",
+        example="0.25",
+        ge=0,
+    )
+    running: int = setting(
+        4,
+        "Maximum answers to one person in progress, in all chats; further questions wait. 0 sets"
+        " no limit.",
+        ge=0,
+    )
+    calls: int = setting(
+        40,
+        "Maximum model calls for one answer, subagents' calls included; for the owner, too.",
+        ge=1,
+        le=10_000,
+    )
+
+
 class ContextSettings(Section):
     """What the model sees of a conversation."""
 

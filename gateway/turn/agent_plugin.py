@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 
+from agent.calls import Calls, CountedModel
 from agent.events import AgentEvent
 from agent.handoffs import Handoffs
 from agent.loop import Task, plain_view, run_turn
@@ -79,6 +80,7 @@ class AgentPlugin:
         task = await self._task(turn.log, session_id, prompt, state, turn)
         if turn.question.turn_id:
             await close_left(self._services.tapes, turn.log)
+            await task.calls.recall(turn.tape, turn.id)
         return plain_links(run_turn(task, self._model), turn.log.sources)
 
     @hookimpl
@@ -129,6 +131,8 @@ class AgentPlugin:
             if turn is not None:
                 await self._steer(turn)
 
+        calls = Calls(settings.budget.calls)
+        model = CountedModel(self._model, calls)
         tool_context = ToolContext(
             tape=log.tape,
             role=await read_allowed(log, turn.question) if turn else Role.OWNER,
@@ -137,7 +141,7 @@ class AgentPlugin:
             asked=entry_ids,
             shared=turn is not None and turn.message.chat_kind == "group",
             asker=turn.question.asker if turn else "",
-            strategy=ByModel(self._model) if settings.context.selection == "model" else None,
+            strategy=ByModel(model) if settings.context.selection == "model" else None,
             asks=turn is not None,
         )
         if turn is not None:
@@ -149,7 +153,7 @@ class AgentPlugin:
         mode = settings.context.handoff if turn and tool_context.sets_anchors else "off"
         boundary = await detect_boundary(turn.tape, turn.question) if turn and mode != "off" else ""
         return replace(
-            await self._loop(log, session_id, system, tool_context, entry_ids, 0),
+            await self._loop(log, session_id, system, tool_context, entry_ids, calls, 0),
             view=build,
             before_step=before_step,
             steps=settings.agent.steps,
@@ -163,6 +167,7 @@ class AgentPlugin:
         system: str,
         context: ToolContext,
         entry_ids: Sequence[int],
+        calls: Calls,
         depth: int,
     ) -> Task:
         """Return the task for a turn, or for a subagent with the same role and hooks."""
@@ -178,7 +183,7 @@ class AgentPlugin:
 
         async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:
             inner = replace(context, tape=own.tape, turn=own.turn, give=None, asks=False)
-            task = await self._loop(own, session_id, system, inner, (question,), below)
+            task = await self._loop(own, session_id, system, inner, (question,), calls, below)
             async with aclosing(run_turn(task, self._model)) as events:
                 async for found in events:
                     yield found
@@ -197,6 +202,8 @@ class AgentPlugin:
             retake=retake,
             budget=settings.model().prompt_budget(settings.context.budget),
             steps=settings.agent.subagent_steps,
+            calls=calls,
+            kept=1 if depth else 0,  # the last one is for the answer itself
             once=self._once,
             meter=self._meter,
         )

@@ -31,6 +31,7 @@ from gateway.services import Services
 from gateway.storage.ledger.leases import LEASE_SECONDS
 from gateway.storage.ledger.ledger import MAX_ATTEMPTS
 from gateway.storage.ledger.rows import OutboxRow, idem_key
+from gateway.turn.budgets import is_used_up, refuse
 from gateway.turn.stopped import STOPPED, mark_final, mark_last
 from gateway.turn.transactions import (
     begin,
@@ -77,7 +78,10 @@ class TurnRunner:
             turn = await self._services.guard.retrying(
                 "turn", lambda: self._begin(question, steered)
             )
-        except UnitFailed:
+        except UnitFailed as failed:
+            if is_used_up(failed):
+                await self._refused(question)
+                return None
             left = await self._services.ledger.inbox.still_open(question.rows)
             if left == question.rows:
                 await self._services.router.end_without_answer(question.message, silent=True)
@@ -124,6 +128,17 @@ class TurnRunner:
             with anyio.CancelScope(shield=True):
                 await self._done(turn, result)
         return None
+
+    async def _refused(self, question: Question) -> None:
+        """End a question whose author's budget is used up."""
+        owners = self._roles.owners(question.message)
+        rows = await self._services.guard.retrying(
+            "refusal", lambda: refuse(self._services, question, owners)
+        )
+        self._sender.enqueue(rows)
+        for row in question.rows:
+            silent = not rows or row.message.ext_id != question.message.ext_id
+            await self._services.router.end_without_answer(row.message, silent=silent)
 
     async def _renew(self) -> None:
         """Renew the leases of the sessions with running turns until no turn runs."""

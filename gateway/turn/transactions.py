@@ -19,6 +19,7 @@ from gateway.pipeline.turn import Question, Turn
 from gateway.services import Services
 from gateway.storage.ledger.cards import Card
 from gateway.storage.ledger.rows import OutboxRow, new_turn_id
+from gateway.turn.budgets import spend
 from gateway.turn.confirm_card import confirm_card, placed
 from gateway.turn.suggestion_card import ask
 from gateway.turn.usage import record_usage
@@ -39,7 +40,10 @@ from tape.unit_of_work import Unit
 async def begin(
     services: Services, question: Question, selection: Selection, steered: list[Question]
 ) -> Turn:
-    """Begin a turn: claim its session, mark its messages as taken, and write its first entry."""
+    """Begin a turn: claim its session, mark its messages as taken, and write its first entry.
+
+    Raise UnitFailed if one of them has ended, or its author's budget is used up.
+    """
     turn_id = question.turn_id or new_turn_id()
     tape = services.tapes.tape(question.tape)
     log = TurnLog(tape, turn_id, question.lane)
@@ -53,6 +57,7 @@ async def begin(
     unit = Unit()
     claimed = services.ledger.leases.claim(unit, question.session_id, question.tape)
     services.ledger.inbox.take(unit, question.rows, turn_id)
+    spend(services, unit, question)
     unit.append(question.tape, [log.stamp(first)], key=f"turn:{turn_id}:start:{attempt}")
     outcomes = await services.store.commit(unit)
     pictured = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agent.spent import CALLS, Spent
+from agent.spent import CALLS, ESTIMATED, Spent
 from agent.turn_log import TurnLog
 from gateway.pipeline.turn import Question
 from gateway.services import Services
@@ -47,6 +47,7 @@ async def record_usage(
             cached=cached,
             output=counts["completion_tokens"],
             cost=cost_of(services.settings, model, counts),
+            estimated=counts[ESTIMATED],
         )
         services.ledger.usage.record(unit, usage)
 

@@ -203,7 +203,13 @@ class House:
         `also` names other channels that run.
         """
         chosen = self.stage.answering(rules) if rules is not None else {}
-        more = {"ACCESS__MODE": "open", **self.stage.settings(), **chosen, **settings}
+        more = {
+            "ACCESS__MODE": "open",
+            "BUDGET__STRANGER_TURNS": "0",
+            **self.stage.settings(),
+            **chosen,
+            **settings,
+        }
         only = [self.channel, *also]
         mortal = MortalStore(self.lasting) if self.lasting is not None else None
         with pytest.MonkeyPatch.context() as patch:

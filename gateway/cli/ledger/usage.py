@@ -13,7 +13,9 @@ from gateway.cli.table import print_line, print_table
 from gateway.settings import Settings
 from gateway.storage.ledger.usage import TOTAL
 
-COUNTS: Final = ("turns", "calls", "input", "cached", "output", "cost")
+COUNTS: Final = ("turns", "calls", "input", "cached", "output", "cost", "estimated", "refused")
+SELDOM: Final = ("estimated", "refused")
+"""Calls whose tokens are estimated, and questions beyond a budget: shown if there are any."""
 
 
 async def show_usage(settings: Settings, by: str, days: int, as_json: bool) -> int:
@@ -33,7 +35,8 @@ async def show_usage(settings: Settings, by: str, days: int, as_json: bool) -> i
     if len(rows) > 1:
         shown.append(_shown(_named(total[0], by)))
     names = ("name",) if by == "person" else ()
-    print_table((by, *names, *COUNTS), shown)
+    counts = [name for name in COUNTS if name not in SELDOM or any(row[name] for row in shown)]
+    print_table((by, *names, *counts), shown)
     return 0
 
 

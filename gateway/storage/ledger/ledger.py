@@ -25,6 +25,7 @@ from typing import Final
 
 from gateway.clock import Clock
 from gateway.storage.ledger.access import AccessTable
+from gateway.storage.ledger.budgets import BudgetTable
 from gateway.storage.ledger.cards import CardTable
 from gateway.storage.ledger.cursors import CursorTable
 from gateway.storage.ledger.inbox import Inbox
@@ -66,3 +67,4 @@ class Ledger:
         self.cards = CardTable(store)
         self.people = PeopleTable(store)
         self.access = AccessTable(store)
+        self.budgets = BudgetTable(store)

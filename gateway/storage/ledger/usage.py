@@ -17,10 +17,11 @@ MAX_LISTED: Final = 1_000
 class TurnUsage:
     """What a turn used of one model.
 
-    day     the date of the turn's end, in UTC
-    person  who asked, as in the access settings: `channel:id`
-    input   prompt tokens that were not cached
-    cost    in the currency of the prices
+    day        the date of the turn's end, in UTC
+    person     who asked, as in the access settings: `channel:id`
+    input      prompt tokens that were not cached
+    cost       in the currency of the prices
+    estimated  the calls whose tokens the server did not report
     """
 
     turn_id: str
@@ -34,6 +35,7 @@ class TurnUsage:
     cached: int
     output: int
     cost: float
+    estimated: int = 0
 
 
 class UsageTable:

@@ -13,7 +13,7 @@ from agent.tools.chat_access import QUOTED_NOTE
 from agent.tools.context import CONSTRUCTED
 from tape.construct import Constructed
 from tape.construct.candidate import Strategy
-from tape.entry import message
+from tape.entry import message, tool_call, tool_result
 from tape.handle import Tape
 from tests.agent.scripted import new_tape
 from tests.agent.tools.using import use_in
@@ -93,3 +93,29 @@ async def test_what_is_out_of_bounds_is_refused(
 ) -> None:
     with pytest.raises(ToolRefused):
         await use_in(ToolContext(tape, Role.MEMBER), "tape.context", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("role", "seen"),
+    [
+        (Role.STRANGER, {"mine"}),
+        (Role.MEMBER, {"mine"}),
+        (Role.ADMIN, {"mine", "theirs"}),
+        (Role.OWNER, {"mine", "theirs"}),
+    ],
+)
+async def test_results_of_tools_in_other_conversations_are_for_admins(
+    role: Role, seen: set[str]
+) -> None:
+    tape = new_tape()
+    for lane, result in (("a", "mine"), ("b", "theirs")):
+        meta = {"lane": lane, "turn": f"t-{lane}"}
+        await tape.append(
+            message("user", "which plums are ripe", author="7", **meta),
+            tool_call([call("echo").as_openai()], **meta),
+            tool_result([f"the plums: {result}"], **meta),
+        )
+    context = ToolContext(tape, role, "a", "t-1", shared=True)
+    found = await use_in(context, "tape.context", task="which plums are ripe")
+    texts = str(found["messages"])
+    assert {word for word in ("mine", "theirs") if word in texts} == seen

@@ -11,12 +11,14 @@ from typing import Any, ClassVar
 from channels.base import Capability
 from channels.message import Author, InboundMessage, OutboundMessage
 from gateway.app import Gateway
+from gateway.storage.ledger.access import AccessRule
 from tape.entry import Entry
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.intake.test_access import MESSAGE, Brings, PlainChannel
 from tests.gateways import gateway_of, settled, tape_of
 
 OWNER = "1"  # writes as the owner; everybody else is a member of the group
+ADMIN = "2"  # by a rule of the owner's
 
 
 class ButtonChannel(PlainChannel):
@@ -35,12 +37,14 @@ class ButtonChannel(PlainChannel):
 class Group:
     """The people of the group `plain:-100`."""
 
-    def __init__(self, gateway: Gateway, channel: ButtonChannel, server: FakeOpenAI) -> None:
+    def __init__(
+        self, gateway: Gateway, channel: ButtonChannel, server: FakeOpenAI, first: int
+    ) -> None:
         self.gateway = gateway
         self.channel = channel
         self.server = server
         self.tape = tape_of(gateway, "plain:-100")
-        self._count = 0
+        self._count = first
 
     def message(self, person: str, text: str, **more: Any) -> InboundMessage:
         self._count += 1
@@ -78,11 +82,16 @@ class Group:
 
 
 @asynccontextmanager
-async def group(home: Path, **more: str) -> AsyncIterator[Group]:
+async def group(
+    home: Path, *plugins: object, first: Any = 0, clock: Any = None, **more: str
+) -> AsyncIterator[Group]:
+    """Run a gateway for the group, with an admin; its messages' ids begin after `first`."""
     channel = ButtonChannel()
     settings = {"ACCESS__ALLOW": "plain:-100", **more}
     async with (
         FakeOpenAI() as server,
-        gateway_of(home, server, Brings(channel), **settings) as gateway,
+        gateway_of(home, server, Brings(channel), *plugins, clock=clock, **settings) as gateway,
     ):
-        yield Group(gateway, channel, server)
+        access = gateway.parts.requests.openings.access
+        access.put(AccessRule("plain", ADMIN, "admin"))
+        yield Group(gateway, channel, server, first)

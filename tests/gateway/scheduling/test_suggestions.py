@@ -11,7 +11,7 @@ from channels.message import OutboundMessage
 from gateway.scheduling.presses import ANSWERED
 from tape.context import LATEST, Message, to_messages, view_entries
 from tests.fakes.openai.script import Call, Text, ToolCalls
-from tests.gateway.scheduling.people import OWNER, Group, group
+from tests.gateway.scheduling.people import ADMIN, OWNER, Group, group
 from tests.gateways import names
 
 pytestmark = pytest.mark.anyio
@@ -60,7 +60,7 @@ async def test_a_reply_with_a_handoff_does_not_replace_another_s_words(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("person", "may"), [(ANN, True), (OWNER, True), (BOB, False), (EVE, False)]
+    ("person", "may"), [(ANN, True), (OWNER, True), (ADMIN, True), (BOB, False), (EVE, False)]
 )
 async def test_a_suggestion_hides_nothing_until_the_starter_or_an_admin_presses(
     tmp_path: Path, person: str, may: bool
@@ -138,3 +138,26 @@ async def test_what_came_after_a_suggestion_stays_in_view_when_it_is_accepted(
     assert any("one more thing" in text for text in texts)
     assert "Later." in texts
     assert not any("which plums" in text for text in texts)
+
+
+async def test_a_card_is_no_better_answered_by_a_command(tmp_path: Path) -> None:
+    async with group(tmp_path) as room:
+        _lane, card = await suggested(room)
+        line = f",choose {card.buttons[0].token.replace(':', ' ')}"
+        tried = await room.say(EVE, line)
+        assert "who began this conversation" in room.replies(tried)[0]
+        assert "task/done" not in names(await room.entries())
+        done = await room.say(ADMIN, line)
+    assert room.replies(done) == ["I've set the checkpoint `task/done`."]
+
+
+async def test_an_automatic_anchor_over_others_words_is_only_suggested(tmp_path: Path) -> None:
+    async with group(tmp_path, CONTEXT__HANDOFF="auto") as room:
+        room.server.default = lambda _request: Text(("Those.",))
+        asked = await room.say(ANN, "which plums are ripe")
+        await room.say(EVE, "all of them", reply_to=asked.message_id, addressed=False)
+        await room.say(ANN, "thanks, that worked", reply_to=asked.message_id)
+        entries = await room.entries()
+        assert [post.text for post in room.channel.posts if post.buttons]
+    assert "anchor.suggestion" in names(entries)
+    assert "task/done" not in names(entries)

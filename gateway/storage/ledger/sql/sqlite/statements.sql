@@ -372,24 +372,3 @@ SELECT * FROM (
     SELECT message_id, chat_id, account_id, id FROM inbox
     WHERE message_id > :message_id
     ORDER BY message_id LIMIT :limit)
-
--- name: record_usage
--- Record what a turn used of a model; a turn that ends again replaces its own row.
-INSERT INTO usage (turn_id, model, day, session_id, person, name, calls, input, cached, output, cost)
-VALUES (:turn_id, :model, :day, :session_id, :person, :name, :calls, :input, :cached, :output, :cost)
-ON CONFLICT (turn_id, model) DO UPDATE
-SET calls = excluded.calls, input = excluded.input, cached = excluded.cached,
-    output = excluded.output, cost = excluded.cost
-
--- name: list_usage
--- The usage since a day, by day, chat, person, model or turn, or in total; a person has the newest
--- name. `groups` is the number of rows without the limit.
-SELECT CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id WHEN 'person' THEN person
-                WHEN 'model' THEN model WHEN 'turn' THEN turn_id ELSE 'total' END AS key,
-       CASE WHEN :by = 'person' THEN name ELSE '' END AS name, max(day) AS latest,
-       count(DISTINCT turn_id) AS turns, sum(calls) AS calls, sum(input) AS input,
-       sum(cached) AS cached, sum(output) AS output, sum(cost) AS cost, count(*) OVER () AS groups
-FROM usage WHERE day >= :since
-GROUP BY 1
-ORDER BY CASE WHEN :by IN ('day', 'turn') THEN latest END DESC, cost DESC, input + output DESC
-LIMIT :limit

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from channels.testing import Chat, Person, PersonMessage
 from tests.contracts.play import House, Play, opened
+from tests.contracts.room_stage import RoomStage
 from tests.security.attempts import Attempt, Place
 from tests.security.obeying import Armory, Obeying, image_of
 
@@ -83,6 +84,7 @@ class Arena:
         await self.play.settle()
 
     async def _name(self, order: str) -> None:
+        await invite(self.play, self.chat, order)
         await self.say(self.play.stage.person(order), "hello", mention=False)
 
     async def _title(self, order: str) -> None:
@@ -188,6 +190,13 @@ async def forward(arena: Arena, order: str) -> None:
         arena.fake.say(place, ann, "look", extra={"attachments": [shared]})
 
 
+async def invite(play: Play, chat: Chat, *names: str) -> None:
+    """Invite people to a room of the page, where whoever was not invited is the owner."""
+    if isinstance(play.stage, RoomStage):
+        for name in names:
+            await play.stage.invite(chat, name)
+
+
 async def pair(play: Play, person: Person) -> Chat:
     """Make a person the owner, as people become owners; return the private chat."""
     chat = play.stage.private(person)
@@ -203,6 +212,7 @@ async def arena_of(platform: str, place: Place, home: Path) -> AsyncIterator[Are
         house.model.default = model
         async with _playing(house, place, home, armory) as (play, chat, elsewhere):
             ann, mallory = play.stage.person("Ann"), play.stage.person("Mallory")
+            await invite(play, chat, "Ann", "Mallory")
             model.elsewhere = f"{platform}:{elsewhere.thread or elsewhere.id}"
             olga = play.stage.person("Olga")
             await play.ask(elsewhere, olga, f"remember {OTHERS_CANARY}")
@@ -226,7 +236,8 @@ async def _playing(
     if place == "thread":
         chat = stage.thread(chat)
     elsewhere = stage.private(olga) if house.channel != "web" else stage.group()
-    allowed = [chat.id, elsewhere.id, ann.id, olga.id]
+    allowed = [chat.id, elsewhere.id]
+    allowed += [] if house.channel == "web" else [ann.id, olga.id]
     if house.channel == "discord" and place == "thread":
         fake = cast(Any, stage).fake
         maker = next(user for user in fake.world.users.values() if str(user.id) == olga.id)

@@ -111,6 +111,8 @@ class ToolRunner:
                 group.start_soon(run, position, call)
         if failed:
             raise failed[0]
+        for call in calls:  # not earlier: the model wrote these calls without any of their results
+            self.taint(call.name)
         return [results[position] for position in range(len(calls))]
 
     async def run(self, call: ToolCall) -> ToolDone:
@@ -120,7 +122,6 @@ class ToolRunner:
         done = ToolDone(call.id, call.name, text, round((time.monotonic() - started) * 1000))
         data = {"call_id": done.call_id, "result": text, "elapsed_ms": done.elapsed_ms}
         await self._log.record(event(TOOL_DONE, data))
-        self.taint(call.name)
         await self._hooks.after_tool_call(call.name, text)
         return done
 
@@ -179,6 +180,7 @@ async def run_allowed(
     await log.record(tool_call([call.as_openai()]))
     yield AgentEvent("tool_call", {"id": call.id, "name": call.name, "arguments": call.arguments})
     result = await runner.run(call)
+    runner.taint(call.name)
     log.allowed = None
     await log.record(tool_result([result.text]))
     done = {"id": call.id, "name": call.name, "elapsed_ms": result.elapsed_ms}

@@ -70,6 +70,7 @@ class TapeService:
         return self.tape(f"{self._prefix}{_digest(session_id)}")
 
     def tape(self, name: str) -> Tape:
+        """Return a tape as its readers may see it; what erases or exports reads `store`."""
         return Tape(self._shown or self.store, name, self.semantic)
 
     def withhold(self) -> WithholdingStore:

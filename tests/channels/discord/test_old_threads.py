@@ -67,11 +67,14 @@ async def words_outside(bot: Bot) -> str:
     return "\n".join([requests, *bot.texts()])
 
 
-@pytest.mark.parametrize("mode", ["auto", "anchor"])
-async def test_an_old_private_threads_words_are_seen_by_no_one_and_asked_about_once(
-    tmp_path: Path, mode: str
+@pytest.mark.parametrize("how", ["lanes", "one conversation", "file tapes"])
+async def test_an_old_private_threads_words_are_seen_by_no_one_outside_it(
+    tmp_path: Path, how: str
 ) -> None:
-    more = {"CONTEXT__MODE": mode} if mode == "anchor" else {}
+    more = {
+        "one conversation": {"CONTEXT__MODE": "anchor"},
+        "file tapes": {"TAPE__URL": f"file://{tmp_path / 'tapes'}"},
+    }.get(how, {})
     async with upgraded(tmp_path, more) as (place, thread):
         for _start in range(2):
             place.fake.set_archived(thread)  # the guild's events do not name it

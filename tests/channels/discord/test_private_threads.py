@@ -198,8 +198,8 @@ async def test_0_words_of_a_private_thread_for_anybody_outside_it(
             ",tape.info",
         ):
             bot.say(line, who)
-            bot.say(line, bot.bob)
-            await bot.settled()
+        bot.say(",tape.search query=zanzibar", bot.bob)
+        await bot.settled()
         assert "friday" not in "\n".join(bot.texts())
 
 
